@@ -42,7 +42,8 @@ final class InnerModules extends ClassLoader {
     static final Map<String, Set<String>> PACKAGES = Map.of(
             LINUX, Set.of(LINUX, LINUX + ".spi"),
             VERBS, Set.of(VERBS, VERBS + ".spi"),
-            SHM, Set.of(SHM, SHM + ".layout", SHM + ".memory", SHM + ".pool", SHM + ".ring"),
+            SHM, Set.of(SHM, SHM + ".control", SHM + ".layout", SHM + ".memory", SHM + ".pool", SHM + ".ring", SHM
+                    + ".xrc"),
             ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".header", ROCE + ".link", ROCE + ".transport"),
             SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".memory", SOCKETS + ".nio", SOCKETS + ".rules",
                     SOCKETS + ".spi", SOCKETS + ".stream"));

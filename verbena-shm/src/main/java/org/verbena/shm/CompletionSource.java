@@ -5,6 +5,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.control.Session;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**

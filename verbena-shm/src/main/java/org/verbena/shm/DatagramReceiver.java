@@ -8,11 +8,13 @@ import java.util.List;
 
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.Peer;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.spi.KeepAlive;
 
@@ -76,7 +78,7 @@ final class DatagramReceiver {
             Thread.onSpinWait();
         }
         for (DatagramReader r : old) {
-            r.session.rings().leave(r);
+            r.session.part(DatagramRings.class).leave(r);
         }
     }
 
@@ -102,7 +104,7 @@ final class DatagramReceiver {
         synchronized (this) {
             rings = Arrays.stream(rings).filter(o -> o != r).toArray(DatagramReader[]::new);
         }
-        r.session.rings().leave(r);
+        r.session.part(DatagramRings.class).leave(r);
     }
 
     /** The sessions with those who send. */
@@ -205,7 +207,7 @@ final class DatagramReceiver {
         }
         long high = Long.reverseBytes(RawMemory.getLong(record + DatagramLayout.GRH + 24));
         long low = Long.reverseBytes(RawMemory.getLong(record + DatagramLayout.GRH + 32));
-        return high == ShmContext.GID_PREFIX && low == qp.instance() || isAttached(high, low);
+        return high == Peer.GID_PREFIX && low == qp.instance() || isAttached(high, low);
     }
 
     private static boolean take(DatagramReader r, long record, int length, ShmCompletionQueue cq,

@@ -9,6 +9,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
+import org.verbena.shm.control.SessionPart;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.EngineLog;
@@ -21,7 +23,7 @@ import org.verbena.verbs.VerbsException;
  * reader where it is; the reader answers where it counts what it has read. Its memory is free again when neither end uses
  * it. Safe for use by several threads.
  */
-final class DatagramRings {
+final class DatagramRings implements SessionPart {
     /** Rings that a peer may let us read. */
     private static final int MAX_READERS = 65536;
     /** The reader's words are given out of pages of the arena, a line each. */
@@ -145,7 +147,8 @@ final class DatagramRings {
     }
 
     /** Handles a message; answers false if it is none of these. Engine's thread only. */
-    boolean receive(ControlMessage.Reader m) throws ProtocolException {
+    @Override
+    public boolean receive(ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
             case ControlMessage.DATAGRAM_RING -> {
                 long key = m.getLong();
@@ -220,12 +223,13 @@ final class DatagramRings {
     }
 
     /** Whether somebody may still read what the peer has sent. */
-    boolean mayBeRead() {
+    @Override
+    public boolean looksAtPeer() {
         return read;
     }
 
-    /** The session is over. */
-    void clear() {
+    @Override
+    public void end() {
         writers.clear();
         readers.clear();
     }

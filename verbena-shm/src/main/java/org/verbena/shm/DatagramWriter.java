@@ -3,6 +3,7 @@ package org.verbena.shm;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.Hazard;
 

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.CommonsLayout;
@@ -179,14 +180,14 @@ final class Destination {
 
     private DatagramWriter make(Session s, long meant, long bytes) throws VerbsException {
         try {
-            return s.rings().make(number, meant, bytes, hazard);
+            return s.part(DatagramRings.class).make(number, meant, bytes, hazard);
         } catch (VerbsException e) {
             if (e.errno() != Errno.ENOMEM) {
                 throw e;
             }
             all.sweep(); // rings to destinations that have gone are kept until the table grows
-            s.rings().sweep(); // and those of other queue pairs too
-            return s.rings().make(number, meant, bytes, hazard);
+            s.part(DatagramRings.class).sweep(); // and those of other queue pairs too
+            return s.part(DatagramRings.class).make(number, meant, bytes, hazard);
         }
     }
 
@@ -271,7 +272,7 @@ final class Destination {
         if (w != null) {
             writer = null;
             link = 0;
-            w.session.rings().end(w);
+            w.session.part(DatagramRings.class).end(w);
         }
     }
 }

@@ -28,6 +28,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.EngineLog;
 import org.verbena.shm.layout.ProtocolException;

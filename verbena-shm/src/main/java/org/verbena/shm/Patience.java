@@ -2,6 +2,7 @@
 package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Remote;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairType;

@@ -4,8 +4,11 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
+import org.verbena.shm.layout.OwnEntry;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.ring.LaneReader;
 import org.verbena.verbs.QueuePairType;

@@ -7,8 +7,10 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.OwnEntry;
 import org.verbena.shm.memory.LocalBuffers;
 import org.verbena.shm.memory.WorkRequest;
+import org.verbena.shm.pool.Commons;
 import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
@@ -44,12 +46,12 @@ final class QueuePairParts {
         srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
         receiveEntries = powerOfTwo(srq == null ? init.maxReceiveWr() : srq.pool().receives().capacity());
         ringBytes = hasRing() ? receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge()) : 0;
-        number = context.takeQueuePairNumber();
+        number = context.numbers().take();
         try {
             own = new OwnEntry(context.adapter().qpEntry(number));
             ring = hasRing() ? context.adapter().takeRing(ringBytes) : 0;
         } catch (VerbsException e) {
-            context.giveQueuePairNumber(number);
+            context.numbers().give(number);
             throw e;
         }
         long inline = (long) powerOfTwo(init.maxSendWr()) * init.maxInlineData();
@@ -115,7 +117,13 @@ final class QueuePairParts {
 
     /** Fills the directory entry. */
     void describe() {
-        own.describe(number, init, ring, receiveEntries, pd.index());
+        ShmCompletionQueue cq = (ShmCompletionQueue) (init.type() == QueuePairType.XRC_SEND
+                ? init.sendCq()
+                : init.receiveCq());
+        ShmCompletionChannel c = cq.shmChannel();
+        own.describe(number, init.type(), pd.index(), new OwnEntry.Receives(ring, receiveEntries, init.maxReceiveSge(),
+                srq == null ? -1 : Commons.index(srq.pool().number()), cq.hasTimestamps(), cq.armIndex(),
+                c == null ? 0 : c.id()));
     }
 
     /** The queue pair is closed, and no peer looks at the ring any more. */
@@ -123,6 +131,6 @@ final class QueuePairParts {
         if (ringBytes > 0) {
             context.adapter().giveRing(ring, ringBytes);
         }
-        context.giveQueuePairNumber(number);
+        context.numbers().give(number);
     }
 }

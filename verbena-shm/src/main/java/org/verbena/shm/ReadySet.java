@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Peer;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
@@ -51,7 +53,12 @@ public final class ReadySet {
      * @param address where they are, as long as the owner is reachable
      * @param indexes of our queue pairs that are connected to this peer
      */
-    record Counts(Object owner, long address, List<Integer> indexes) {}
+    record Counts(Object owner, long address, List<Integer> indexes) {
+        /** Those of a peer, for queue pairs of ours. */
+        static Counts of(Peer peer, List<Integer> indexes) {
+            return new Counts(peer, peer.arenaBase() + LaneLayout.HINTS, indexes);
+        }
+    }
 
     private static final class View {
         final Object owner;

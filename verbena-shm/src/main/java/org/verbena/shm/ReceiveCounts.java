@@ -4,6 +4,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.CountsLayout;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.SamplePoint;

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
 
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.CountsLayout;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;

@@ -6,6 +6,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Remote;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.Copy;
@@ -29,6 +30,8 @@ import org.verbena.shm.pool.PooledSends;
 import org.verbena.shm.pool.RemotePool;
 import org.verbena.shm.ring.LaneWriter;
 import org.verbena.shm.ring.OwnLanes;
+import org.verbena.shm.xrc.XrcTarget;
+import org.verbena.shm.xrc.XrcTargets;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairState;
@@ -49,8 +52,6 @@ import org.verbena.verbs.spi.ShownObjects;
 final class SendExecutor {
     /** An answer of an operation, as {@link PooledSends#WAIT_FOR_RECEIVE}: the peer has not polled what fills the lane; only with {@link PooledSends}. */
     private static final int WAIT_FOR_ROOM = -3;
-    /** The owner of the shared receive queue that is named has not answered yet. */
-    static final int WAIT_FOR_OWNER = -4;
 
     /** The peer had given this end up before it could see what was committed. */
     private static final int GIVEN_UP = -5;
@@ -107,7 +108,8 @@ final class SendExecutor {
         this.counts = qp.sendCounts();
         this.patience = new Patience(qp);
         this.xrc = qp.type() == QueuePairType.XRC_SEND
-                ? new XrcTargets(qp, buffers, remoteAccess, receiveCopy, hazard - AdapterLayout.QP_HAZARD)
+                ? new XrcTargets(qp, qp.shmContext().xrc(), buffers, remoteAccess, receiveCopy, hazard
+                        - AdapterLayout.QP_HAZARD)
                 : null;
     }
 
@@ -527,7 +529,7 @@ final class SendExecutor {
             patience.waitForRoom();
             return false;
         }
-        if (status == WAIT_FOR_OWNER) {
+        if (status == XrcTarget.WAIT_FOR_OWNER) {
             return !patience.mayWaitForOwner() && failLocally(w, number, WcStatus.RETRY_EXC_ERR,
                     "the owner of SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)
                             + " does not answer: is it stopped?", 0);

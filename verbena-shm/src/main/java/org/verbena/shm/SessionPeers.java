@@ -4,14 +4,22 @@ package org.verbena.shm;
 import java.util.Collection;
 import java.util.List;
 
+import org.verbena.shm.control.Session;
+import org.verbena.shm.control.SessionOwner;
+import org.verbena.shm.control.SessionPart;
+import org.verbena.shm.layout.ControlMessage;
+import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.memory.Allocation;
 import org.verbena.shm.memory.MemoryPeers;
 import org.verbena.shm.memory.MemoryUser;
 import org.verbena.shm.memory.Revocation;
 import org.verbena.shm.pool.PoolGuest;
+import org.verbena.shm.xrc.SessionPools;
+import org.verbena.shm.xrc.SessionReceivers;
+import org.verbena.verbs.SamplePoint;
 
-/** The peers that a context has sessions with, as its memory needs them. */
-final class SessionPeers implements MemoryPeers {
+/** A context as its sessions need it, and its sessions as its memory needs them. */
+final class SessionPeers implements MemoryPeers, SessionOwner {
     private final ShmContext context;
 
     SessionPeers(ShmContext context) {
@@ -47,7 +55,37 @@ final class SessionPeers implements MemoryPeers {
 
     @Override
     public List<Revocation.Inside> guests() {
-        return context.control().sessions().stream().flatMap(s -> s.pools().guests().stream()).map(PoolGuest::inside)
+        return context.control().sessions().stream().flatMap(s -> s.part(SessionPools.class).guests().stream()).map(
+                PoolGuest::inside)
                 .toList();
+    }
+
+    // ---- for sessions
+
+    @Override
+    public List<SessionPart> parts(Session s) {
+        return List.of(new SessionPools(context.xrc(), s), new SessionReceivers(context.xrc(), s), new DatagramRings(
+                context, s));
+    }
+
+    @Override
+    public void begun(Session s) {
+        context.count(SamplePoint.DEVICE_PEERS);
+        context.multicast().begin(s);
+    }
+
+    @Override
+    public boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException {
+        return context.multicast().receive(s, m) || context.shmConnectionManager().receive(s, m);
+    }
+
+    @Override
+    public void peerGone(Session s, String reason) {
+        context.peerGone(s, reason);
+    }
+
+    @Override
+    public void sessionEnded(Session s, String reason) {
+        context.sessionEnded(s, reason);
     }
 }

@@ -4,6 +4,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.Peer;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
@@ -31,7 +32,7 @@ final class ShmAddressHandle extends AddressHandle {
         this.pd = pd.index();
         this.group = group;
         Gid to = v.destination();
-        Gid from = ShmContext.gid(context.instance());
+        Gid from = Peer.gid(context.instance());
         instance = to.low();
         // version 6, traffic class, flow label; length; next header 0x1b, hop limit
         long first = 6L << 28 | (long) (v.trafficClass() & 0xff) << 20 | v.flowLabel() & 0xfffff;

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.verbs.CompletionQueue;
@@ -204,7 +205,8 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
                     }
                 }
             }
-            r.watch(receivers.entrySet().stream().map(e -> e.getKey().counts(e.getValue())).toList());
+            r.watch(receivers.entrySet().stream().map(e -> ReadySet.Counts.of(e.getKey().peer(), e.getValue()))
+                    .toList());
             lookAtAll = true;
         }
     }

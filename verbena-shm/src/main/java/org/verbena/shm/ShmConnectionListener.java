@@ -5,6 +5,7 @@ import java.net.InetSocketAddress;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.control.Acceptor;
 import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.QueuedListener;

@@ -15,8 +15,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.control.PortDirectory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.Peer;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AddressVector;
@@ -229,7 +233,7 @@ final class ShmConnectionManager extends ConnectionManager {
                     .build());
         }
         QueuePairAttributes.Builder receiving = QueuePairAttributes.to(QueuePairState.RTR)
-                .addressVector(AddressVector.to(ShmContext.gid(s.peer().instance()))).pathMtu(MTU)
+                .addressVector(AddressVector.to(Peer.gid(s.peer().instance()))).pathMtu(MTU)
                 .destinationQueuePair(peer).rqPsn(0);
         QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
         if (qp.type() == QueuePairType.RC) {

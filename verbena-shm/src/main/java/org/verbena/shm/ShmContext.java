@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
-import java.time.Duration;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
+import org.verbena.shm.control.ContextParts;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.control.PortDirectory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.Adapter;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.EngineLog;
-import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.QueuePairNumbers;
 import org.verbena.shm.memory.Allocation;
 import org.verbena.shm.memory.KeyTable;
 import org.verbena.shm.memory.Memories;
 import org.verbena.shm.pool.Commons;
 import org.verbena.shm.ring.PeerBells;
-import org.verbena.verbs.AddressVector;
+import org.verbena.shm.xrc.XrcDirectory;
+import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -38,7 +42,6 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.ParentDomainAttributes;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
-import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.ThreadDomain;
@@ -57,13 +60,10 @@ import org.verbena.verbs.spi.Slots;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
 final class ShmContext extends Context implements Departure {
-    /** GIDs of contexts are link-local addresses whose lower half is the instance. */
-    static final long GID_PREFIX = 0xfe80L << 48;
     private static final DeviceAttributes ATTRIBUTES = ShmDevice.attributes();
     private static final int DEFAULT_PKEY = 0xffff;
     private static final int MAX_LOG_ALIGN = 12;
     private static final AtomicInteger CONTEXTS = new AtomicInteger();
-    private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
 
     private final ShmDevice device;
     private final long instance;
@@ -73,20 +73,18 @@ final class ShmContext extends Context implements Departure {
     private final Engine engine;
     private final Control control;
     private final ShmConnectionManager connectionManager = new ShmConnectionManager(this);
-    private final PortDirectory ports = new PortDirectory(this);
+    private final PortDirectory ports;
     private final Multicast multicast = new Multicast(this);
-    private final XrcDomains domains = new XrcDomains(this);
-    private final XrcDirectory xrc = new XrcDirectory(this);
+    private final XrcDomains domains;
+    private final XrcDirectory xrc;
     private final Slots pds = new Slots(AdapterLayout.MAX_PD);
-    private final Slots queuePairNumbers = new Slots(AdapterLayout.MAX_QP);
-    private final int[] queuePairGenerations = new int[AdapterLayout.MAX_QP];
+    private final QueuePairNumbers numbers = new QueuePairNumbers();
     private final ShownObjects shown;
     private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
     /** Nobody looks at what peers have counted any more. */
     private final Runnable endLooks;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Memories memories;
-    private final AtomicLong connections = new AtomicLong();
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
@@ -100,8 +98,12 @@ final class ShmContext extends Context implements Departure {
         this.engine = engine;
         this.shown = shown;
         keys = new KeyTable(adapter);
-        memories = new Memories(ShmDevice.NAME, new SessionPeers(this), keys);
-        control = new Control(this);
+        ports = new PortDirectory(engine, instance);
+        SessionPeers peers = new SessionPeers(this);
+        memories = new Memories(ShmDevice.NAME, peers, keys);
+        control = new Control(new ContextParts(instance, adapter, commons, engine, memories, numbers), peers);
+        domains = new XrcDomains(instance);
+        xrc = new XrcDirectory(control, domains);
         show(shown.device());
         showPort(shown.port());
         endLooks = CounterFile.own().onLook(this::look);
@@ -135,19 +137,6 @@ final class ShmContext extends Context implements Departure {
             }
             throw e;
         }
-    }
-
-    static Gid gid(long instance) {
-        return new Gid(GID_PREFIX, instance);
-    }
-
-    /** Where the peer is that the address vector names. */
-    static Gid destination(String queuePair, QueuePairAttributes a) throws VerbsException {
-        AddressVector av = a.addressVector();
-        if (av == null || av.port() != 1 || av.sourceGidIndex() != 0) {
-            throw new VerbsException("modify " + queuePair, Errno.EINVAL, "AV must be from port 1, GID index 0");
-        }
-        return av.destination();
     }
 
     long instance() {
@@ -260,7 +249,7 @@ final class ShmContext extends Context implements Departure {
         if (index != 0) {
             throw new VerbsException("query GID " + index, Errno.EINVAL, "the table has one entry, index 0");
         }
-        return gid(instance);
+        return Peer.gid(instance);
     }
 
     /** One partition, of which everybody is a full member. */
@@ -411,23 +400,9 @@ final class ShmContext extends Context implements Departure {
 
     // ---- queue pairs
 
-    /** A number of 24 bits that was not used for a long time. */
-    int takeQueuePairNumber() throws VerbsException {
-        int index = queuePairNumbers.take("create QP", "queue pairs");
-        synchronized (queuePairGenerations) {
-            int generation = queuePairGenerations[index] % 0xfff + 1;
-            queuePairGenerations[index] = generation;
-            return generation << 12 | index;
-        }
-    }
-
-    /** The number of a new connection, see {@link Link}. */
-    long nextConnection() {
-        return connections.incrementAndGet();
-    }
-
-    void giveQueuePairNumber(int number) {
-        queuePairNumbers.give(number & AdapterLayout.MAX_QP - 1);
+    /** Numbers of queue pairs. */
+    QueuePairNumbers numbers() {
+        return numbers;
     }
 
     void add(ShmQueuePair qp) {
@@ -448,10 +423,9 @@ final class ShmContext extends Context implements Departure {
         return queuePairs.values();
     }
 
+    /** The session with a context, made if there is none yet. */
     Session session(String verb, long peerInstance) throws VerbsException {
-        Session s = control.session(verb, peerInstance, SESSION_TIMEOUT);
-        s.awaitRoom();
-        return s;
+        return control.session(verb, peerInstance);
     }
 
     /** The control socket tells that a peer is gone, be it that it said so before; on the engine's thread. */

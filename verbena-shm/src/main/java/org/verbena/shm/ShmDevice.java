@@ -18,7 +18,7 @@ import org.verbena.verbs.VerbsException;
 
 /** The device {@code shm0}. */
 final class ShmDevice extends Device {
-    static final String NAME = "shm0";
+    static final String NAME = ShmLimits.DEVICE;
     static final ShmDevice INSTANCE = new ShmDevice();
 
     /** Memory is touched by the CPU, which brings pages in whatever the operation. */

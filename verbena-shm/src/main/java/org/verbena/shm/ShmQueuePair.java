@@ -10,9 +10,14 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
+import org.verbena.shm.control.Connected;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.OwnEntry;
 import org.verbena.shm.layout.Peer;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.ShmLimits;
@@ -181,7 +186,7 @@ final class ShmQueuePair extends QueuePair implements Connected, MemoryUser, Rem
             if (datagramReceiver == null) {
                 connect(a);
             } else {
-                connection = context.nextConnection();
+                connection = context.numbers().nextConnection();
                 errorReason = "";
                 receiveQueue.connect(0);
             }
@@ -241,14 +246,14 @@ final class ShmQueuePair extends QueuePair implements Connected, MemoryUser, Rem
     }
 
     private void connect(QueuePairAttributes a) throws VerbsException {
-        Session s = context.session("connect " + describe(), ShmContext.destination(describe(), a).low());
+        Session s = context.session("connect " + describe(), Control.destination(describe(), a).low());
         s.bells().reach("connect " + describe(), 0);
         synchronized (stateLock) {
             session = s;
             departure.nobodyLeft();
         }
         peerNumber = a.destinationQueuePair();
-        connection = context.nextConnection();
+        connection = context.numbers().nextConnection();
         errorReason = "";
         waitBudget.refill();
         own.setPeer(s.peer().instance(), peerNumber);

@@ -10,6 +10,8 @@ import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.PoolGuest;
 import org.verbena.shm.pool.PoolReceiveQueue;
 import org.verbena.shm.pool.PoolUser;
+import org.verbena.shm.xrc.XrcDomains;
+import org.verbena.shm.xrc.XrcQueue;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.ReceiveQueue;
@@ -24,7 +26,7 @@ import org.verbena.verbs.spi.ShownObjects;
  * A shared receive queue: a pool that the peers of all queue pairs on it take receives from or, of type XRC, all who are
  * connected to a queue pair of its domain.
  */
-final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.Owner {
+final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.Owner, XrcQueue {
     private final ShmContext context;
     private final OwnPool pool;
     private final PoolReceiveQueue receives;
@@ -80,7 +82,8 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     }
 
     /** True if it is of type XRC and belongs to that domain. */
-    boolean isOfDomain(XrcDomains.Key domain) {
+    @Override
+    public boolean isOfDomain(XrcDomains.Key domain) {
         return xrcDomain() instanceof ShmXrcDomain d && d.key().equals(domain);
     }
 
@@ -120,7 +123,8 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         return counters.id();
     }
 
-    OwnPool pool() {
+    @Override
+    public OwnPool pool() {
         return pool;
     }
 

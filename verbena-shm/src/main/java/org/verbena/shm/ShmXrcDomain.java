@@ -6,6 +6,7 @@ import java.time.Duration;
 import org.verbena.linux.Errno;
 import org.verbena.linux.FileIdentity;
 import org.verbena.linux.LinuxException;
+import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;

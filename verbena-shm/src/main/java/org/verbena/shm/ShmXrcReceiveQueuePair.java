@@ -6,6 +6,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.control.Session;
+import org.verbena.shm.xrc.OwnXrcReceiver;
+import org.verbena.shm.xrc.SessionReceivers;
+import org.verbena.shm.xrc.XrcDomains;
+import org.verbena.shm.xrc.XrcReceiver;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
@@ -37,7 +43,7 @@ final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Obse
 
     void create(String verb) throws VerbsException {
         try {
-            OwnXrcReceiver own = new OwnXrcReceiver(context, verb, domain, this);
+            OwnXrcReceiver own = new OwnXrcReceiver(context.xrc(), verb, domain, this);
             number = own.number();
             receiver = own;
         } catch (VerbsException e) {
@@ -68,7 +74,7 @@ final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Obse
         }
         Session s = Control.get(verb, context.xrc().owner(existing), timeout,
                 () -> "the process that has the queue pair does not answer: is it stopped?");
-        return s.receivers().open(verb, existing, domain, this);
+        return s.part(SessionReceivers.class).open(verb, existing, domain, this);
     }
 
     private XrcReceiver receiver() {

@@ -16,6 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;

@@ -16,6 +16,7 @@ import org.verbena.shm.pool.Commons;
 import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.PoolClaims;
 import org.verbena.shm.ring.Inbox;
+import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.Adapter;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.DatagramLayout;
@@ -72,7 +73,7 @@ class FullHeapsTest {
     void laneArena() throws Exception {
         ShmContext context = (ShmContext) ShmDevice.INSTANCE.open();
         SharedFile arena = Peer.makeArena(1, 2);
-        Session session = new Session(context, context.instance(), Sys.pid(), null, arena,
+        Session session = new Session(context.control(), context.instance(), Sys.pid(), null, arena,
                 new Peer.Files(context.adapter().file().mapping(), arena.mapping(),
                         context.commons().file().mapping()));
         long first = lane(session, 1, SOME_ENTRIES).address;

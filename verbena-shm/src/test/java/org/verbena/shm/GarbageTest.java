@@ -17,6 +17,8 @@ import org.verbena.linux.Memfd;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;
@@ -63,7 +65,7 @@ class GarbageTest {
         lanes.reserve(LaneLayout.HEAP, ENTRIES * 128);
         commons = SharedFile.commons("garbage", CommonsLayout.SIZE, 4096);
         sockets = UnixSocket.pair();
-        session = new Session(context, 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
+        session = new Session(context.control(), 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
                 SharedFile.mapPeer(
                         adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
                 SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.Timeout;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Outbox;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.DatagramLayout;

@@ -6,6 +6,7 @@ import org.junit.jupiter.api.BeforeEach;
 
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.LaneLayout;
@@ -49,7 +50,7 @@ abstract class XrcFixture {
         sockets = UnixSocket.pair();
         sockets[0].setNonBlocking(true);
         sockets[1].setNonBlocking(true);
-        session = new Session(context, 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
+        session = new Session(context.control(), 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
                 SharedFile.mapPeer(adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
                 SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
         domain = context.openXrcDomain(XrcDomainAttributes.builder().fd(-1).openFlags(XrcDomainAttributes.CREATE)

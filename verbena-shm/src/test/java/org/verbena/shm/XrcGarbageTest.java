@@ -20,10 +20,13 @@ import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.layout.Peer;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.pool.Commons;
 import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.ring.Inbox;
+import org.verbena.shm.xrc.SessionPools;
+import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;
@@ -52,7 +55,7 @@ class XrcGarbageTest extends XrcFixture {
             while (sockets[1].receive(answers, new int[0]) > 0) {
                 seats[1]++;
             }
-            seats[0] = Math.max(seats[0], session.pools().guests().size());
+            seats[0] = Math.max(seats[0], session.part(SessionPools.class).guests().size());
         });
         assertThat(seats[0]).as("queue pairs that were let in").isGreaterThan(0);
         assertThat(seats[1]).as("answers").isGreaterThan(100);
@@ -107,7 +110,7 @@ class XrcGarbageTest extends XrcFixture {
             b.accessFlags((int) Seeds.odd(random));
         }
         if (random.nextBoolean()) {
-            b.addressVector(AddressVector.to(new Gid(ShmContext.GID_PREFIX, 1 + random.nextInt(3))))
+            b.addressVector(AddressVector.to(new Gid(Peer.GID_PREFIX, 1 + random.nextInt(3))))
                     .destinationQueuePair((int) Seeds.odd(random));
         }
         return AttributesMessage.write(m, b.build());

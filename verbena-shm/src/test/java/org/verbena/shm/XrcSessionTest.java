@@ -15,6 +15,8 @@ import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.pool.PoolAccess;
+import org.verbena.shm.xrc.SessionPools;
+import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
@@ -42,9 +44,9 @@ class XrcSessionTest extends XrcFixture {
 
     @Test
     void anAnswerToAnEarlierQuestionIsNone() throws Exception {
-        PoolAccess first = session.pools().access(7, PEER, key());
-        session.pools().leave(PEER);
-        PoolAccess second = session.pools().access(7, PEER, new XrcDomains.Key(1, 2));
+        PoolAccess first = session.part(SessionPools.class).access(7, PEER, key());
+        session.part(SessionPools.class).leave(PEER);
+        PoolAccess second = session.part(SessionPools.class).access(7, PEER, new XrcDomains.Key(1, 2));
         receive(answer(7, first.token(), 99));
         assertThat(second.isAnswered()).isFalse();
         receive(answer(7, second.token(), 0));
@@ -56,10 +58,10 @@ class XrcSessionTest extends XrcFixture {
     void aQueueThatIsClosedLeavesNoSeatAndSharesNothing() throws Exception {
         int pd = ((ShmSharedReceiveQueue) srq).pool().pd();
         attach();
-        assertThat(session.pools().guests()).hasSize(1);
+        assertThat(session.part(SessionPools.class).guests()).hasSize(1);
         assertThat(session.uses(pd)).isTrue();
         srq.close();
-        assertThat(session.pools().guests()).isEmpty();
+        assertThat(session.part(SessionPools.class).guests()).isEmpty();
         assertThat(session.uses(pd)).isFalse();
     }
 
@@ -70,7 +72,7 @@ class XrcSessionTest extends XrcFixture {
         long hazard = adapter.address() + AdapterLayout.qpEntry(PEER) + AdapterLayout.QP_HAZARD;
         RawMemory.putLong(hazard, 1L << 32 | Hazard.region(memory.rkey()));
         srq.close();
-        assertThat(session.pools().guests()).isEmpty();
+        assertThat(session.part(SessionPools.class).guests()).isEmpty();
         assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isTrue();
         RawMemory.putLong(hazard, 0);
         assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isFalse();

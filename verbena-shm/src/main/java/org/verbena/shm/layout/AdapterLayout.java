@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm.layout;
 
-import org.verbena.shm.XrcDomains;
-import org.verbena.shm.pool.ReceivePool;
-
 /**
  * Layout of an adapter, the memory file in which a context tells its peers about its queue pairs, keys and armed
  * completion queues. The owner writes, peers map it read-only. Little-endian; offsets in bytes.
@@ -32,7 +29,7 @@ import org.verbena.shm.pool.ReceivePool;
  *  60  type                      0   int
  *  64  peer's queue pair         1   int, its number
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
- * 112  XRC domain                1   16 bytes, see {@link XrcDomains.Key}; of type XRC_RECV
+ * 112  XRC domain                1   16 bytes, its key; of type XRC_RECV
  * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
  * 136  held                      2   the {@link Claim} that is kept for the next try; 0: none
  * 144  held of                   2   int, number of the shared receive queue that it is of, with XRC
@@ -42,7 +39,7 @@ import org.verbena.shm.pool.ReceivePool;
  *   0  int number of elements, 8 long total length
  *  16  elements: long address, int key, int length
  *
- * pool entry, see {@link ReceivePool}
+ * pool entry, see {@link CommonsLayout}
  *   0  number                    0   int, index:13 and generation:11; 0: entry unused
  *   4  elements of a receive     0   int
  *   8  ring, offset              0   8 bytes for each position: its {@link Claim}

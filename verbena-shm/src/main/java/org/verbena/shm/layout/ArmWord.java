@@ -2,14 +2,12 @@
 package org.verbena.shm.layout;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.Moderation;
-import org.verbena.shm.ReadySet;
 
 /**
  * The word by which a completion queue tells whoever completes something what to do besides:
  * {@code sequence:60 | moderated:1 | many:1 | mode:2}. The mode says for which completions to signal the channel, once
- * for each sequence; {@link #MODERATED} asks to ring the owner's engine instead, see {@link Moderation}; {@link #MANY} asks
- * for a mark in the {@link ReadySet}.
+ * for each sequence; {@link #MODERATED} asks to ring the owner's engine instead, which counts; {@link #MANY} asks
+ * for a count of the queue pair, see {@link LaneLayout}.
  */
 public final class ArmWord {
     static final int SOLICITED_ONLY = 1;

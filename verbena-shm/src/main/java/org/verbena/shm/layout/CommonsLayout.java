@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm.layout;
 
-import org.verbena.shm.pool.ReceivePool;
-
 /**
  * Layout of the commons, the one memory file of a context that its peers may write as well: there they agree among each
- * other who takes which receive of a pool, see {@link ReceivePool}. So its owner trusts no word of it. Little-endian;
+ * other who takes which receive of a pool, see {@link Claim}. So its owner trusts no word of it. Little-endian;
  * offsets in bytes.
  *
  * <pre>

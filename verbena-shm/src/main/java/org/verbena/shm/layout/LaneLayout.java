@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm.layout;
 
-import org.verbena.shm.ring.Inbox;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
@@ -34,7 +33,7 @@ import org.verbena.verbs.WcStatus;
  *
  * in an entry for a receive of a pool, a lane's or an inbox's
  *   72   {@link Claim}
- * in an inbox, see {@link Inbox}
+ * in an inbox, see {@link CommonsLayout}
  *   80   instance of the sender's context, 88 int sender's queue pair, 92 int receiver's queue pair
  * </pre>
  *

@@ -7,6 +7,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.Pidfd;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -14,6 +15,9 @@ import org.verbena.verbs.VerbsException;
  * of ours, and whether it is still there. As long as this is reachable the files stay mapped. Safe for use by several threads.
  */
 public final class Peer {
+    /** GIDs of contexts are link-local addresses whose lower half is the instance. */
+    public static final long GID_PREFIX = 0xfe80L << 48;
+
     private final long ownInstance;
     private final long instance;
     private final int pid;
@@ -42,6 +46,11 @@ public final class Peer {
         this.loopback = loopback;
         this.arena = arena;
         this.files = files;
+    }
+
+    /** The GID of a context. */
+    public static Gid gid(long instance) {
+        return new Gid(GID_PREFIX, instance);
     }
 
     /** Makes the arena that this side of a new session writes. */

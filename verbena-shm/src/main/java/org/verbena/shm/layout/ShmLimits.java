@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm.layout;
 
-/** Limits of the device {@code shm0} that do not follow from the layout of its memory files. */
+/** Name and limits of the device {@code shm0}, as far as they do not follow from the layout of its memory files. */
 public final class ShmLimits {
+    /** The name of the device. */
+    public static final String DEVICE = "shm0";
+
     /** Reads and atomics outstanding, either way. */
     public static final int MAX_READS = 128;
     public static final int MAX_WR = 16384;

@@ -11,7 +11,6 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.Memfd;
-import org.verbena.shm.ShmDeviceMemory;
 import org.verbena.shm.layout.Extents;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.MemoryLimit;
@@ -34,7 +33,7 @@ public final class Allocation {
     private final long start;
     /** Another driver's buffer; null for a file of Verbena's own. */
     private final @Nullable SharedBuffer foreign;
-    /** It stays without regions, see {@link ShmDeviceMemory}. */
+    /** It stays without regions, for it is device memory. */
     private boolean held;
     /** Nobody uses it, and nobody will. */
     private boolean retired;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.lang.invoke.VarHandle;
 
@@ -20,25 +20,25 @@ import org.verbena.verbs.VerbsException;
  * The far end of a connected queue pair as its initiator needs it: read from the peer's directory entry once it is
  * ready, checked, and kept. Immutable.
  */
-final class Remote {
-    final Session session;
+public final class Remote {
+    public final Session session;
     /** Address of the peer's directory entry. */
-    final long entry;
-    final int number;
+    public final long entry;
+    public final int number;
     /** The link's identity when it was read; another one means the peer has left this connection. */
-    final long link;
-    final int pd;
+    public final long link;
+    public final int pd;
     final long ring;
-    final int entries;
+    public final int entries;
     final int ringMask;
-    final long stride;
-    final int maxSge;
+    public final long stride;
+    public final int maxSge;
     /** Where receives come from; null if the queue pair has a ring of its own. */
-    final @Nullable RemotePool pool;
-    final boolean timestamps;
-    final long armWord;
+    final @Nullable public RemotePool pool;
+    public final boolean timestamps;
+    public final long armWord;
     /** Address of the count, in the arena that we write, that marks the peer's queue pair. */
-    final long hint;
+    public final long hint;
     final int channel;
 
     private Remote(Session session, long entry, int number, long link) throws ProtocolException {
@@ -77,7 +77,7 @@ final class Remote {
      * @return null if it is not connected to {@code number} of this context yet
      * @throws ProtocolException if what it says makes no sense
      */
-    static @Nullable Remote find(Session session, int number, int peerNumber, int type)
+    static @Nullable public Remote find(Session session, int number, int peerNumber, int type)
             throws ProtocolException {
         long entry = session.peer().base() + AdapterLayout.qpEntry(peerNumber);
         long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
@@ -104,33 +104,27 @@ final class Remote {
         return ((RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK) ^ link) & Link.IDENTITY) == 0;
     }
 
-    /** The XRC domain of the far end, which is of type XRC_RECV. */
-    XrcDomains.Key domain() {
-        return new XrcDomains.Key(RawMemory.getLong(entry + AdapterLayout.QP_DOMAIN), RawMemory.getLong(entry
-                + AdapterLayout.QP_DOMAIN + 8));
-    }
-
     /** Makes ready to wake the far end, if it ever sleeps. */
-    void reachBell() throws VerbsException {
+    public void reachBell() throws VerbsException {
         if (channel != 0) {
             session.bells().reach("wake " + session.peerName(), channel);
         }
     }
 
     /** Wakes the far end, whose arm word that is. */
-    void wake(long word) {
+    public void wake(long word) {
         RawMemory.putLongVolatile(session.ownLanes().entry(number) + LaneLayout.LANE_NOTIFIED, word);
         session.bells().ring(ArmWord.bell(word, channel));
     }
 
     /** Tells the far end that its queue pair, in the connection it has now, failed a request. */
-    void tell(int event, String reason) {
+    public void tell(int event, String reason) {
         session.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putLong(link).putInt(event).putText(reason),
                 null);
     }
 
     /** Address of a receive ring entry. */
-    long wqe(long index) {
+    public long wqe(long index) {
         return ring + (index & ringMask) * stride;
     }
 }

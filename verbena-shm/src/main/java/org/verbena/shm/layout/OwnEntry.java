@@ -1,57 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.layout;
 
 import java.lang.invoke.VarHandle;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.layout.AdapterLayout;
-import org.verbena.shm.layout.Claim;
-import org.verbena.shm.layout.Hazard;
-import org.verbena.shm.layout.Link;
-import org.verbena.shm.layout.Posted;
-import org.verbena.shm.pool.Commons;
-import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 
 /** A queue pair's own entry in the directory of {@link AdapterLayout}, which peers read. */
-final class OwnEntry {
-    final long address;
+public final class OwnEntry {
+    public final long address;
 
-    OwnEntry(long address) {
+    public OwnEntry(long address) {
         this.address = address;
     }
 
+    /**
+     * What a new entry says of receives and their completions.
+     *
+     * @param ring offset of the receive ring in the adapter
+     * @param entries how many it has, a power of two
+     * @param maxSge elements of a receive
+     * @param pool index of the pool that receives come from, -1 if they are the queue pair's own
+     * @param timestamps true if completions are to carry time stamps
+     * @param arm arm word of the completion queue
+     * @param channel its completion channel, 0 if there is none
+     */
+    public record Receives(long ring, int entries, int maxSge, int pool, boolean timestamps, int arm, int channel) {}
+
     /** Fills a new entry. */
-    void describe(int number, QueuePairInitAttributes init, long ring, int receiveEntries, int pd) {
-        ShmCompletionQueue receiveCq = (ShmCompletionQueue) (init.type() == QueuePairType.XRC_SEND
-                ? init.sendCq()
-                : init.receiveCq());
-        ShmCompletionChannel c = receiveCq.shmChannel();
-        ShmSharedReceiveQueue srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
+    public void describe(int number, int type, int pd, Receives r) {
         clear();
-        RawMemory.putLong(address + AdapterLayout.QP_RING, ring);
-        RawMemory.putInt(address + AdapterLayout.QP_RING_ENTRIES, receiveEntries);
-        RawMemory.putInt(address + AdapterLayout.QP_RING_SGE, init.maxReceiveSge());
-        RawMemory.putInt(address + AdapterLayout.QP_POOL, srq == null ? 0 : Commons.index(srq.pool().number()) + 1);
+        RawMemory.putLong(address + AdapterLayout.QP_RING, r.ring);
+        RawMemory.putInt(address + AdapterLayout.QP_RING_ENTRIES, r.entries);
+        RawMemory.putInt(address + AdapterLayout.QP_RING_SGE, r.maxSge);
+        RawMemory.putInt(address + AdapterLayout.QP_POOL, r.pool + 1);
         RawMemory.putInt(address + AdapterLayout.QP_PD, pd);
-        RawMemory.putInt(address + AdapterLayout.QP_FLAGS,
-                receiveCq.hasTimestamps() ? AdapterLayout.FLAG_TIMESTAMPS : 0);
-        RawMemory.putInt(address + AdapterLayout.QP_ARM, receiveCq.armIndex());
-        RawMemory.putInt(address + AdapterLayout.QP_CHANNEL, c == null ? 0 : c.id());
-        RawMemory.putInt(address + AdapterLayout.QP_TYPE, init.type());
+        RawMemory.putInt(address + AdapterLayout.QP_FLAGS, r.timestamps ? AdapterLayout.FLAG_TIMESTAMPS : 0);
+        RawMemory.putInt(address + AdapterLayout.QP_ARM, r.arm);
+        RawMemory.putInt(address + AdapterLayout.QP_CHANNEL, r.channel);
+        RawMemory.putInt(address + AdapterLayout.QP_TYPE, type);
         RawMemory.putLong(address + AdapterLayout.QP_HELD, Claim.NONE);
         RawMemory.putLong(address + AdapterLayout.QP_POSTED, Posted.of(0, 255));
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, number);
     }
 
-    /** Fills the new entry of a queue pair of type XRC_RECV. */
-    void describeXrcReceiver(int number, XrcDomains.Key domain) {
+    /** Fills the new entry of a queue pair of type XRC_RECV, in the domain that two words name. */
+    public void describeXrcReceiver(int number, long domainHigh, long domainLow) {
         clear();
         RawMemory.putInt(address + AdapterLayout.QP_RING_ENTRIES, 1);
         RawMemory.putLong(address + AdapterLayout.QP_RING, AdapterLayout.HEAP);
         RawMemory.putInt(address + AdapterLayout.QP_TYPE, QueuePairType.XRC_RECV);
-        RawMemory.putLong(address + AdapterLayout.QP_DOMAIN, domain.high());
-        RawMemory.putLong(address + AdapterLayout.QP_DOMAIN + 8, domain.low());
+        RawMemory.putLong(address + AdapterLayout.QP_DOMAIN, domainHigh);
+        RawMemory.putLong(address + AdapterLayout.QP_DOMAIN + 8, domainLow);
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, number);
     }
 
@@ -63,45 +63,45 @@ final class OwnEntry {
     }
 
     /** The entry is nobody's any more. */
-    void free() {
+    public void free() {
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, 0);
     }
 
     /** Says what the queue pair is ready for, see {@link Link}. */
-    void setLink(long link) {
+    public void setLink(long link) {
         RawMemory.putLongRelease(address + AdapterLayout.QP_LINK, link);
     }
 
     /** From now on it is ready for nothing; who was inside is still waited for, unless it was given up before. */
-    void withdrawLink() {
+    public void withdrawLink() {
         if (Link.isUp(RawMemory.getLong(address + AdapterLayout.QP_LINK))) {
             setLink(0);
         }
     }
 
     /** After the link was withdrawn: what is committed from now on may be found by nobody, see {@link Link#GIVEN_UP}. */
-    void giveUp() {
+    public void giveUp() {
         RawMemory.compareAndSetLong(address + AdapterLayout.QP_LINK, 0, Link.GIVEN_UP); // or it is, or there is another link
         VarHandle.fullFence();
     }
 
     /** A connection to a peer begins; until the link is set nobody is to look. */
-    void setPeer(long instance, int number) {
+    public void setPeer(long instance, int number) {
         VarHandle.releaseFence(); // who sees this sees that the last link was withdrawn
         RawMemory.putLong(address + AdapterLayout.QP_PEER, instance);
         RawMemory.putInt(address + AdapterLayout.QP_PEER_NUMBER, number);
     }
 
-    void setRnrTimer(int code) {
+    public void setRnrTimer(int code) {
         RawMemory.putInt(address + AdapterLayout.QP_RNR_TIMER, code);
     }
 
-    long hazard() {
+    public long hazard() {
         return RawMemory.getLongAcquire(address + AdapterLayout.QP_HAZARD);
     }
 
     /** Waits until the request is done that this process carries out now, but not for long. */
-    void awaitRest() {
+    public void awaitRest() {
         long now = hazard();
         long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
         while (now != 0 && hazard() == now && System.nanoTime() - end < 0) {

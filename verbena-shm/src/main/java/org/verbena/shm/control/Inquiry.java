@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -12,12 +12,13 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Engine;
 
 /**
  * The question who is behind an abstract Unix name, and the answer: the instance of the context that has bound it. The
  * kernel gives a name to one process of the network namespace and takes it back when that process ends.
  */
-final class Inquiry {
+public final class Inquiry {
     private static final int BACKLOG = 1024;
 
     private Inquiry() {}
@@ -27,9 +28,9 @@ final class Inquiry {
      *
      * @throws LinuxException {@code EADDRINUSE} if somebody has it
      */
-    static Acceptor answer(ShmContext context, String name) throws LinuxException {
-        return new Acceptor(context.engine(), UnixSocket.listen(name, BACKLOG), asker -> {
-            MemorySegment m = new ControlMessage.Writer(ControlMessage.IDENTITY).putLong(context.instance()).segment();
+    public static Acceptor answer(Engine engine, long instance, String name) throws LinuxException {
+        return new Acceptor(engine, UnixSocket.listen(name, BACKLOG), asker -> {
+            MemorySegment m = new ControlMessage.Writer(ControlMessage.IDENTITY).putLong(instance).segment();
             asker.send(m, 0, m.byteSize(), new int[0]);
             asker.close();
         });
@@ -39,30 +40,30 @@ final class Inquiry {
      * Asks; {@code who} is what fails to answer, for messages. The socket is closed when there is an answer, or by
      * {@link #giveUp}.
      */
-    static CompletableFuture<Long> ask(ShmContext context, UnixSocket s, String verb, String who)
+    public static CompletableFuture<Long> ask(Engine engine, UnixSocket s, String verb, String who)
             throws VerbsException {
         CompletableFuture<Long> f = new CompletableFuture<>();
         try {
             s.setNonBlocking(true);
             Control.checkUser(verb, s);
-            context.engine().watch(s.fd(), Epoll.IN, events -> answered(context, s, f, verb, who));
+            engine.watch(s.fd(), Epoll.IN, events -> answered(engine, s, f, verb, who));
         } catch (LinuxException e) {
-            giveUp(context, s);
+            giveUp(engine, s);
             throw new VerbsException(verb, e);
         } catch (VerbsException e) {
-            giveUp(context, s);
+            giveUp(engine, s);
             throw e;
         }
         return f;
     }
 
     /** Closes the socket of a question; twice is no harm. */
-    static void giveUp(ShmContext context, UnixSocket s) {
-        context.engine().forget(s.fd());
+    public static void giveUp(Engine engine, UnixSocket s) {
+        engine.forget(s.fd());
         s.close();
     }
 
-    private static void answered(ShmContext context, UnixSocket s, CompletableFuture<Long> f, String verb, String who) {
+    private static void answered(Engine engine, UnixSocket s, CompletableFuture<Long> f, String verb, String who) {
         MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
         try {
             int n = s.receive(buffer, new int[0]);
@@ -82,6 +83,6 @@ final class Inquiry {
         } catch (ProtocolException | IllegalStateException e) {
             f.completeExceptionally(new VerbsException(verb, Errno.ECONNREFUSED, String.valueOf(e.getMessage())));
         }
-        giveUp(context, s);
+        giveUp(engine, s);
     }
 }

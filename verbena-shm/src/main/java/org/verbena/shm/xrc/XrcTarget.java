@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.memory.Target;
@@ -21,7 +23,10 @@ import org.verbena.verbs.WcStatus;
  * to the memory of its protection domain. The session with its context is made on demand, by the engine, and nobody is
  * blocked meanwhile. Used by one thread at a time, inside a {@link Hazard}.
  */
-final class XrcTarget {
+public final class XrcTarget {
+    /** The owner of the shared receive queue that is named has not answered yet: an answer beside status values. */
+    public static final int WAIT_FOR_OWNER = -4;
+
     /** 24 bits. */
     final int number;
     private final XrcTargets all;
@@ -39,10 +44,10 @@ final class XrcTarget {
     /**
      * Makes ready for a request; to be called after the {@link Hazard} was entered.
      *
-     * @return {@link Target#OK}, {@link SendExecutor#WAIT_FOR_OWNER} while the way is being made,
+     * @return {@link Target#OK}, {@link #WAIT_FOR_OWNER} while the way is being made,
      *         {@link WcStatus#REM_INV_REQ_ERR} if there is no such queue in the domain, or no more
      */
-    int prepare(Remote receiver) {
+    public int prepare(Remote receiver) {
         InboxSends s = sends;
         Session owner = session;
         if (s != null && owner != null) {
@@ -55,7 +60,7 @@ final class XrcTarget {
     }
 
     private void forget(Session s) {
-        s.pools().leave(number, all.queuePair().number());
+        s.part(SessionPools.class).leave(number, all.queuePair().number());
         access = null;
         sends = null;
         closeMemory();
@@ -70,26 +75,27 @@ final class XrcTarget {
         if (s == null) {
             CompletableFuture<Session> f = asked;
             if (f == null) {
-                f = all.context().xrc().owner(number);
+                f = all.directory().owner(number);
                 asked = f;
             }
             if (!f.isDone()) {
-                return SendExecutor.WAIT_FOR_OWNER;
+                return WAIT_FOR_OWNER;
             }
             if (f.isCompletedExceptionally()) {
                 asked = null;
-                return isNobody(f.exceptionNow()) ? WcStatus.REM_INV_REQ_ERR : SendExecutor.WAIT_FOR_OWNER;
+                return isNobody(f.exceptionNow()) ? WcStatus.REM_INV_REQ_ERR : WAIT_FOR_OWNER;
             }
             s = f.join();
             session = s;
         }
         PoolAccess a = access;
         if (a == null) {
-            a = s.pools().access(number, all.queuePair().number(), receiver.domain());
+            a = s.part(SessionPools.class).access(number, all.queuePair().number(), XrcDomains.Key.ofReceiver(
+                    receiver.entry));
             access = a;
         }
         if (!a.isAnswered()) {
-            return s.isDead() ? WcStatus.REM_INV_REQ_ERR : SendExecutor.WAIT_FOR_OWNER;
+            return s.isDead() ? WcStatus.REM_INV_REQ_ERR : WAIT_FOR_OWNER;
         }
         return a.pool() == 0 || s.isDead() ? WcStatus.REM_INV_REQ_ERR : open(s, a.pool(), receiver);
     }
@@ -120,7 +126,7 @@ final class XrcTarget {
         try {
             pool.reachBell();
         } catch (VerbsException e) {
-            return SendExecutor.WAIT_FOR_OWNER; // out of descriptors: as if it did not answer
+            return WAIT_FOR_OWNER; // out of descriptors: as if it did not answer
         }
         memory = new Target(s.peerMemories(), pool.pd);
         sends = all.sends(pool, receiver);
@@ -132,7 +138,7 @@ final class XrcTarget {
     }
 
     /** The way to its receives; only after {@link #prepare} has succeeded. */
-    InboxSends sends() {
+    public InboxSends sends() {
         InboxSends s = sends;
         if (s == null) {
             throw new IllegalStateException("not prepared");
@@ -141,7 +147,7 @@ final class XrcTarget {
     }
 
     /** The memory of its protection domain; only after {@link #prepare} has succeeded. */
-    Target memory() {
+    public Target memory() {
         Target m = memory;
         if (m == null) {
             throw new IllegalStateException("not prepared");
@@ -162,7 +168,7 @@ final class XrcTarget {
         closeMemory();
         Session s = session;
         if (s != null) {
-            s.pools().leave(all.queuePair().number());
+            s.part(SessionPools.class).leave(all.queuePair().number());
         }
     }
 }

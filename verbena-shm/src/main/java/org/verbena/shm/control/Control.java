@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +35,9 @@ import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Peer;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.SharedFile;
-import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.AddressVector;
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -45,13 +47,15 @@ import org.verbena.verbs.VerbsException;
  * <p>Two contexts have one session, whoever wants it first. If both want it at once, the one with the smaller instance
  * wins: it refuses the other's greeting, and the other takes its.
  */
-final class Control {
+public final class Control {
     private static final int MAX_FDS = 4;
+    private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
     private static final int BACKLOG = 1024;
     /** A peer that sends without end must not keep the engine from the others. */
     private static final int MESSAGES_AT_ONCE = 64;
 
-    private final ShmContext context;
+    private final ContextParts own;
+    private final SessionOwner owner;
     private final UnixSocket listener;
     private final Acceptor acceptor;
     private final Map<Long, Session> sessions = new ConcurrentHashMap<>();
@@ -61,10 +65,11 @@ final class Control {
     private final MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final int[] fds = new int[MAX_FDS];
 
-    Control(ShmContext context) throws LinuxException {
-        this.context = context;
-        listener = UnixSocket.listen(name(context.instance()), BACKLOG);
-        acceptor = new Acceptor(context.engine(), listener, this::accepted);
+    public Control(ContextParts own, SessionOwner owner) throws LinuxException {
+        this.own = own;
+        this.owner = owner;
+        listener = UnixSocket.listen(name(own.instance()), BACKLOG);
+        acceptor = new Acceptor(own.engine(), listener, this::accepted);
     }
 
     private static String name(long instance) {
@@ -91,26 +96,42 @@ final class Control {
         }
     }
 
+    public ContextParts own() {
+        return own;
+    }
+
+    SessionOwner owner() {
+        return owner;
+    }
+
     // ---- for other threads
 
     /** The session with a context, made if there is none yet. */
-    Session session(String verb, long instance, Duration timeout) throws VerbsException {
+    public Session session(String verb, long instance, Duration timeout) throws VerbsException {
         return get(verb, ask(instance), timeout, () -> "the process does not answer: is it stopped?");
     }
 
+    /** The session with a context, made if there is none yet; waits while the peer has many messages to take. */
+    public Session session(String verb, long instance) throws VerbsException {
+        Session s = session(verb, instance, SESSION_TIMEOUT);
+        s.awaitRoom();
+        return s;
+    }
+
     /** The session with a context as it will be, made if there is none yet; for those who do not wait. */
-    CompletableFuture<Session> ask(long instance) {
+    public CompletableFuture<Session> ask(long instance) {
         Session s = sessions.get(instance);
         if (s != null && !s.isDead()) {
             return CompletableFuture.completedFuture(s);
         }
         Wish w = wanted.computeIfAbsent(instance, i -> new Wish());
-        context.engine().submit(() -> want(instance, w));
+        own.engine().submit(() -> want(instance, w));
         return w.session;
     }
 
     /** Waits for an answer of the engine or a peer and unwraps its failure. */
-    static <T> T get(String verb, CompletableFuture<T> f, Duration timeout, java.util.function.Supplier<String> late)
+    public static <T> T get(String verb, CompletableFuture<T> f, Duration timeout,
+            java.util.function.Supplier<String> late)
             throws VerbsException {
         try {
             return f.get(Math.max(0, timeout.toMillis()), TimeUnit.MILLISECONDS);
@@ -132,8 +153,17 @@ final class Control {
         }
     }
 
-    List<Session> sessions() {
+    public List<Session> sessions() {
         return List.copyOf(sessions.values());
+    }
+
+    /** Where the peer is that the address vector names. */
+    public static Gid destination(String queuePair, QueuePairAttributes a) throws VerbsException {
+        AddressVector av = a.addressVector();
+        if (av == null || av.port() != 1 || av.sourceGidIndex() != 0) {
+            throw new VerbsException("modify " + queuePair, Errno.EINVAL, "AV must be from port 1, GID index 0");
+        }
+        return av.destination();
     }
 
     /** Throws unless the process at the other end belongs to this user, or to one named by configuration. */
@@ -182,17 +212,17 @@ final class Control {
         }
         Greeting g = null;
         try {
-            if (instance == context.instance()) {
+            if (instance == own.instance()) {
                 SharedFile arena = Peer.makeArena(instance, instance);
-                established(new Session(context, instance, Sys.pid(), null, arena,
-                        new Peer.Files(context.adapter().file().mapping(), arena.mapping(),
-                                context.commons().file().mapping())));
+                established(new Session(this, instance, Sys.pid(), null, arena,
+                        new Peer.Files(own.adapter().file().mapping(), arena.mapping(),
+                                own.commons().file().mapping())));
                 return;
             }
             g = new Greeting(connect(name(instance)), instance);
             greetings.add(g);
             checkUser("connect to process", g.socket);
-            SharedFile arena = Peer.makeArena(context.instance(), instance);
+            SharedFile arena = Peer.makeArena(own.instance(), instance);
             g.arena = arena;
             hello(g.socket, arena);
             watch(g);
@@ -200,9 +230,9 @@ final class Control {
             giveUp(g, instance, e);
         } catch (LinuxException e) {
             giveUp(g, instance, e.errno() == Errno.ECONNREFUSED
-                    ? new VerbsException("connect to " + ShmContext.gid(instance), Errno.EHOSTUNREACH,
+                    ? new VerbsException("connect to " + Peer.gid(instance), Errno.EHOSTUNREACH,
                             "no process on this host, in this network namespace, has that address any more")
-                    : new VerbsException("connect to " + ShmContext.gid(instance), e));
+                    : new VerbsException("connect to " + Peer.gid(instance), e));
         }
     }
 
@@ -222,10 +252,10 @@ final class Control {
 
     private void hello(UnixSocket socket, SharedFile arena) throws LinuxException {
         MemorySegment m = new ControlMessage.Writer(ControlMessage.HELLO).putInt(ControlMessage.VERSION)
-                .putLong(context.instance()).putInt(Sys.pid()).putLong(AdapterLayout.SIZE).putLong(LaneLayout.SIZE)
+                .putLong(own.instance()).putInt(Sys.pid()).putLong(AdapterLayout.SIZE).putLong(LaneLayout.SIZE)
                 .putLong(CommonsLayout.SIZE).segment();
-        int error = socket.send(m, 0, m.byteSize(), new int[] {context.adapter().fd().value(), arena.fd().value(),
-            context.commons().fd().value()});
+        int error = socket.send(m, 0, m.byteSize(), new int[] {own.adapter().fd().value(), arena.fd().value(),
+            own.commons().fd().value()});
         if (error != 0) {
             throw new LinuxException("greet another process", error);
         }
@@ -243,7 +273,7 @@ final class Control {
     }
 
     private void watch(Greeting g) throws LinuxException {
-        context.engine().watch(g.socket.fd(), Epoll.IN, events -> greeted(g));
+        own.engine().watch(g.socket.fd(), Epoll.IN, events -> greeted(g));
     }
 
     private void greeted(Greeting g) {
@@ -276,7 +306,7 @@ final class Control {
      */
     private void refused(Greeting g, ProtocolException e) {
         Wish w = wanted.get(g.instance);
-        if (w == null || g.instance > context.instance()) {
+        if (w == null || g.instance > own.instance()) {
             drop(g, e);
         } else {
             drop(g, null);
@@ -289,7 +319,7 @@ final class Control {
 
     private void drop(Greeting g, @Nullable Exception e) {
         greetings.remove(g);
-        context.engine().forget(g.socket.fd());
+        own.engine().forget(g.socket.fd());
         g.socket.close();
         SharedFile arena = g.arena;
         if (arena != null) {
@@ -316,13 +346,13 @@ final class Control {
         if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 3 || pid != peer.pid()
                 || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE
                 || commonsSize != CommonsLayout.SIZE || instance == 0
-                || instance == context.instance() || g.instance != 0 && g.instance != instance) {
+                || instance == own.instance() || g.instance != 0 && g.instance != instance) {
             throw new ProtocolException("the other process speaks another version of the protocol (" + version
                     + ", this is "
                     + ControlMessage.VERSION + ")");
         }
         boolean weGreet = greetings.stream().anyMatch(o -> o != g && o.instance == instance);
-        if (g.instance == 0 && (sessions.containsKey(instance) || weGreet && context.instance() < instance)) {
+        if (g.instance == 0 && (sessions.containsKey(instance) || weGreet && own.instance() < instance)) {
             throw new ProtocolException("there is a session already");
         }
         Mapping adapter;
@@ -337,21 +367,21 @@ final class Control {
                 || RawMemory.getLong(adapter.address() + AdapterLayout.HEADER_VERSION) != AdapterLayout.VERSION
                 || RawMemory.getLong(adapter.address() + AdapterLayout.HEADER_INSTANCE) != instance
                 || RawMemory.getLongAcquire(lanes.address()) != LaneLayout.MAGIC
-                || RawMemory.getLong(lanes.address() + LaneLayout.HEADER_READER) != context.instance()
+                || RawMemory.getLong(lanes.address() + LaneLayout.HEADER_READER) != own.instance()
                 || RawMemory.getLongAcquire(commons.address()) != CommonsLayout.MAGIC) {
             throw new ProtocolException("the other process's memory files make no sense");
         }
         SharedFile arena = g.arena;
         if (arena == null) {
-            arena = Peer.makeArena(context.instance(), instance);
+            arena = Peer.makeArena(own.instance(), instance);
             g.arena = arena;
             hello(g.socket, arena);
         }
         greetings.remove(g);
-        context.engine().forget(g.socket.fd());
-        Session s = new Session(context, instance, pid, g.socket, arena,
+        own.engine().forget(g.socket.fd());
+        Session s = new Session(this, instance, pid, g.socket, arena,
                 new Peer.Files(adapter, lanes, commons));
-        context.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
+        own.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
         established(s);
     }
 
@@ -372,8 +402,7 @@ final class Control {
 
     private void established(Session s) {
         sessions.put(s.peer().instance(), s);
-        context.count(SamplePoint.DEVICE_PEERS);
-        context.multicast().begin(s);
+        owner.begun(s);
         Wish w = wanted.remove(s.peer().instance());
         if (w != null) {
             w.session.complete(s);
@@ -384,7 +413,7 @@ final class Control {
         Wish w = wanted.remove(instance);
         if (w != null) {
             w.session.completeExceptionally(e instanceof ProtocolException
-                    ? new VerbsException("connect to " + ShmContext.gid(instance), Errno.EPROTO, String.valueOf(e
+                    ? new VerbsException("connect to " + Peer.gid(instance), Errno.EPROTO, String.valueOf(e
                             .getMessage()))
                     : e);
         }
@@ -413,7 +442,7 @@ final class Control {
                 return;
             }
             if (n <= 0) {
-                context.peerGone(s, n == 0 || n == -Errno.ECONNRESET
+                owner.peerGone(s, n == 0 || n == -Errno.ECONNRESET
                         ? s.peerName() + " has ended or closed the device"
                         : "the control socket failed: " + Errno.describe(-n));
                 return;
@@ -422,9 +451,9 @@ final class Control {
             try {
                 dispatch(s, new ControlMessage.Reader(buffer.asSlice(0, n)), count);
             } catch (ProtocolException e) {
-                context.sessionEnded(s, s.peerName() + " broke the protocol: " + e.getMessage());
+                owner.sessionEnded(s, s.peerName() + " broke the protocol: " + e.getMessage());
             } catch (LinuxException e) {
-                context.sessionEnded(s, "memory of " + s.peerName() + " cannot be mapped: " + e.getMessage());
+                owner.sessionEnded(s, "memory of " + s.peerName() + " cannot be mapped: " + e.getMessage());
             } finally {
                 closeFds(count);
             }
@@ -432,8 +461,7 @@ final class Control {
     }
 
     private void dispatch(Session s, ControlMessage.Reader m, int count) throws ProtocolException, LinuxException {
-        if (!s.receive(m, fds, count) && !context.multicast().receive(s, m)
-                && !context.shmConnectionManager().receive(s, m)) {
+        if (!s.receive(m, fds, count) && !owner.receive(s, m)) {
             throw new ProtocolException("unknown control message " + m.type());
         }
     }
@@ -447,18 +475,18 @@ final class Control {
         }
     }
 
-    void forget(Session s) {
+    public void forget(Session s) {
         sessions.remove(s.peer().instance(), s);
     }
 
     /** Ends everything; on the engine's thread. */
-    void close() {
+    public void close() {
         acceptor.close();
         for (Greeting g : List.copyOf(greetings)) {
             drop(g, new ProtocolException("the device was closed"));
         }
         for (Session s : sessions()) {
-            context.sessionEnded(s, "the device was closed");
+            owner.sessionEnded(s, "the device was closed");
         }
     }
 }

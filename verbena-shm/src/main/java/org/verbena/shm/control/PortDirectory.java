@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,19 +18,22 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.Engine;
 
 /**
  * Who listens on which port. A port is an abstract Unix name: the kernel gives it to one process of the network
  * namespace and takes it back when that process ends. Each user has ports of its own. Whoever connects to one is told the
  * listening context's instance.
  */
-final class PortDirectory {
+public final class PortDirectory {
     private static final Pattern STRANGER = Pattern.compile(" @verbena-port/([0-9]+)/([0-9]+)$");
 
-    private final ShmContext context;
+    private final Engine engine;
+    private final long instance;
 
-    PortDirectory(ShmContext context) {
-        this.context = context;
+    public PortDirectory(Engine engine, long instance) {
+        this.engine = engine;
+        this.instance = instance;
     }
 
     private static String name(int user, int port) {
@@ -38,9 +41,9 @@ final class PortDirectory {
     }
 
     /** Takes a port and answers all who ask, until it is closed. */
-    Acceptor listen(String verb, int port) throws VerbsException {
+    public Acceptor listen(String verb, int port) throws VerbsException {
         try {
-            return Inquiry.answer(context, name(Sys.uid(), port));
+            return Inquiry.answer(engine, instance, name(Sys.uid(), port));
         } catch (LinuxException e) {
             throw e.errno() == Errno.EADDRINUSE
                     ? new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + port + " already")
@@ -49,14 +52,14 @@ final class PortDirectory {
     }
 
     /** The instance of the context that listens on a port. */
-    long whoListens(String verb, int port, Duration timeout) throws VerbsException {
+    public long whoListens(String verb, int port, Duration timeout) throws VerbsException {
         UnixSocket s = connect(verb, port);
-        CompletableFuture<Long> f = Inquiry.ask(context, s, "ask who listens on port " + port, "the listener");
+        CompletableFuture<Long> f = Inquiry.ask(engine, s, "ask who listens on port " + port, "the listener");
         try {
             return Control.get(verb, f, timeout,
                     () -> "the process that listens there does not answer: is it stopped?");
         } finally {
-            Inquiry.giveUp(context, s);
+            Inquiry.giveUp(engine, s);
         }
     }
 

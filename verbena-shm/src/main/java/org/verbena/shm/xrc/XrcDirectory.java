@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +13,11 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.control.Acceptor;
+import org.verbena.shm.control.ContextParts;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.control.Inquiry;
+import org.verbena.shm.control.Session;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
@@ -21,14 +26,16 @@ import org.verbena.verbs.spi.Slots;
  * pairs of type XRC_RECV. The upper 12 bits are an abstract Unix name that the context takes when it needs its first such
  * number, so whoever knows a number finds the context. Safe for use by several threads.
  */
-final class XrcDirectory {
+public final class XrcDirectory {
     /** Contexts of one user that can have such numbers, and numbers of each. */
     private static final int CONTEXTS = 1 << 12;
     private static final int NUMBERS = 1 << 12;
 
-    private final ShmContext context;
+    private final Control control;
+    private final ContextParts own;
+    private final XrcDomains domains;
     private final Slots numbers = new Slots(NUMBERS);
-    private final Map<Integer, ShmSharedReceiveQueue> queues = new ConcurrentHashMap<>();
+    private final Map<Integer, XrcQueue> queues = new ConcurrentHashMap<>();
     private final Map<Integer, OwnXrcReceiver> receivers = new ConcurrentHashMap<>();
     /** Questions on their way, by the part of the number that names the context. */
     private final Map<Integer, CompletableFuture<Session>> asked = new ConcurrentHashMap<>();
@@ -36,8 +43,10 @@ final class XrcDirectory {
     private @Nullable Acceptor name;
     private volatile int id;
 
-    XrcDirectory(ShmContext context) {
-        this.context = context;
+    public XrcDirectory(Control control, XrcDomains domains) {
+        this.control = control;
+        this.own = control.own();
+        this.domains = domains;
     }
 
     private static String name(int id) {
@@ -58,7 +67,7 @@ final class XrcDirectory {
             int candidate = first + i & CONTEXTS - 1;
             try {
                 if (candidate != 0) {
-                    name = Inquiry.answer(context, name(candidate));
+                    name = Inquiry.answer(own.engine(), own.instance(), name(candidate));
                     id = candidate;
                     return candidate;
                 }
@@ -72,10 +81,20 @@ final class XrcDirectory {
                 + " contexts with XRC already, the most there can be");
     }
 
+    /** Who makes sessions. */
+    Control control() {
+        return control;
+    }
+
+    /** The domains that the context has open. */
+    XrcDomains domains() {
+        return domains;
+    }
+
     // ---- shared receive queues of this context
 
     /** Gives a queue a number by which it is found from now on. */
-    int add(String verb, ShmSharedReceiveQueue queue) throws VerbsException {
+    public int add(String verb, XrcQueue queue) throws VerbsException {
         int index = numbers.take(verb, "shared receive queues of type XRC");
         try {
             int number = number(verb, index);
@@ -87,14 +106,14 @@ final class XrcDirectory {
         }
     }
 
-    void remove(int number) {
+    public void remove(int number) {
         queues.remove(number);
         numbers.give(number & NUMBERS - 1);
     }
 
     /** The queue of this context that has a number; null if there is none, or no more. */
     @Nullable
-    ShmSharedReceiveQueue queue(int number) {
+    XrcQueue queue(int number) {
         return queues.get(number);
     }
 
@@ -110,22 +129,22 @@ final class XrcDirectory {
 
     /** The queue pair of this context that has a number; null if there is none, or no more. */
     @Nullable
-    OwnXrcReceiver receiver(int number) {
+    public OwnXrcReceiver receiver(int number) {
         return receivers.get(number);
     }
 
     // ---- whose numbers these are
 
     /** True if this context gave the number. */
-    boolean isOwn(int number) {
+    public boolean isOwn(int number) {
         return id != 0 && number >>> 12 == id;
     }
 
     /** The session with the context that gave a number, made if there is none yet; for those who do not wait. */
-    CompletableFuture<Session> owner(int number) {
+    public CompletableFuture<Session> owner(int number) {
         int who = number >>> 12;
         if (isOwn(number)) {
-            return context.control().ask(context.instance());
+            return control.ask(own.instance());
         }
         CompletableFuture<Session> f = asked.computeIfAbsent(who, this::ask);
         return f.whenComplete((s, e) -> asked.remove(who, f));
@@ -136,8 +155,8 @@ final class XrcDirectory {
         try {
             UnixSocket s = UnixSocket.connect(name(who));
             questions.add(s);
-            return Inquiry.ask(context, s, verb, "their owner").whenComplete((i, e) -> questions.remove(s))
-                    .thenCompose(instance -> context.control().ask(instance));
+            return Inquiry.ask(own.engine(), s, verb, "their owner").whenComplete((i, e) -> questions.remove(s))
+                    .thenCompose(instance -> control.ask(instance));
         } catch (VerbsException e) {
             return CompletableFuture.failedFuture(e);
         } catch (LinuxException e) {
@@ -148,11 +167,11 @@ final class XrcDirectory {
     }
 
     /** The context closes. */
-    synchronized void close() {
+    public synchronized void close() {
         Acceptor a = name;
         if (a != null) {
             a.close();
         }
-        questions.forEach(s -> Inquiry.giveUp(context, s));
+        questions.forEach(s -> Inquiry.giveUp(own.engine(), s));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -8,8 +8,14 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.control.Connected;
+import org.verbena.shm.control.ContextParts;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Link;
+import org.verbena.shm.layout.OwnEntry;
+import org.verbena.shm.layout.QueuePairNumbers;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
@@ -22,8 +28,9 @@ import org.verbena.verbs.spi.QueuePairValues;
  * whether they are connected, with what rights and to which domain, and turn to the shared receive queues themselves. It
  * lives until the last one has closed it who had it open, in this process or another.
  */
-final class OwnXrcReceiver implements XrcReceiver, Connected {
-    private final ShmContext context;
+public final class OwnXrcReceiver implements XrcReceiver, Connected {
+    private final XrcDirectory directory;
+    private final QueuePairNumbers numbers;
     private final XrcDomains.Key domain;
     private final int taken;
     private final int number;
@@ -41,29 +48,32 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
     private long connection;
     private boolean closed;
 
-    OwnXrcReceiver(ShmContext context, String verb, XrcDomains.Key domain, Observer first) throws VerbsException {
-        this.context = context;
+    public OwnXrcReceiver(XrcDirectory directory, String verb, XrcDomains.Key domain, Observer first)
+            throws VerbsException {
+        ContextParts parts = directory.control().own();
+        this.directory = directory;
+        this.numbers = parts.numbers();
         this.domain = domain;
-        taken = context.takeQueuePairNumber();
+        taken = numbers.take();
         try {
-            number = context.xrc().number(verb, AdapterLayout.qpIndex(taken));
-            own = new OwnEntry(context.adapter().qpEntry(number));
+            number = directory.number(verb, AdapterLayout.qpIndex(taken));
+            own = new OwnEntry(parts.adapter().qpEntry(number));
         } catch (VerbsException e) {
-            context.giveQueuePairNumber(taken);
+            numbers.give(taken);
             throw e;
         }
-        own.describeXrcReceiver(number, domain);
+        own.describeXrcReceiver(number, domain.high(), domain.low());
         observers.add(first);
-        context.domains().retain(domain);
-        context.xrc().add(this);
+        directory.domains().retain(domain);
+        directory.add(this);
     }
 
-    int number() {
+    public int number() {
         return number;
     }
 
     /** Lets somebody open it who has named the domain; false if that is another one, or it is just being destroyed. */
-    boolean open(XrcDomains.Key of, Observer observer) {
+    public boolean open(XrcDomains.Key of, Observer observer) {
         synchronized (modifyLock) {
             return !closed && of.equals(domain) && observers.add(observer);
         }
@@ -82,10 +92,10 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
             }
             leave();
         }
-        context.xrc().remove(this);
+        directory.remove(this);
         own.free();
-        context.giveQueuePairNumber(taken);
-        context.domains().release(domain);
+        numbers.give(taken);
+        directory.domains().release(domain);
     }
 
     @Override
@@ -115,7 +125,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         QueuePairState to = wanted == null ? from : wanted;
         // outside the lock, which the engine may need before it can make the session
         Session s = from == QueuePairState.INIT && to == QueuePairState.RTR
-                ? context.session(verb, ShmContext.destination(describe(), a).low())
+                ? directory.control().session(verb, Control.destination(describe(), a).low())
                 : null;
         synchronized (modifyLock) {
             if (closed || state != from || to.receives() && s == null && !from.receives()) {
@@ -123,7 +133,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
                         ? "it has just been destroyed"
                         : "it is in " + state + " by now" + (errorReason.isEmpty() ? "" : ": " + errorReason));
             }
-            QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmLimits.MAX_READS);
+            QueuePairValues.check(describe(), ShmLimits.DEVICE, a, ShmLimits.MAX_READS);
             switch (to) {
                 case RESET -> reset();
                 case ERR -> enterError(() -> true, "moved to ERR by an application", -1);
@@ -163,7 +173,7 @@ final class OwnXrcReceiver implements XrcReceiver, Connected {
         leave();
         synchronized (stateLock) {
             session = s;
-            connection = context.nextConnection();
+            connection = numbers.nextConnection();
             errorReason = "";
             own.setPeer(s.peer().instance(), peer);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.util.HashSet;
 import java.util.Set;
@@ -8,22 +8,23 @@ import org.verbena.linux.LinuxException;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.memory.Allocation;
+import org.verbena.shm.memory.Memories;
 import org.verbena.shm.memory.PeerMemories;
 
 /**
  * Memory that the two ends of a session let each other map: which of ours the peer has been told of, and the messages
  * by which {@link PeerMemories} come. Safe for use by several threads.
  */
-final class SessionMemories {
-    private final ShmContext context;
+public final class SessionMemories {
+    private final Memories own;
     private final Session session;
     private final PeerMemories peers;
     /** Protection domains whose memory the peer is told of, and memories that it has been told of. */
     private final Set<Integer> sharedPds = new HashSet<>();
     private final Set<Long> sentMemories = new HashSet<>();
 
-    SessionMemories(ShmContext context, Session session, PeerMemories peers) {
-        this.context = context;
+    SessionMemories(Memories own, Session session, PeerMemories peers) {
+        this.own = own;
         this.session = session;
         this.peers = peers;
     }
@@ -31,13 +32,13 @@ final class SessionMemories {
     // ---- ours
 
     /** Lets the peer map the memory of a protection domain, now and as it is allocated. */
-    void share(int pd) {
+    public void share(int pd) {
         if (session.isLoopback()) {
             return;
         }
         synchronized (sharedPds) {
             if (sharedPds.add(pd)) {
-                for (Allocation a : context.memories().allocations(pd)) {
+                for (Allocation a : own.allocations(pd)) {
                     sendMemory(a);
                 }
             }
@@ -45,7 +46,7 @@ final class SessionMemories {
     }
 
     /** A queue pair or guest has left: the peer is told nothing more of its protection domain, if it was the last one there. */
-    void unshare(int pd) {
+    public void unshare(int pd) {
         synchronized (sharedPds) {
             if (!session.uses(pd)) {
                 sharedPds.remove(pd);
@@ -53,7 +54,7 @@ final class SessionMemories {
         }
     }
 
-    void allocated(Allocation a, int pd) {
+    public void allocated(Allocation a, int pd) {
         synchronized (sharedPds) {
             if (sharedPds.contains(pd)) {
                 sendMemory(a);
@@ -74,7 +75,7 @@ final class SessionMemories {
     }
 
     /** A protection domain has no region in the memory any more: the peer keeps it only if another one has. */
-    void unused(Allocation a) {
+    public void unused(Allocation a) {
         synchronized (sharedPds) {
             if (sharedPds.stream().noneMatch(a::isUsedBy)) {
                 freed(a);
@@ -82,7 +83,7 @@ final class SessionMemories {
         }
     }
 
-    void freed(Allocation a) {
+    public void freed(Allocation a) {
         synchronized (sharedPds) {
             if (sentMemories.remove(a.id)) {
                 session.send(new ControlMessage.Writer(ControlMessage.MEMORY_GONE).putLong(a.id), null);
@@ -99,7 +100,7 @@ final class SessionMemories {
                 long id = m.getLong();
                 m.end();
                 synchronized (sharedPds) {
-                    Allocation a = context.memories().allocation(id);
+                    Allocation a = own.allocation(id);
                     if (a != null && sentMemories.contains(id)) {
                         transfer(a);
                     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import java.util.Iterator;
 import java.util.List;
@@ -10,10 +10,13 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.control.Session;
+import org.verbena.shm.control.SessionPart;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.memory.Memories;
 import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.PoolAccess;
 import org.verbena.shm.pool.PoolGuest;
@@ -23,11 +26,12 @@ import org.verbena.shm.pool.PoolGuest;
  * process: who of the peer takes from us, and what we may take from the peer. A queue pair asks once for each queue, so
  * that the owner gives its process the memory and knows whose {@link Hazard} to look at.
  */
-final class SessionPools implements PoolGuest.Host {
+public final class SessionPools implements PoolGuest.Host, SessionPart {
     /** Seats of one peer. */
     private static final int MAX_SEATS = 65536;
 
-    private final ShmContext context;
+    private final XrcDirectory directory;
+    private final Memories ownMemories;
     private final Session session;
     private final Set<Seat> seats = ConcurrentHashMap.newKeySet();
     private final AtomicLong tokens = new AtomicLong();
@@ -35,8 +39,9 @@ final class SessionPools implements PoolGuest.Host {
 
     private record Seat(OwnPool pool, PoolGuest guest) {}
 
-    SessionPools(ShmContext context, Session session) {
-        this.context = context;
+    public SessionPools(XrcDirectory directory, Session session) {
+        this.directory = directory;
+        this.ownMemories = directory.control().own().memories();
         this.session = session;
     }
 
@@ -47,7 +52,7 @@ final class SessionPools implements PoolGuest.Host {
      *
      * @param domain which the queue has to belong to
      */
-    PoolAccess access(int queue, int queuePair, XrcDomains.Key domain) {
+    public PoolAccess access(int queue, int queuePair, XrcDomains.Key domain) {
         PoolAccess fresh = new PoolAccess(tokens.incrementAndGet());
         PoolAccess known = accesses.putIfAbsent(key(queue, queuePair), fresh);
         if (known != null) {
@@ -67,7 +72,7 @@ final class SessionPools implements PoolGuest.Host {
     }
 
     /** One of our queue pairs will not take anything any more. */
-    void leave(int queuePair) {
+    public void leave(int queuePair) {
         accesses.keySet().removeIf(k -> {
             if ((int) (long) k != queuePair) {
                 return false;
@@ -86,24 +91,26 @@ final class SessionPools implements PoolGuest.Host {
     }
 
     /** Whether one of our queue pairs may look at a queue of the peer's. */
-    boolean areLookedAt() {
+    @Override
+    public boolean looksAtPeer() {
         return !accesses.isEmpty();
     }
 
     // ---- what the peer takes
 
     /** Those of the peer's queue pairs that take receives here. */
-    List<PoolGuest> guests() {
+    public List<PoolGuest> guests() {
         return seats.stream().map(Seat::guest).distinct().toList();
     }
 
-    boolean hasGuestsOf(int pd) {
+    @Override
+    public boolean uses(int pd) {
         return seats.stream().anyMatch(s -> s.pool.pd() == pd && !s.pool.isClosed());
     }
 
     /** Lets a queue pair of the peer in; answers the pool, or null if there is none for it. */
     private @Nullable OwnPool seat(int queue, int queuePair, XrcDomains.Key domain) throws ProtocolException {
-        ShmSharedReceiveQueue q = context.xrc().queue(queue);
+        XrcQueue q = directory.queue(queue);
         if (q == null || !q.isOfDomain(domain)) {
             return null;
         }
@@ -129,7 +136,7 @@ final class SessionPools implements PoolGuest.Host {
         for (Iterator<Seat> all = seats.iterator(); all.hasNext();) {
             Seat s = all.next();
             if (s.pool == pool) {
-                context.memories().linger(s.guest.inside());
+                ownMemories.linger(s.guest.inside());
                 all.remove();
                 session.memories().unshare(pool.pd());
             }
@@ -151,7 +158,8 @@ final class SessionPools implements PoolGuest.Host {
     }
 
     /** Handles a message about pools; answers false if it is none. Engine's thread only. */
-    boolean receive(ControlMessage.Reader m) throws ProtocolException {
+    @Override
+    public boolean receive(ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
             case ControlMessage.POOL_ATTACH -> {
                 int queue = m.getInt();
@@ -187,9 +195,10 @@ final class SessionPools implements PoolGuest.Host {
     }
 
     /** The session has ended: what the peer had claimed comes back, once it is not inside any more. */
-    void end() {
+    @Override
+    public void end() {
         for (PoolGuest g : guests()) {
-            context.memories().linger(g.inside());
+            ownMemories.linger(g.inside());
         }
         for (Seat s : seats) {
             s.pool.haunt(s.guest.inside());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,6 +19,8 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -31,7 +33,7 @@ public final class XrcDomains {
     /** So long another process may take to open or create the domain; it does nothing else meanwhile. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private final ShmContext context;
+    private final long instance;
     /** Who opens a domain for the first time; may wait for another process, while the engine needs the map. */
     private final Object opening = new Object();
     /** Guarded by itself. */
@@ -44,16 +46,22 @@ public final class XrcDomains {
     public record Key(long high, long low) {
         private static final long PRIVATE = Long.MIN_VALUE;
 
-        static Key ofFile(long device, long inode) {
+        public static Key ofFile(long device, long inode) {
             return new Key(device & ~PRIVATE, inode);
         }
 
-        boolean isPrivate() {
+        /** The domain of a queue pair of type XRC_RECV, from the directory entry at that address. */
+        static Key ofReceiver(long entry) {
+            return new Key(RawMemory.getLong(entry + AdapterLayout.QP_DOMAIN), RawMemory.getLong(entry
+                    + AdapterLayout.QP_DOMAIN + 8));
+        }
+
+        public boolean isPrivate() {
             return high < 0;
         }
 
         /** Bound by whoever is about to open the domain for the first time. */
-        String lockName() {
+        public String lockName() {
             return name() + "lock";
         }
 
@@ -81,14 +89,14 @@ public final class XrcDomains {
         }
     }
 
-    XrcDomains(ShmContext context) {
-        this.context = context;
+    public XrcDomains(long instance) {
+        this.instance = instance;
     }
 
     /** Opens a domain that nobody else can open. */
-    Key openPrivate(String verb) throws VerbsException {
+    public Key openPrivate(String verb) throws VerbsException {
         synchronized (domains) {
-            Key key = new Key(Key.PRIVATE | ++privateDomains, context.instance());
+            Key key = new Key(Key.PRIVATE | ++privateDomains, instance);
             domains.put(key, new Open(bind(verb, key), null));
             return key;
         }
@@ -101,7 +109,7 @@ public final class XrcDomains {
      * @param create if it does not exist; else that is {@code EAGAIN}
      * @param exclusive it must not exist, {@code EINVAL}
      */
-    void open(String verb, Key key, int descriptor, boolean create, boolean exclusive) throws VerbsException {
+    public void open(String verb, Key key, int descriptor, boolean create, boolean exclusive) throws VerbsException {
         synchronized (opening) {
             if (openAgain(verb, key, create, exclusive)) {
                 return;
@@ -150,7 +158,7 @@ public final class XrcDomains {
     }
 
     /** Somebody uses a domain that is open. */
-    void retain(Key key) {
+    public void retain(Key key) {
         synchronized (domains) {
             Open o = domains.get(key);
             if (o == null) {
@@ -161,7 +169,7 @@ public final class XrcDomains {
     }
 
     /** Undoes {@link #open} or {@link #retain}. */
-    void release(Key key) {
+    public void release(Key key) {
         synchronized (domains) {
             Open o = domains.get(key);
             if (o != null && --o.count == 0) {
@@ -192,7 +200,7 @@ public final class XrcDomains {
 
     private UnixSocket bind(String verb, Key key) throws VerbsException {
         try {
-            return UnixSocket.listen(key.name() + Long.toHexString(context.instance()), 1);
+            return UnixSocket.listen(key.name() + Long.toHexString(instance), 1);
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }
@@ -209,7 +217,7 @@ public final class XrcDomains {
     }
 
     /** The context closes. */
-    void close() {
+    public void close() {
         synchronized (domains) {
             domains.values().forEach(Open::close);
             domains.clear();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /** A queue pair of type XRC_RECV, of this process or another, as those see it who have it open. Any thread may call. */
-interface XrcReceiver {
+public interface XrcReceiver {
     /** Somebody who has it open. */
     interface Observer {
         /** An asynchronous event happened to it. */

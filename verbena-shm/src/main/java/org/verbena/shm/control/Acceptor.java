@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.lang.System.Logger.Level;
 
@@ -14,7 +14,7 @@ import org.verbena.verbs.spi.Engine;
  * Accepts connections on the engine's thread. When the process has no descriptors left, one is turned away: it could not be
  * accepted, and the engine would be called for it without end.
  */
-final class Acceptor {
+public final class Acceptor {
     /** What is done with a connection; one that fails is closed. */
     interface Handler {
         void accepted(UnixSocket socket) throws LinuxException;
@@ -91,7 +91,7 @@ final class Acceptor {
         return spare;
     }
 
-    void close() {
+    public void close() {
         engine.forget(listener.fd());
         listener.close();
         spare.lend();

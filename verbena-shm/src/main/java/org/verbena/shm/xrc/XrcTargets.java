@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.memory.LocalBuffers;
+import org.verbena.shm.memory.MemoryUser;
 import org.verbena.shm.memory.ReceiveCopy;
 import org.verbena.shm.memory.RemoteAccess;
 import org.verbena.shm.pool.InboxSends;
@@ -17,10 +20,11 @@ import org.verbena.verbs.AsyncEventType;
  * The shared receive queues that one queue pair of type XRC_SEND has named in requests, by number: an open hash table, for
  * looking one up must not allocate. Used by one thread at a time.
  */
-final class XrcTargets {
+public final class XrcTargets {
     private static final int SMALLEST = 16;
 
-    private final ShmQueuePair qp;
+    private final MemoryUser qp;
+    private final XrcDirectory directory;
     private final LocalBuffers buffers;
     private final RemoteAccess remoteAccess;
     private final ReceiveCopy receiveCopy;
@@ -30,20 +34,21 @@ final class XrcTargets {
     private int size;
     private @Nullable XrcTarget last;
 
-    XrcTargets(ShmQueuePair qp, LocalBuffers buffers, RemoteAccess remoteAccess,
+    public XrcTargets(MemoryUser qp, XrcDirectory directory, LocalBuffers buffers, RemoteAccess remoteAccess,
             ReceiveCopy receiveCopy, long entry) {
         this.qp = qp;
+        this.directory = directory;
         this.buffers = buffers;
         this.remoteAccess = remoteAccess;
         this.receiveCopy = receiveCopy;
         this.entry = entry;
     }
 
-    ShmContext context() {
-        return qp.shmContext();
+    XrcDirectory directory() {
+        return directory;
     }
 
-    ShmQueuePair queuePair() {
+    MemoryUser queuePair() {
         return qp;
     }
 
@@ -55,11 +60,11 @@ final class XrcTargets {
 
     InboxSends sends(RemotePool pool, Remote receiver) {
         return new InboxSends(pool, buffers, remoteAccess, receiveCopy, entry + AdapterLayout.QP_HELD,
-                qp.instance(), qp.number(), receiver.number);
+                directory.control().own().instance(), qp.number(), receiver.number);
     }
 
     /** The queue of that number, which becomes the one that is sent to. */
-    XrcTarget get(int number) {
+    public XrcTarget get(int number) {
         XrcTarget t = last;
         if (t != null && t.number == number) {
             return t;
@@ -100,7 +105,7 @@ final class XrcTargets {
     }
 
     /** The connection is over. */
-    void clear() {
+    public void clear() {
         for (XrcTarget t : table) {
             if (t != null) {
                 t.leave();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import org.verbena.shm.layout.Link;
 
@@ -7,7 +7,7 @@ import org.verbena.shm.layout.Link;
  * A queue pair of ours that is connected to one of a session's peer, as the session sees it. What the session has heard may
  * be old: a queue pair looks whether it is about the connection that it is in, and acts on it, in one step.
  */
-interface Connected {
+public interface Connected {
     /**
      * Moves to ERR if it is in that connection still, and in use; any thread may call.
      *

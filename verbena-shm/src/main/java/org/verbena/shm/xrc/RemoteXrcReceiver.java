@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AttributesMessage;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.verbs.AsyncEventType;
@@ -10,7 +11,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /** A queue pair of type XRC_RECV of another context that we have open: every call asks that context. */
-final class RemoteXrcReceiver implements XrcReceiver {
+public final class RemoteXrcReceiver implements XrcReceiver {
     private final Session session;
     private final long handle;
     private final Observer observer;
@@ -47,13 +48,14 @@ final class RemoteXrcReceiver implements XrcReceiver {
 
     @Override
     public QueuePairAttributes query(String verb) throws VerbsException {
-        SessionReceivers.Answer a = session.receivers().ask(verb, ControlMessage.XRC_QUERY, w -> w.putLong(handle));
+        SessionReceivers.Answer a = session.part(SessionReceivers.class).ask(verb, ControlMessage.XRC_QUERY, w -> w
+                .putLong(handle));
         return learn(a);
     }
 
     @Override
     public void modify(String verb, QueuePairState from, QueuePairAttributes a) throws VerbsException {
-        learn(session.receivers().ask(verb, ControlMessage.XRC_MODIFY,
+        learn(session.part(SessionReceivers.class).ask(verb, ControlMessage.XRC_MODIFY,
                 w -> AttributesMessage.write(w.putLong(handle).putInt(AttributesMessage.number(from)), a)));
     }
 
@@ -86,6 +88,6 @@ final class RemoteXrcReceiver implements XrcReceiver {
 
     @Override
     public void close(Observer who) {
-        session.receivers().close(this);
+        session.part(SessionReceivers.class).close(this);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
@@ -17,9 +17,9 @@ import org.verbena.shm.layout.ControlMessage;
  * <p>A peer whose engine has no processor for a while must lose nothing by that, however fast this process goes on: who makes
  * messages and may wait does so while many lie here, and the peer is given up only when it has taken none for some seconds.
  */
-final class Outbox {
+public final class Outbox {
     /** With so many messages who may wait does. */
-    static final int MANY = 4096;
+    public static final int MANY = 4096;
     /** A peer that takes nothing for so long, while many messages wait, is given up. */
     static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 

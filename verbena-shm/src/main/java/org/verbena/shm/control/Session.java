@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.control;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,7 +17,6 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.UnixSocket;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.EngineLog;
-import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Peer;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.SharedFile;
@@ -32,17 +31,17 @@ import org.verbena.verbs.spi.Engine;
  * All that this context has with one other context, the {@link Peer}: the control socket, queue pairs, and the memory that
  * the peer lets us map. A context's session with itself has no socket and one arena.
  */
-final class Session {
+public final class Session {
     private static final int[] NO_FDS = {};
     private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final ShmContext context;
+    private final Control control;
+    private final ContextParts own;
     private final Peer peer;
     private final @Nullable UnixSocket socket;
     private final PeerMemories peerMemories;
     private final SessionMemories memories;
-    private final SessionPools pools;
-    private final SessionReceivers receivers;
+    private final List<SessionPart> parts;
     private final PeerBells bells;
     private final SessionCounts counts;
 
@@ -51,69 +50,68 @@ final class Session {
     private final Outbox outbox = new Outbox(new ControlWire(), System::nanoTime);
     /** Where messages are put for the kernel; used under the outbox's lock. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
-    private final DatagramRings rings;
-    Session(ShmContext context, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
+
+    public Session(Control control, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
             Peer.Files files) {
-        this.context = context;
+        this.control = control;
+        this.own = control.own();
         this.socket = socket;
-        peer = new Peer(context.instance(), peerInstance, peerPid, socket == null, arena, files);
+        peer = new Peer(own.instance(), peerInstance, peerPid, socket == null, arena, files);
         counts = new SessionCounts(peer);
-        peerMemories = new PeerMemories(context.memories(), peer, counts, this::askForMemory);
-        memories = new SessionMemories(context, this, peerMemories);
-        pools = new SessionPools(context, this);
-        receivers = new SessionReceivers(context, this);
+        peerMemories = new PeerMemories(own.memories(), peer, counts, this::askForMemory);
+        memories = new SessionMemories(own.memories(), this, peerMemories);
         bells = new PeerBells(peer);
-        rings = new DatagramRings(context, this);
         ownLanes = new OwnLanes(peer);
+        parts = control.owner().parts(this);
     }
 
     /** The other context; what needs no more of the session takes this. */
-    Peer peer() {
+    public Peer peer() {
         return peer;
     }
 
     /** Memory that the peer has given us. */
-    PeerMemories peerMemories() {
+    public PeerMemories peerMemories() {
         return peerMemories;
     }
 
     /** Memory that either side lets the other map. */
-    SessionMemories memories() {
+    public SessionMemories memories() {
         return memories;
     }
 
-    /** Pools of either side that the other takes receives from without a connection. */
-    SessionPools pools() {
-        return pools;
-    }
-
-    /** Queue pairs of type XRC_RECV that either side has open and the other has made. */
-    SessionReceivers receivers() {
-        return receivers;
+    /** The part of that kind. */
+    public <T extends SessionPart> T part(Class<T> kind) {
+        for (SessionPart p : parts) {
+            if (kind.isInstance(p)) {
+                return kind.cast(p);
+            }
+        }
+        throw new IllegalArgumentException("a session has no " + kind.getSimpleName());
     }
 
     /** What either side does to memory of the other. */
-    SessionCounts counts() {
+    public SessionCounts counts() {
         return counts;
     }
 
-    PeerBells bells() {
+    public PeerBells bells() {
         return bells;
     }
 
-    boolean isDead() {
+    public boolean isDead() {
         return peer.isDead();
     }
 
     /** The peer is gone: finds out whether it has said that it would end in order. Before {@link #end}. */
-    void lookWhetherDeparted() {
+    public void lookWhetherDeparted() {
         synchronized (outbox) {
             peer.lookWhetherDeparted();
         }
     }
 
     /** Whether the peer has ended in order, and its queue pairs with it. */
-    boolean hasDeparted() {
+    public boolean hasDeparted() {
         return peer.hasDeparted();
     }
 
@@ -122,17 +120,17 @@ final class Session {
         return peer.isLoopback();
     }
 
-    String peerName() {
+    public String peerName() {
         return peer.name();
     }
 
     // ---- queue pairs and lanes
 
-    void add(Connected qp) {
+    public void add(Connected qp) {
         queuePairs.add(qp);
     }
 
-    void remove(Connected qp) {
+    public void remove(Connected qp) {
         queuePairs.remove(qp);
         for (int pd : qp.pds()) {
             memories.unshare(pd);
@@ -145,7 +143,7 @@ final class Session {
         if (peer.isDead() && queuePairs.isEmpty()) {
             peerMemories.release();
             if (!releaseFiles()) {
-                context.engine().lookAfter(new Release());
+                own.engine().lookAfter(new Release());
             }
         }
     }
@@ -157,7 +155,7 @@ final class Session {
      * @return false if the process still runs
      */
     private boolean releaseFiles() {
-        if (!queuePairs.isEmpty() || isLoopback() || rings.mayBeRead() || pools.areLookedAt()) {
+        if (!queuePairs.isEmpty() || isLoopback() || parts.stream().anyMatch(SessionPart::looksAtPeer)) {
             return true;
         }
         if (!peer.isGone()) {
@@ -188,26 +186,17 @@ final class Session {
     }
 
     /** True if one of our queue pairs, or a queue pair of the peer that takes receives here, needs that memory. */
-    boolean uses(int pd) {
-        return queuePairs.stream().anyMatch(q -> q.uses(pd)) || pools.hasGuestsOf(pd);
-    }
-
-    /** The peer's counts for those of our queue pairs. */
-    ReadySet.Counts counts(List<Integer> indexes) {
-        return new ReadySet.Counts(peer, peer.arenaBase() + LaneLayout.HINTS, indexes);
+    public boolean uses(int pd) {
+        return queuePairs.stream().anyMatch(q -> q.uses(pd)) || parts.stream().anyMatch(p -> p.uses(pd));
     }
 
     /** The lanes that we write. */
-    OwnLanes ownLanes() {
+    public OwnLanes ownLanes() {
         return ownLanes;
     }
 
-    DatagramRings rings() {
-        return rings;
-    }
-
     /** We shall not read the lane any more that the peer made for {@code link}. */
-    void tellLaneDone(long link) {
+    public void tellLaneDone(long link) {
         if (isLoopback()) {
             ownLanes.readerDone(link);
         } else {
@@ -222,22 +211,22 @@ final class Session {
     // ---- the control socket
 
     /** Sends a message, or leaves it to the engine if the socket is full; what cannot be sent ends the session. */
-    void send(ControlMessage.Writer message, @Nullable Fd fd) {
+    public void send(ControlMessage.Writer message, @Nullable Fd fd) {
         if (isLoopback()) {
-            context.engine().submit(() -> context.control().receiveOwn(this, message));
+            own.engine().submit(() -> control.receiveOwn(this, message));
             return;
         }
         int error = outbox.send(message, fd);
         if (error == Errno.ETIMEDOUT) {
             giveUp();
         } else if (error != 0) {
-            context.engine().submit(() -> context.peerGone(this, "the control socket failed: " + Errno.describe(
+            own.engine().submit(() -> control.owner().peerGone(this, "the control socket failed: " + Errno.describe(
                     error)));
         }
     }
 
     private void giveUp() {
-        context.engine().submit(() -> context.sessionEnded(this, peerName() + " does not take its messages"));
+        own.engine().submit(() -> control.owner().sessionEnded(this, peerName() + " does not take its messages"));
     }
 
     /** The socket has room again; engine's thread only. */
@@ -246,8 +235,8 @@ final class Session {
     }
 
     /** Waits while the peer has many messages to take, see {@link Outbox}; not under a lock. */
-    void awaitRoom() {
-        if (!context.engine().isCurrentThread() && !outbox.awaitRoom()) {
+    public void awaitRoom() {
+        if (!own.engine().isCurrentThread() && !outbox.awaitRoom()) {
             giveUp();
         }
     }
@@ -267,15 +256,15 @@ final class Session {
         @Override
         public void watchForRoom(boolean on) {
             try {
-                context.engine().rewatch(socket().fd(), on ? Epoll.IN | Epoll.OUT : Epoll.IN);
+                own.engine().rewatch(socket().fd(), on ? Epoll.IN | Epoll.OUT : Epoll.IN);
             } catch (LinuxException | IllegalStateException e) {
-                context.engine().submit(() -> context.sessionEnded(Session.this, "the control socket failed: " + e
+                own.engine().submit(() -> control.owner().sessionEnded(Session.this, "the control socket failed: " + e
                         .getMessage()));
             }
         }
     }
 
-    UnixSocket socket() {
+    public UnixSocket socket() {
         UnixSocket s = socket;
         if (s == null) {
             throw new IllegalStateException("a session with oneself has no socket");
@@ -284,7 +273,7 @@ final class Session {
     }
 
     /** Handles a message that only concerns this session; answers false if it is none of those. */
-    boolean receive(ControlMessage.Reader m, int[] fds, int fdCount) throws ProtocolException, LinuxException {
+    public boolean receive(ControlMessage.Reader m, int[] fds, int fdCount) throws ProtocolException, LinuxException {
         switch (m.type()) {
             case ControlMessage.LANE_DONE -> {
                 long link = m.getLong();
@@ -304,20 +293,28 @@ final class Session {
                 }
             }
             default -> {
-                return memories.receive(m, fds, fdCount) || pools.receive(m) || rings.receive(m)
-                        || receivers.receive(m);
+                return memories.receive(m, fds, fdCount) || isOfPart(m);
             }
         }
         return true;
     }
 
+    private boolean isOfPart(ControlMessage.Reader m) throws ProtocolException {
+        for (SessionPart p : parts) {
+            if (p.receive(m)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** True if a connection of a queue pair with the peer was not ended by anybody yet. */
-    boolean isInUse() {
+    public boolean isInUse() {
         return queuePairs.stream().anyMatch(Connected::isUp);
     }
 
     /** The peer is gone: its queue pairs fail, its descriptors and mappings are given back. False if that was so already. */
-    boolean end(String reason) {
+    public boolean end(String reason) {
         synchronized (outbox) {
             if (peer.isDead()) {
                 return false;
@@ -330,14 +327,12 @@ final class Session {
         for (Connected qp : queuePairs) {
             qp.peerDied(this, reason);
         }
-        pools.end();
-        receivers.end();
+        parts.forEach(SessionPart::end);
         if (socket != null) {
-            context.engine().forget(socket.fd());
+            own.engine().forget(socket.fd());
             socket.close();
         }
         bells.end();
-        rings.clear();
         peerMemories.end();
         releaseMemories();
         counts.end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.xrc;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,6 +15,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.control.Session;
+import org.verbena.shm.control.SessionPart;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.AttributesMessage;
 import org.verbena.shm.layout.ControlMessage;
@@ -29,14 +32,14 @@ import org.verbena.verbs.VerbsException;
  * Questions are asked by any thread, messages are handled on the engine's, changes of a queue pair are carried out on a
  * thread of their own, for they may wait for the engine.
  */
-final class SessionReceivers {
+public final class SessionReceivers implements SessionPart {
     /** Longer than the owner may take to connect to a third process. */
     private static final Duration TIMEOUT = Duration.ofSeconds(6);
     /** Changes that a peer may have under way, and queue pairs that it may have open. */
     private static final int MAX_CHANGES = 256;
     private static final int MAX_OPEN = AdapterLayout.MAX_QP;
 
-    private final ShmContext context;
+    private final XrcDirectory directory;
     private final Session session;
     /** For questions, and handles of what we have open. */
     private final AtomicLong tokens = new AtomicLong();
@@ -71,15 +74,15 @@ final class SessionReceivers {
         }
     }
 
-    SessionReceivers(ShmContext context, Session session) {
-        this.context = context;
+    public SessionReceivers(XrcDirectory directory, Session session) {
+        this.directory = directory;
         this.session = session;
     }
 
     // ---- those of the peer
 
     /** Opens a queue pair of the peer. */
-    RemoteXrcReceiver open(String verb, int number, XrcDomains.Key domain, XrcReceiver.Observer observer)
+    public RemoteXrcReceiver open(String verb, int number, XrcDomains.Key domain, XrcReceiver.Observer observer)
             throws VerbsException {
         RemoteXrcReceiver r = new RemoteXrcReceiver(session, tokens.incrementAndGet(), observer);
         remote.add(r); // first, so that no event is missed
@@ -127,7 +130,8 @@ final class SessionReceivers {
     // ---- messages, on the engine's thread
 
     /** Handles a message; answers false if it is none of these. */
-    boolean receive(ControlMessage.Reader m) throws ProtocolException {
+    @Override
+    public boolean receive(ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
             case ControlMessage.XRC_OPEN -> {
                 long token = m.getLong();
@@ -206,7 +210,7 @@ final class SessionReceivers {
         if (guests.size() >= MAX_OPEN || guest(handle) != null) {
             throw new ProtocolException("too many queue pairs are open, or one by the same handle twice");
         }
-        OwnXrcReceiver r = context.xrc().receiver(number);
+        OwnXrcReceiver r = directory.receiver(number);
         Guest g = r == null ? null : new Guest(r, handle);
         if (g != null && g.receiver.open(domain, g)) {
             guests.add(g);
@@ -254,7 +258,8 @@ final class SessionReceivers {
     }
 
     /** The peer is dead. */
-    void end() {
+    @Override
+    public void end() {
         guests.forEach(g -> g.receiver.close(g));
         guests.clear();
         remote.forEach(RemoteXrcReceiver::died);

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Sessions: how contexts find each other and greet, the control socket and its messages, and the far end of a connected queue
+ * pair. What a session carries for others is a {@link org.verbena.shm.control.SessionPart} of theirs.
+ *
+ * <p>What is public here is so for the other packages of this module only, which exports nothing.
+ */
+package org.verbena.shm.control;

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.shm.xrc;
+
+import org.verbena.shm.pool.OwnPool;
+
+/** A shared receive queue of type XRC of this context, as those find it who know its number. Any thread may call. */
+public interface XrcQueue {
+    OwnPool pool();
+
+    boolean isOfDomain(XrcDomains.Key domain);
+}
