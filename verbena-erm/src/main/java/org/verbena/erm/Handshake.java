@@ -5,13 +5,13 @@ import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.sockets.spi.OtherEnd;
+import org.verbena.sockets.spi.PeerRendezvous;
 
 /**
  * The private data with which the ends of a connection connect their queue pairs: 40 bytes each way, big-endian.
  *
  * <pre>
- *  0  int    {@link OtherEnd#MAGIC}
+ *  0  int    {@link PeerRendezvous#MAGIC}
  *  4  byte   version, 1
  *  5  byte   queue pair: 0 copies, 1 control
  *  6  short  features: bit 0 {@link #UPDATES}; unknown ones are not used
@@ -56,7 +56,7 @@ record Handshake(int version, int queuePair, int features, long acceptorToken, l
     }
 
     byte[] bytes() {
-        return ByteBuffer.allocate(BYTES).putInt(OtherEnd.MAGIC).put((byte) version).put((byte) queuePair)
+        return ByteBuffer.allocate(BYTES).putInt(PeerRendezvous.MAGIC).put((byte) version).put((byte) queuePair)
                 .putShort((short) features).putLong(acceptorToken).putLong(connectorToken).putInt(credits).putInt(
                         asyncCredits)
                 .putInt(regions).putInt(0).array();
@@ -65,7 +65,7 @@ record Handshake(int version, int queuePair, int features, long acceptorToken, l
     /** Parses private data, perhaps padded with zeros by a kernel; null if it is invalid. */
     static @Nullable Handshake parse(byte[] privateData) {
         ByteBuffer b = ByteBuffer.wrap(privateData);
-        if (privateData.length < BYTES || b.getInt(0) != OtherEnd.MAGIC) {
+        if (privateData.length < BYTES || b.getInt(0) != PeerRendezvous.MAGIC) {
             return null;
         }
         Handshake h = new Handshake(b.get(4) & 0xff, b.get(5), b.getShort(6) & 0xffff, b.getLong(8), b.getLong(16), b

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.LinuxException;
-import org.verbena.sockets.spi.OtherEnd;
+import org.verbena.sockets.spi.PeerRendezvous;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.ConnectionRequest;
@@ -39,7 +39,7 @@ final class Peering {
     }
 
     private final SocketChannel channel;
-    private final OtherEnd end;
+    private final PeerRendezvous end;
     private final CompletableFuture<RemoteMemory> memory = new CompletableFuture<>();
     private final Engine engine;
     private long ownToken;
@@ -55,7 +55,7 @@ final class Peering {
     /** A {@link RemoteMemory} owns the link, and releases it. */
     private boolean established;
 
-    private Peering(SocketChannel channel, OtherEnd end, Engine engine) {
+    private Peering(SocketChannel channel, PeerRendezvous end, Engine engine) {
         this.channel = channel;
         this.end = end;
         this.engine = engine;
@@ -66,7 +66,7 @@ final class Peering {
      * remote memory.
      */
     static @Nullable Peering of(SocketChannel channel) {
-        OtherEnd end = OtherEnd.of(channel);
+        PeerRendezvous end = PeerRendezvous.of(channel);
         if (end == null || !end.fallbackReason().isEmpty()) {
             return null;
         }
@@ -75,7 +75,7 @@ final class Peering {
 
     /** The instance of a channel, which asks for remote memory from now on; null as for {@link #of}. */
     static @Nullable Peering request(SocketChannel channel) throws LinuxException {
-        OtherEnd end = OtherEnd.of(channel);
+        PeerRendezvous end = PeerRendezvous.of(channel);
         if (end == null || !end.fallbackReason().isEmpty()) {
             return null;
         }
@@ -92,11 +92,11 @@ final class Peering {
 
     /** Why there cannot be any, as a sentence; empty if there can. */
     static String whyNone(SocketChannel channel) {
-        OtherEnd end = OtherEnd.of(channel);
+        PeerRendezvous end = PeerRendezvous.of(channel);
         if (end != null) {
             return end.fallbackReason().isEmpty() ? "" : "TCP carries the connection: " + end.fallbackReason();
         }
-        if (OtherEnd.isOurs(channel)) {
+        if (PeerRendezvous.isOurs(channel)) {
             return channel.isOpen() ? "the channel is not connected" : "the channel is closed";
         }
         return "the channel is none of Verbena's: use VerbenaSocketChannel, or the agent and Verbena's jars on the program's path";
@@ -106,7 +106,7 @@ final class Peering {
         do {
             ownToken = Random.RANDOM.nextLong();
         } while (ownToken == 0);
-        OtherEnd.expect(ownToken, request -> Engine.ACCEPTORS.execute(() -> accept(request)));
+        PeerRendezvous.expect(ownToken, request -> Engine.ACCEPTORS.execute(() -> accept(request)));
         end.listen(() -> engine.submit(this::step));
         engine.submit(this::step);
     }
@@ -337,7 +337,7 @@ final class Peering {
             there = link;
             used = established;
         }
-        OtherEnd.expectNoMore(ownToken);
+        PeerRendezvous.expectNoMore(ownToken);
         if (there != null && used) {
             there.fail(reason);
         } else if (there != null) {

@@ -14,7 +14,7 @@ import java.util.function.BooleanSupplier;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
-import org.verbena.sockets.spi.OtherEnd;
+import org.verbena.sockets.spi.PeerRendezvous;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 
@@ -336,7 +336,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     private void handshake() {
         byte[] said = bytes(Handshake.BYTES);
         for (int i = 0; i < Integer.BYTES; i++) {
-            said[i] = (byte) (OtherEnd.MAGIC >> 24 - 8 * i);
+            said[i] = (byte) (PeerRendezvous.MAGIC >> 24 - 8 * i);
         }
         Handshake read = Handshake.parse(said);
         if (read != null && (read.credits() <= 0 || read.asyncCredits() <= 0 || read.regions() <= 0)) {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.verbena.sockets.spi.OtherEnd;
+import org.verbena.sockets.spi.PeerRendezvous;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
@@ -49,8 +49,8 @@ class PeeringTest {
      * One end, driven by hand: the other one asks for remote memory, the transport is agreed, and each has received the
      * other's token.
      */
-    private static OtherEnd introduced(SocketChannel byHand, SocketChannel asks) throws InterruptedException {
-        OtherEnd other = Objects.requireNonNull(OtherEnd.of(byHand));
+    private static PeerRendezvous introduced(SocketChannel byHand, SocketChannel asks) throws InterruptedException {
+        PeerRendezvous other = Objects.requireNonNull(PeerRendezvous.of(byHand));
         RemoteMemory.of(asks);
         Ends.until(other::isAgreed);
         other.say(NUMBER);
@@ -79,7 +79,7 @@ class PeeringTest {
     void halfConnectedLinkIsReleased(int which) throws Exception {
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
-            OtherEnd other = introduced(a, b);
+            PeerRendezvous other = introduced(a, b);
             Context context = Objects.requireNonNull(other.context());
             long before = memories();
             try (CompletionChannel channel = context.createCompletionChannel()) {
@@ -108,7 +108,7 @@ class PeeringTest {
     void rejectsRequestWithWrongToken() throws Exception {
         SocketChannel[] pair = Ends.channels();
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
-            OtherEnd other = introduced(a, b);
+            PeerRendezvous other = introduced(a, b);
             Context context = Objects.requireNonNull(other.context());
             for (Handshake wrong : new Handshake[] {Handshake.own(0, other.heard() + 1, NUMBER), Handshake.own(0,
                     other

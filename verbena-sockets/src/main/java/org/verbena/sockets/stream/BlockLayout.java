@@ -48,7 +48,7 @@ final class BlockLayout {
     /** 1: the peer wants urgent data in line; written before its first {@link #DATA_ARM}. */
     static final int URGENT = 112;
 
-    /** Not 0: what the peer says to a module above, see {@link Introduction}; only to who has {@link Greeting#INTRODUCTIONS}. */
+    /** Not 0: what the peer says to a module above, see {@link Rendezvous}; only to who has {@link HandshakeMessage#INTRODUCTIONS}. */
     static final int INTRODUCTION = 120;
 
     /** Position up to which this end's program has read, always; {@link #CONSUMED} is told now and then. */

@@ -16,7 +16,7 @@ import org.verbena.linux.TcpConnection;
 
 /** What TCP still says beside a ring: doorbells to and fro, and its own end. Safe for use by several threads. */
 final class Doorbells {
-    private static final int MOST = 64;
+    private static final int MAX_AT_ONCE = 64;
 
     private final SocketChannel tcp;
     private final Object lock = new Object();
@@ -56,7 +56,7 @@ final class Doorbells {
             }
             ByteBuffer bells = bytes;
             if (bells == null) {
-                bells = ByteBuffer.allocateDirect(MOST);
+                bells = ByteBuffer.allocateDirect(MAX_AT_ONCE);
                 bytes = bells;
             }
             try {

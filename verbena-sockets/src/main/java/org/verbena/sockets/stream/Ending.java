@@ -195,7 +195,7 @@ final class Ending {
     /** Has the peer show that it lives, if that decides. On the engine's thread, as long as it is not decided. */
     void ask(Link own) {
         if (asked == 0 && tcp.error() != null) {
-            asked = Math.max(0, own.session.ask());
+            asked = Math.max(0, own.session.probePeer());
         }
     }
 

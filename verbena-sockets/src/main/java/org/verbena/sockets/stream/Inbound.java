@@ -455,7 +455,7 @@ final class Inbound {
         long arm = BlockLayout.getAcquire(link().block, BlockLayout.SPACE_ARM);
         if (arm != seenSpaceArm) {
             seenSpaceArm = arm;
-            link().session.tell(stream, back.peerIndex(), BlockLayout.queue(arm));
+            link().session.notifyPeer(stream, back.peerIndex(), BlockLayout.queue(arm));
         }
     }
 

@@ -103,7 +103,7 @@ final class Outbound {
 
     /** What the peer knows, before the ends have agreed. */
     void peerFeatures(long features) {
-        peerTells = (features & Greeting.READ_POSITION) != 0;
+        peerTells = (features & HandshakeMessage.READ_POSITION) != 0;
     }
 
     /** Finds what the peer says of itself, as soon as its memory is there; the session's lock is held. */
@@ -474,7 +474,7 @@ final class Outbound {
     private void callPeer(Session session) {
         if (calledFor < wanted && !isReady()) {
             calledFor = wanted;
-            session.callPeer();
+            session.requestProgress();
         }
     }
 
@@ -488,7 +488,7 @@ final class Outbound {
             if (isReady()) {
                 return true;
             }
-            if (calledFor > generation || !isOfUseToWhoDoesNotWait(own) || own.session.isHeldUp()) {
+            if (calledFor > generation || !isOfUseToWhoDoesNotWait(own) || own.session.isUnresponsive()) {
                 return false;
             }
             askForMore();
@@ -499,14 +499,14 @@ final class Outbound {
             boolean over = System.nanoTime() - start > GRANT_NANOS;
             synchronized (own.session) {
                 if (over) {
-                    own.session.heldUp();
+                    own.session.checkUnresponsive();
                 }
                 if (over || hurried || Thread.currentThread().isInterrupted()) {
                     return false;
                 }
                 calledFor = wanted; // not before: who finds room, or leaves, without a call has to call when it sleeps
                 if (own.session.isAnswered() && answers++ < 2) { // the second answer comes after the look that the first call asks for
-                    own.session.callPeer();
+                    own.session.requestProgress();
                 } else if (answers > 2) {
                     return isReady();
                 }
@@ -618,7 +618,7 @@ final class Outbound {
         long arm = BlockLayout.getAcquire(link().block, BlockLayout.DATA_ARM);
         if (arm == 0 || arm != seenDataArm) { // 0: the peer cannot say yet that it waits, so it is assumed
             seenDataArm = arm;
-            link().session.tell(stream, peerIndex, BlockLayout.queue(arm));
+            link().session.notifyPeer(stream, peerIndex, BlockLayout.queue(arm));
         }
     }
 

@@ -58,7 +58,7 @@ final class ReadyRings {
         return ((long) LONG.getAcquire(header, (long) queue * SLOT) & 1) != 0;
     }
 
-    /** How many calls of this end's, {@link Session#callPeer}, the peer has answered. */
+    /** How many calls of this end's, {@link Session#requestProgress}, the peer has answered. */
     long answered() {
         return (long) LONG.getAcquire(header, 0);
     }

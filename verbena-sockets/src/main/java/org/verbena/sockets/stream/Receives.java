@@ -26,7 +26,7 @@ import org.verbena.verbs.WcStatus;
  */
 final class Receives implements AutoCloseable {
     /** Of a session with another host, whose engines write letters. */
-    private static final int LETTERS = 64;
+    private static final int CONTROL_MESSAGES = 64;
     private static final byte[] CALL = {};
 
     private final int count;
@@ -39,8 +39,10 @@ final class Receives implements AutoCloseable {
      * @param owner the user context of the completion queue
      */
     Receives(ProtectionDomain pd, CompletionChannel events, Session owner, boolean letters) throws VerbsException {
-        count = letters ? LETTERS : 1;
-        inbox = letters ? pd.allocate((long) LETTERS * RemoteGreeting.LETTER_BYTES, AccessFlags.LOCAL_WRITE) : null;
+        count = letters ? CONTROL_MESSAGES : 1;
+        inbox = letters
+                ? pd.allocate((long) CONTROL_MESSAGES * RemoteHandshakeMessage.LETTER_BYTES, AccessFlags.LOCAL_WRITE)
+                : null;
         try {
             cq = pd.context().createCompletionQueue(
                     CompletionQueueAttributes.builder().cqe(count).channel(events).userContext(owner).build());
@@ -76,8 +78,8 @@ final class Receives implements AutoCloseable {
     private synchronized int post(QueuePair qp, int slot) {
         return inbox == null
                 ? qp.receiveQueue().start().receive(slot).complete()
-                : qp.receiveQueue().post(slot, inbox, (long) slot * RemoteGreeting.LETTER_BYTES,
-                        RemoteGreeting.LETTER_BYTES);
+                : qp.receiveQueue().post(slot, inbox, (long) slot * RemoteHandshakeMessage.LETTER_BYTES,
+                        RemoteHandshakeMessage.LETTER_BYTES);
     }
 
     /**
@@ -94,7 +96,7 @@ final class Receives implements AutoCloseable {
         while (error == 0 && cq.startPoll() == 0) {
             boolean arrived = cq.status() == WcStatus.SUCCESS;
             int slot = (int) cq.wrId();
-            byte[] letter = arrived ? letter(slot, cq.byteLength()) : CALL;
+            byte[] letter = arrived ? controlMessage(slot, cq.byteLength()) : CALL;
             cq.endPoll();
             error = arrived ? post(qp, slot) : Errno.EIO;
             if (error == 0) {
@@ -104,11 +106,11 @@ final class Receives implements AutoCloseable {
         return error == 0;
     }
 
-    private byte[] letter(int slot, long length) {
+    private byte[] controlMessage(int slot, long length) {
         return inbox == null
                 ? CALL
-                : inbox.segment().asSlice((long) slot * RemoteGreeting.LETTER_BYTES, Math.clamp(length, 0,
-                        RemoteGreeting.LETTER_BYTES)).toArray(ValueLayout.JAVA_BYTE);
+                : inbox.segment().asSlice((long) slot * RemoteHandshakeMessage.LETTER_BYTES, Math.clamp(length, 0,
+                        RemoteHandshakeMessage.LETTER_BYTES)).toArray(ValueLayout.JAVA_BYTE);
     }
 
     /** After the queue pair. */

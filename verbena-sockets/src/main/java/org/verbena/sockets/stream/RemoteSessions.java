@@ -46,7 +46,7 @@ final class RemoteSessions {
     /** Requests, and offers, whose connection is not known yet: the program may accept it in a moment. */
     private static final int MOST_HELD = 1024;
     /** So long the process there may be about to listen: it opens its device first, on a busy machine that takes seconds. */
-    private static final long ABOUT_TO_LISTEN_NANOS = Math.min(Agreement.PATIENCE_NANOS, 5_000_000_000L);
+    private static final long ABOUT_TO_LISTEN_NANOS = Math.min(Handshake.RENDEZVOUS_TIMEOUT_NANOS, 5_000_000_000L);
     private static final Duration PAUSE = Duration.ofMillis(300);
     /** What a request may take beyond the patience of who is asked. */
     private static final Duration MARGIN = Duration.ofSeconds(2);
@@ -64,13 +64,13 @@ final class RemoteSessions {
 
     private static final class Peer {
         final List<Live> sessions = new ArrayList<>();
-        final Deque<RemoteAgreement> waiting = new ArrayDeque<>();
+        final Deque<RemoteHandshake> waiting = new ArrayDeque<>();
         boolean connecting;
     }
 
-    private record HeldRequest(ConnectionRequest request, RemoteGreeting.Meeting meeting, Route route) {}
+    private record HeldRequest(ConnectionRequest request, RemoteHandshakeMessage.Meeting meeting, Route route) {}
 
-    private record HeldOffer(Session session, RemoteGreeting.Letter letter, Offer offer) {}
+    private record HeldOffer(Session session, RemoteHandshakeMessage.ControlMessage message, Offer offer) {}
 
     private final StreamEngine engine;
     private final String device;
@@ -80,20 +80,20 @@ final class RemoteSessions {
     private final int number = Math.clamp(Integer.getInteger(PORT, DEFAULT_PORT), 1, 65_535);
 
     private @Nullable Port port;
-    private @Nullable Deaths deaths;
+    private @Nullable FailedSessions failures;
     private boolean opening;
     private @Nullable FallbackReason cannot;
     private long again;
-    private final List<RemoteAgreement> forPort = new ArrayList<>();
+    private final List<RemoteHandshake> forPort = new ArrayList<>();
 
     private final Map<InetAddress, Peer> peers = new HashMap<>();
-    private final Refusals refusals = new Refusals();
+    private final NegativeCache unreachable = new NegativeCache();
     /** Ends that were accepted, until their offer comes. */
-    private final Map<ConnectionName, RemoteAgreement> awaited = new HashMap<>();
+    private final Map<ConnectionName, RemoteHandshake> awaited = new HashMap<>();
     private final Map<ConnectionName, HeldRequest> requests = new HashMap<>();
     private final Map<ConnectionName, HeldOffer> offers = new HashMap<>();
     /** Ends that connected, by the nonce of their offer. */
-    private final Map<Long, RemoteAgreement> offered = new HashMap<>();
+    private final Map<Long, RemoteHandshake> offered = new HashMap<>();
 
     RemoteSessions(StreamEngine engine, String device) {
         this.engine = engine;
@@ -160,9 +160,9 @@ final class RemoteSessions {
 
     private void opened(Port made) {
         opening = false;
-        Deaths watched = new Deaths(engine, made.events(), this::died);
+        FailedSessions watched = new FailedSessions(engine, made.events(), this::died);
         try {
-            engine.watch(Fd.of(made.events().descriptor()), Epoll.IN, watched::take);
+            engine.watch(Fd.of(made.events().descriptor()), Epoll.IN, watched::poll);
         } catch (LinuxException e) {
             StreamEngine.closeQuietly(made.context());
             FallbackReason why = StreamEngine.reason(e);
@@ -170,10 +170,10 @@ final class RemoteSessions {
             notOpened(why);
             return;
         }
-        deaths = watched;
+        failures = watched;
         port = made;
         start("verbena-stream-accept", () -> acceptAll(made.listener()), why -> {});
-        List<RemoteAgreement> all = List.copyOf(forPort);
+        List<RemoteHandshake> all = List.copyOf(forPort);
         forPort.clear();
         all.forEach(this::obtain);
     }
@@ -182,7 +182,7 @@ final class RemoteSessions {
         opening = false;
         cannot = why;
         again = System.nanoTime() + AGAIN_NANOS;
-        List<RemoteAgreement> all = List.copyOf(forPort);
+        List<RemoteHandshake> all = List.copyOf(forPort);
         forPort.clear();
         all.forEach(end -> end.end(why));
         List.copyOf(awaited.values()).forEach(end -> end.end(why));
@@ -191,11 +191,11 @@ final class RemoteSessions {
     // ---- the end that connected
 
     /** Gives the session with the process of its other end to who asks, now or later. */
-    void obtain(RemoteAgreement end) {
-        if (end.isOver()) {
+    void obtain(RemoteHandshake end) {
+        if (end.isDone()) {
             return;
         }
-        FallbackReason no = refusals.reason(end.name().server(), System.nanoTime());
+        FallbackReason no = unreachable.reason(end.name().server(), System.nanoTime());
         if (no != null) {
             end.end(no);
             return;
@@ -217,7 +217,7 @@ final class RemoteSessions {
         Peer peer = peers.computeIfAbsent(end.name().server().getAddress(), a -> new Peer());
         for (Live live : peer.sessions) {
             if (!live.session().isFailed()) {
-                end.haveSession(live.session());
+                end.onSession(live.session());
                 return;
             }
         }
@@ -227,7 +227,7 @@ final class RemoteSessions {
         }
     }
 
-    private void connect(Port open, Peer peer, RemoteAgreement end) {
+    private void connect(Port open, Peer peer, RemoteHandshake end) {
         peer.connecting = true;
         ConnectionName name = end.name();
         start("verbena-stream-connect", () -> connect(open, name), why -> notConnected(name, why, false));
@@ -255,8 +255,8 @@ final class RemoteSessions {
                     Thread.sleep(PAUSE);
                 }
             }
-            RemoteGreeting.Meeting meeting = RemoteGreeting.meeting(connection.privateData());
-            if (meeting == null || meeting.nonce() != nonce || meeting.version() < RemoteGreeting.OLDEST) {
+            RemoteHandshakeMessage.Meeting meeting = RemoteHandshakeMessage.meeting(connection.privateData());
+            if (meeting == null || meeting.nonce() != nonce || meeting.version() < RemoteHandshakeMessage.OLDEST) {
                 throw new VerbsException("connect to " + there, Errno.EPROTO, "the answer is not Verbena's");
             }
             session.peerFeatures(meeting.features());
@@ -275,11 +275,11 @@ final class RemoteSessions {
         boolean ofPort = false;
         boolean remembered = false;
         if (e instanceof ConnectionRejectedException r) {
-            int said = RemoteGreeting.why(r.privateData());
-            ofPort = said == RemoteGreeting.UNKNOWN;
-            remembered = said == RemoteGreeting.WRONG_VERSION
+            int said = RemoteHandshakeMessage.why(r.privateData());
+            ofPort = said == RemoteHandshakeMessage.UNKNOWN;
+            remembered = said == RemoteHandshakeMessage.WRONG_VERSION
                     || r.reason() == ConnectionRejectedException.INVALID_SERVICE_ID;
-            why = said == 0 && remembered ? FallbackReason.PLAIN_PEER : RemoteGreeting.reason(said);
+            why = said == 0 && remembered ? FallbackReason.PLAIN_PEER : RemoteHandshakeMessage.reason(said);
         } else if (e instanceof VerbsException v && (v.errno() == Errno.ETIMEDOUT || v.errno() == Errno.EHOSTUNREACH)) {
             remembered = true;
             why = FallbackReason.PLAIN_PEER;
@@ -293,9 +293,9 @@ final class RemoteSessions {
         engine.submit(() -> {
             long now = System.nanoTime();
             if (host) {
-                refusals.host(name.server().getAddress(), reason, now);
+                unreachable.host(name.server().getAddress(), reason, now);
             } else if (port) {
-                refusals.port(name.server(), reason, now);
+                unreachable.port(name.server(), reason, now);
             }
             notConnected(name, reason, port);
         });
@@ -308,9 +308,9 @@ final class RemoteSessions {
             return;
         }
         peer.connecting = false;
-        List<RemoteAgreement> all = List.copyOf(peer.waiting);
+        List<RemoteHandshake> all = List.copyOf(peer.waiting);
         peer.waiting.clear();
-        for (RemoteAgreement end : all) {
+        for (RemoteHandshake end : all) {
             if (one && !end.name().equals(name)) {
                 obtain(end);
             } else {
@@ -325,18 +325,18 @@ final class RemoteSessions {
     }
 
     /** Sends the offer of an end that connected. */
-    void offer(RemoteAgreement end, Session session, Offer offer) {
+    void offer(RemoteHandshake end, Session session, Offer offer) {
         long nonce;
         do {
             nonce = random.nextLong();
         } while (offered.putIfAbsent(nonce, end) != null);
-        send(session, RemoteGreeting.OFFER, 0, end.name(), nonce, offer);
+        send(session, RemoteHandshakeMessage.OFFER, 0, end.name(), nonce, offer);
     }
 
     // ---- the end that was accepted
 
     /** It waits for its offer. */
-    void await(RemoteAgreement end) {
+    void await(RemoteHandshake end) {
         expect();
         if (port == null && !opening) {
             end.end(cannot == null ? FallbackReason.UNAVAILABLE : cannot);
@@ -350,21 +350,22 @@ final class RemoteSessions {
         HeldOffer offer = offers.remove(end.name());
         if (offer != null) {
             awaited.remove(end.name());
-            end.offered(offer.session(), offer.letter().nonce(), offer.offer());
+            end.onOffer(offer.session(), offer.message().nonce(), offer.offer());
         }
     }
 
     void answer(Session session, ConnectionName name, long nonce, Offer offer) {
-        send(session, RemoteGreeting.ANSWER, 0, name, nonce, offer);
+        send(session, RemoteHandshakeMessage.ANSWER, 0, name, nonce, offer);
     }
 
     void decline(Session session, ConnectionName name, long nonce, int why) {
-        send(session, RemoteGreeting.DECLINE, why, name, nonce, null);
+        send(session, RemoteHandshakeMessage.DECLINE, why, name, nonce, null);
     }
 
     private static void send(Session session, int type, int why, ConnectionName name, long nonce,
             @Nullable Offer offer) {
-        session.send(RemoteGreeting.bytes(new RemoteGreeting.Letter(type, why, name.client().getPort(),
+        session.send(RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.ControlMessage(type, why, name.client()
+                .getPort(),
                 name.server().getPort(), nonce, offer)));
     }
 
@@ -384,24 +385,24 @@ final class RemoteSessions {
     /** What is no request of Verbena's goes no further. */
     private void take(ConnectionRequest request) {
         try {
-            if (Introduction.take(request)) {
+            if (Rendezvous.take(request)) {
                 return;
             }
-            RemoteGreeting.Meeting meeting = RemoteGreeting.meeting(request.privateData());
+            RemoteHandshakeMessage.Meeting meeting = RemoteHandshakeMessage.meeting(request.privateData());
             Gid from = request.remoteGid();
             Gid at = request.localGid();
             if (meeting == null || from == null || at == null) {
-                refuse(request, RemoteGreeting.NO_ROOM);
+                refuse(request, RemoteHandshakeMessage.NO_ROOM);
                 return;
             }
             Route route = new Route(address(at), address(from));
             ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), meeting.clientPort()),
                     new InetSocketAddress(route.own(), meeting.serverPort()));
-            if (meeting.version() < RemoteGreeting.OLDEST) {
-                refuse(request, RemoteGreeting.WRONG_VERSION);
+            if (meeting.version() < RemoteHandshakeMessage.OLDEST) {
+                refuse(request, RemoteHandshakeMessage.WRONG_VERSION);
             } else if (meeting.clientAddress() != ConnectionName.fold(route.peer())
                     || meeting.serverAddress() != ConnectionName.fold(route.own())) {
-                refuse(request, RemoteGreeting.UNKNOWN); // somebody between them has changed the addresses of TCP
+                refuse(request, RemoteHandshakeMessage.UNKNOWN); // somebody between them has changed the addresses of TCP
             } else {
                 engine.submit(() -> requested(name, new HeldRequest(request, meeting, route)));
             }
@@ -411,32 +412,32 @@ final class RemoteSessions {
     }
 
     private void requested(ConnectionName name, HeldRequest request) {
-        RemoteAgreement end = awaited.get(name);
+        RemoteHandshake end = awaited.get(name);
         if (end != null) {
             accept(request, end);
         } else if (requests.size() < MOST_HELD && requests.putIfAbsent(name, request) == null) {
-            engine.at(System.nanoTime() + Agreement.PATIENCE_NANOS, () -> {
+            engine.at(System.nanoTime() + Handshake.RENDEZVOUS_TIMEOUT_NANOS, () -> {
                 if (requests.remove(name, request)) {
-                    refuse(request.request(), RemoteGreeting.UNKNOWN);
+                    refuse(request.request(), RemoteHandshakeMessage.UNKNOWN);
                 }
             });
         } else {
-            refuse(request.request(), RemoteGreeting.UNKNOWN);
+            refuse(request.request(), RemoteHandshakeMessage.UNKNOWN);
         }
     }
 
-    private void accept(HeldRequest request, RemoteAgreement end) {
+    private void accept(HeldRequest request, RemoteHandshake end) {
         Port open = port;
         if (open == null) {
-            refuse(request.request(), RemoteGreeting.NO_ROOM);
+            refuse(request.request(), RemoteHandshakeMessage.NO_ROOM);
             return;
         }
-        if (!end.meet()) {
-            refuse(request.request(), RemoteGreeting.UNKNOWN);
+        if (!end.onSessionRequest()) {
+            refuse(request.request(), RemoteHandshakeMessage.UNKNOWN);
             return;
         }
         start("verbena-stream-accept", () -> accept(open, request, end.name()), why -> refuse(request.request(),
-                RemoteGreeting.NO_ROOM));
+                RemoteHandshakeMessage.NO_ROOM));
     }
 
     /** On a thread of its own. */
@@ -444,7 +445,7 @@ final class RemoteSessions {
         Session session = null;
         try {
             session = newSession(open, held.route());
-            RemoteGreeting.Meeting meeting = held.meeting();
+            RemoteHandshakeMessage.Meeting meeting = held.meeting();
             Connection connection = held.request().accept(session.queuePair(), parameters(session, name,
                     meeting.nonce()));
             session.peerFeatures(meeting.features());
@@ -459,14 +460,14 @@ final class RemoteSessions {
             } else {
                 StreamEngine.lacking(why, String.valueOf(e.getMessage()));
             }
-            refuse(held.request(), RemoteGreeting.NO_ROOM);
+            refuse(held.request(), RemoteHandshakeMessage.NO_ROOM);
         }
     }
 
     /** Unless it was answered already. */
     private static void refuse(ConnectionRequest request, int why) {
         try {
-            request.reject(RemoteGreeting.refusal(why));
+            request.reject(RemoteHandshakeMessage.refusal(why));
         } catch (VerbsException e) {
             StreamEngine.debug("a session with another host was not refused: " + e.getMessage());
         }
@@ -480,9 +481,10 @@ final class RemoteSessions {
     }
 
     private ConnectionParameters parameters(Session session, ConnectionName name, long nonce) {
-        return ConnectionParameters.builder().timeout(Duration.ofNanos(Agreement.PATIENCE_NANOS).plus(MARGIN))
-                .privateData(RemoteGreeting.bytes(new RemoteGreeting.Meeting(RemoteGreeting.VERSION,
-                        Greeting.FEATURES, name.client()
+        return ConnectionParameters.builder().timeout(Duration.ofNanos(Handshake.RENDEZVOUS_TIMEOUT_NANOS).plus(MARGIN))
+                .privateData(RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.Meeting(
+                        RemoteHandshakeMessage.VERSION,
+                        HandshakeMessage.FEATURES, name.client()
                                 .getPort(), name.server().getPort(), ConnectionName.fold(name.client().getAddress()),
                         ConnectionName.fold(name.server().getAddress()), session.header().rkey(), session.header()
                                 .address(), nonce, idHigh, idLow)))
@@ -491,7 +493,7 @@ final class RemoteSessions {
 
     private void ready(Route route, Live live) {
         Peer peer = peers.computeIfAbsent(route.peer(), a -> new Peer());
-        refusals.forget(route.peer());
+        unreachable.forget(route.peer());
         for (Live other : peer.sessions) {
             if (other.idHigh() != live.idHigh() || other.idLow() != live.idLow()) {
                 other.session().fail(); // of a process that was there before
@@ -499,55 +501,55 @@ final class RemoteSessions {
         }
         peer.sessions.addFirst(live);
         peer.connecting = false;
-        List<RemoteAgreement> all = List.copyOf(peer.waiting);
+        List<RemoteHandshake> all = List.copyOf(peer.waiting);
         peer.waiting.clear();
-        all.forEach(end -> end.haveSession(live.session()));
+        all.forEach(end -> end.onSession(live.session()));
     }
 
     private void read(Session session, Route route, byte[] bytes) {
-        RemoteGreeting.Letter letter = RemoteGreeting.letter(bytes);
+        RemoteHandshakeMessage.ControlMessage letter = RemoteHandshakeMessage.controlMessage(bytes);
         if (letter == null) {
             session.fail();
             return;
         }
         Offer offer = letter.offer();
-        if (letter.type() == RemoteGreeting.OFFER && offer != null) {
+        if (letter.type() == RemoteHandshakeMessage.OFFER && offer != null) {
             offered(session, route, letter, offer);
             return;
         }
-        RemoteAgreement end = offered.get(letter.nonce());
+        RemoteHandshake end = offered.get(letter.nonce());
         if (end == null || end.session() != session) {
             session.fail(); // nobody has asked
         } else if (offer != null) {
-            end.answered(offer);
+            end.onAnswer(offer);
         } else {
-            if (letter.why() == RemoteGreeting.UNKNOWN) {
-                refusals.port(end.name().server(), RemoteGreeting.reason(letter.why()), System.nanoTime());
+            if (letter.why() == RemoteHandshakeMessage.UNKNOWN) {
+                unreachable.port(end.name().server(), RemoteHandshakeMessage.reason(letter.why()), System.nanoTime());
             }
-            end.end(RemoteGreeting.reason(letter.why()));
+            end.end(RemoteHandshakeMessage.reason(letter.why()));
         }
     }
 
-    private void offered(Session session, Route route, RemoteGreeting.Letter letter, Offer offer) {
+    private void offered(Session session, Route route, RemoteHandshakeMessage.ControlMessage letter, Offer offer) {
         ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), letter.clientPort()),
                 new InetSocketAddress(route.own(), letter.serverPort()));
-        RemoteAgreement end = awaited.remove(name);
+        RemoteHandshake end = awaited.remove(name);
         HeldOffer held = new HeldOffer(session, letter, offer);
         if (end != null) {
-            end.offered(session, letter.nonce(), offer);
+            end.onOffer(session, letter.nonce(), offer);
         } else if (offers.size() < MOST_HELD && offers.putIfAbsent(name, held) == null) {
-            engine.at(System.nanoTime() + Agreement.PATIENCE_NANOS, () -> {
+            engine.at(System.nanoTime() + Handshake.RENDEZVOUS_TIMEOUT_NANOS, () -> {
                 if (offers.remove(name, held)) {
-                    decline(session, name, letter.nonce(), RemoteGreeting.UNKNOWN);
+                    decline(session, name, letter.nonce(), RemoteHandshakeMessage.UNKNOWN);
                 }
             });
         } else {
-            decline(session, name, letter.nonce(), RemoteGreeting.NO_ROOM);
+            decline(session, name, letter.nonce(), RemoteHandshakeMessage.NO_ROOM);
         }
     }
 
     /** It has agreed, or does not. */
-    void forget(RemoteAgreement end) {
+    void forget(RemoteHandshake end) {
         awaited.remove(end.name(), end);
         offered.values().remove(end);
         forPort.remove(end);
@@ -566,14 +568,14 @@ final class RemoteSessions {
     }
 
     /** Closes dead sessions that have no connection any more. */
-    void bury() {
-        if (deaths != null) {
-            deaths.bury();
+    void closeFailed() {
+        if (failures != null) {
+            failures.closeFailed();
         }
     }
 
-    boolean hasDead() {
-        return deaths != null && deaths.areAny();
+    boolean hasFailed() {
+        return failures != null && failures.areAny();
     }
 
     /** Polls sessions whose WRITEs are under way with nobody at hand; true if there are any. */

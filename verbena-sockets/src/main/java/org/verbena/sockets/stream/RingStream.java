@@ -23,9 +23,9 @@ final class RingStream extends Stream {
     private final Outbound out;
     private volatile @Nullable Link link;
     private volatile @Nullable Listener listener;
-    private volatile @Nullable Agreement agreement;
+    private volatile @Nullable Handshake agreement;
     private volatile FallbackReason reason = FallbackReason.NONE;
-    private final Introduction introduction = new Introduction(this);
+    private final Rendezvous introduction = new Rendezvous(this);
     private boolean closed;
     /** Something was left unread of which neither TCP knows nor a word tells. */
     private volatile boolean cutOff;
@@ -45,13 +45,13 @@ final class RingStream extends Stream {
         in = new Inbound(tcp, this::changed, bells, out.ending());
     }
 
-    void agreement(Agreement pending) {
+    void agreement(Handshake pending) {
         agreement = pending;
     }
 
     /** How the ends agree; null when they have, or do not. */
     @Nullable
-    Agreement agreement() {
+    Handshake agreement() {
         return agreement;
     }
 
@@ -314,7 +314,7 @@ final class RingStream extends Stream {
 
     @Override
     public void stayWithTcp(FallbackReason why) {
-        Agreement pending = agreement;
+        Handshake pending = agreement;
         if (pending != null) {
             pending.refuse(why);
         }
@@ -412,7 +412,7 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public Introduction introduction() {
+    public Rendezvous introduction() {
         return introduction;
     }
 

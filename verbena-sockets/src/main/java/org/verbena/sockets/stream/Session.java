@@ -65,12 +65,12 @@ final class Session {
 
     /** Takes what the peer's engine says, on the engine's thread. */
     @FunctionalInterface
-    interface Letters {
+    interface ControlMessageHandler {
         void take(Session session, byte[] letter);
     }
 
     private final long instance;
-    private final @Nullable Letters letters;
+    private final @Nullable ControlMessageHandler controlMessages;
     private final Runnable whenBusy;
     private final ProtectionDomain pd;
     private final CompletionQueue sent;
@@ -130,9 +130,9 @@ final class Session {
      * @param letters takes what the peer's engine says, with a peer on another host; null if it says nothing
      */
     Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit,
-            @Nullable Letters letters) throws VerbsException {
+            @Nullable ControlMessageHandler letters) throws VerbsException {
         this.instance = instance;
-        this.letters = letters;
+        this.controlMessages = letters;
         this.whenBusy = whenBusy;
         Deque<AutoCloseable> made = new ArrayDeque<>(); // to be closed in the opposite order
         try {
@@ -173,10 +173,10 @@ final class Session {
     /** The device, if the peer is on another host; null if it is on this one. */
     @Nullable
     String remoteDevice() {
-        return letters == null ? null : pd.context().device().name();
+        return controlMessages == null ? null : pd.context().device().name();
     }
 
-    /** What the peer knows, of a session with another host: see {@link RemoteGreeting}. */
+    /** What the peer knows, of a session with another host: see {@link RemoteHandshakeMessage}. */
     int peerFeatures() {
         return peerFeatures;
     }
@@ -249,12 +249,12 @@ final class Session {
     }
 
     /** The peer's engine has not answered the last call for longer than anybody would wait; the caller holds the lock. */
-    void heldUp() {
+    void checkUnresponsive() {
         unanswered = calls;
     }
 
     /** Whether that is so, and still unanswered; the caller holds the lock. */
-    boolean isHeldUp() {
+    boolean isUnresponsive() {
         return unanswered == calls && !isAnswered();
     }
 
@@ -263,8 +263,8 @@ final class Session {
         return calls == ready.answered();
     }
 
-    /** Has the peer's engine look at what its ends of the connections are asked for, {@link #takeCalls}; the caller holds the lock. */
-    void callPeer() {
+    /** Has the peer's engine look at what its ends of the connections are asked for, {@link #answerProgressRequests}; the caller holds the lock. */
+    void requestProgress() {
         if (isAnswered()) { // else the look is still to come, and sees all that has arrived by now
             calls++;
             do {
@@ -279,10 +279,10 @@ final class Session {
      *
      * @return false if the queue pair has died
      */
-    boolean takeCalls() {
+    boolean answerProgressRequests() {
         return receives.take(qp, letter -> {
-            if (letters != null && letter.length > 0) {
-                letters.take(this, letter);
+            if (controlMessages != null && letter.length > 0) {
+                controlMessages.take(this, letter);
             } else {
                 answer();
             }
@@ -294,11 +294,11 @@ final class Session {
      *
      * @return the number of the answer that shows it; 0 if an earlier one is still to come, then ask again
      */
-    synchronized long ask() {
+    synchronized long probePeer() {
         if (failed || calls != ready.answered()) {
             return 0;
         }
-        callPeer();
+        requestProgress();
         return calls;
     }
 
@@ -329,7 +329,7 @@ final class Session {
      * mapped the peer's provider tells it of that.
      */
     synchronized void depart() {
-        if (!failed && (peerFeatures & Greeting.DEPARTURES) != 0) {
+        if (!failed && (peerFeatures & HandshakeMessage.DEPARTURES) != 0) {
             ready.depart();
             awaitArrival();
         }
@@ -340,7 +340,7 @@ final class Session {
      * the peer's word without an end.
      */
     void probe() {
-        if (letters == null || failed) {
+        if (controlMessages == null || failed) {
             return;
         }
         synchronized (this) {
@@ -348,7 +348,7 @@ final class Session {
             if (nextProbe == 0) {
                 nextProbe = now + probeNanos;
             } else if (now - nextProbe >= 0) {
-                callPeer();
+                requestProgress();
                 probeNanos = Math.min(2 * probeNanos, LAST_PROBE_NANOS);
                 nextProbe = now + probeNanos;
             }
@@ -457,7 +457,7 @@ final class Session {
     /** Takes completions, and does what waited for them; the caller holds the lock. */
     void poll() {
         takeCompletions();
-        if (letters != null && completed != posted) {
+        if (controlMessages != null && completed != posted) {
             checkProgress();
         }
         boolean busy = completed != posted && !failed;
@@ -514,7 +514,7 @@ final class Session {
     }
 
     /** Tells the peer that something is ready which it waited for; the caller holds the lock. */
-    void tell(RingStream stream, int peerIndex, int queueId) {
+    void notifyPeer(RingStream stream, int peerIndex, int queueId) {
         if (queueId == 0) {
             stream.ringDoorbell(bell);
         } else {

@@ -40,7 +40,7 @@ final class Sessions {
 
     /** Who waits for a session. */
     @FunctionalInterface
-    interface Asking {
+    interface SessionRequest {
         /**
          * It waits no more.
          *
@@ -51,7 +51,7 @@ final class Sessions {
 
     private static final class Entry {
         @Nullable Session session;
-        final List<Asking> waiting = new ArrayList<>();
+        final List<SessionRequest> waiting = new ArrayList<>();
     }
 
     /** The system property with the name of the device that carries streams. */
@@ -63,7 +63,7 @@ final class Sessions {
     private final ConnectionListener listener;
     private final long instance;
     private final Map<Key, Entry> entries = new HashMap<>();
-    private final Deaths deaths;
+    private final FailedSessions failures;
     /** Sessions that this process could not take when the other one last asked, and why; the eldest goes first. */
     private final LinkedHashMap<Key, FallbackReason> refused = new LinkedHashMap<>();
 
@@ -86,7 +86,8 @@ final class Sessions {
             made.forEach(StreamEngine::closeQuietly);
             throw t;
         }
-        deaths = new Deaths(engine, events, session -> entries.values().removeIf(entry -> entry.session == session));
+        failures = new FailedSessions(engine, events, session -> entries.values().removeIf(
+                entry -> entry.session == session));
     }
 
     long instance() {
@@ -109,7 +110,7 @@ final class Sessions {
     }
 
     /** Gives the session with another process to whom asks, now or later. */
-    void obtain(long peer, int port, Stream.Role role, Asking then) {
+    void obtain(long peer, int port, Stream.Role role, SessionRequest then) {
         Key key = key(peer, role);
         Entry entry = entries.get(key);
         if (entry != null && entry.session != null && entry.session.isFailed()) {
@@ -135,7 +136,7 @@ final class Sessions {
     }
 
     /** Who has asked waits no more: the other process may never connect. */
-    void forget(long peer, Stream.Role role, Asking then) {
+    void forget(long peer, Stream.Role role, SessionRequest then) {
         Key key = key(peer, role);
         Entry entry = entries.get(key);
         if (entry != null && entry.waiting.remove(then) && entry.waiting.isEmpty() && entry.session == null
@@ -212,7 +213,7 @@ final class Sessions {
         Session session = null;
         Key key = null;
         try {
-            if (Introduction.take(request)) {
+            if (Rendezvous.take(request)) {
                 return;
             }
             byte[] said = request.privateData();
@@ -288,23 +289,23 @@ final class Sessions {
                 }
             }
         }
-        List<Asking> waiting = List.copyOf(entry.waiting);
+        List<SessionRequest> waiting = List.copyOf(entry.waiting);
         entry.waiting.clear();
         waiting.forEach(then -> then.found(session, why));
     }
 
     /** Takes the deaths of sessions that were noticed; on the engine's thread. */
-    void takeDeaths() {
-        deaths.take();
+    void pollFailures() {
+        failures.poll();
     }
 
     /** Closes dead sessions that have no connection any more. */
-    void bury() {
-        deaths.bury();
+    void closeFailed() {
+        failures.closeFailed();
     }
 
-    boolean hasDead() {
-        return deaths.areAny();
+    boolean hasFailed() {
+        return failures.areAny();
     }
 
     /** Polls sessions whose WRITEs are under way with nobody at hand; true if there are any. */

@@ -32,7 +32,7 @@ public final class SharedMemory {
         if (p == null) {
             return null;
         }
-        StreamEngine.isSaid(p.reason);
+        StreamEngine.isLogged(p.reason);
         return p.text;
     }
 

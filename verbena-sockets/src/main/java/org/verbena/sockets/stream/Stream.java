@@ -299,7 +299,7 @@ public abstract class Stream {
     }
 
     /** By which modules above find their like at the other end; null if there are no rings to be had. */
-    public @Nullable Introduction introduction() {
+    public @Nullable Rendezvous introduction() {
         return null;
     }
 

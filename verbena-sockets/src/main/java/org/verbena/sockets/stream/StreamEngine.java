@@ -45,7 +45,7 @@ final class StreamEngine {
 
     /** What has run out is asked for again after this time. */
     private static final long AGAIN_NANOS = 500_000_000L;
-    private static final Set<FallbackReason> SAID = ConcurrentHashMap.newKeySet();
+    private static final Set<FallbackReason> LOGGED = ConcurrentHashMap.newKeySet();
 
     /** Something to be done later; the engine's thread alone deals with it. */
     static final class Timer {
@@ -112,10 +112,10 @@ final class StreamEngine {
     private final Epoll epoll;
     private final Fd wake;
     private final SockDiag diag;
-    private final ListeningTurns listening = new ListeningTurns(Descriptors::most);
+    private final ListenPermits listening = new ListenPermits(Descriptors::most);
     private final Queue<Runnable> jobs = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean awake = new AtomicBoolean(true);
-    private final Queue<Agreement> beginning = new ConcurrentLinkedQueue<>();
+    private final Queue<Handshake> beginning = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean beginningDue = new AtomicBoolean();
     private final Map<Integer, Runnable> watched = new HashMap<>();
     private final Map<RingStream, End> ends = new HashMap<>();
@@ -170,7 +170,7 @@ final class StreamEngine {
         if (engine == null) {
             stream.fallBack(Holder.why());
         } else {
-            Agreement agreement = new Agreement(engine, stream, tcp, role, device);
+            Handshake agreement = new Handshake(engine, stream, tcp, role, device);
             stream.agreement(agreement);
             engine.begin(agreement);
         }
@@ -205,8 +205,8 @@ final class StreamEngine {
                 engine.linger(stream);
             });
         } else {
-            Agreement agreement = stream.agreement();
-            if (agreement != null && agreement.hasBegun()) {
+            Handshake agreement = stream.agreement();
+            if (agreement != null && agreement.isStarted()) {
                 engine.submit(agreement::streamClosed);
             }
         }
@@ -242,7 +242,7 @@ final class StreamEngine {
 
     /** What this process lacks: said once for each reason, and counted. */
     static void lacking(FallbackReason reason, String what) {
-        if (SAID.add(reason)) {
+        if (LOGGED.add(reason)) {
             String line = "connections stay with TCP, " + reason + ": " + what + " (said once, counted each time)";
             if (reason == FallbackReason.NO_DESCRIPTORS) { // a logger that opens its files now fails for good
                 System.err.println("verbena: " + line);
@@ -253,8 +253,8 @@ final class StreamEngine {
     }
 
     /** Somebody else has said what this process lacks. */
-    static void isSaid(FallbackReason reason) {
-        SAID.add(reason);
+    static void isLogged(FallbackReason reason) {
+        LOGGED.add(reason);
     }
 
     static FallbackReason reason(LinuxException e) {
@@ -271,7 +271,7 @@ final class StreamEngine {
     }
 
     /** Starts an agreement in a moment, together with others of that moment; without a delay the moment is now. */
-    private void begin(Agreement agreement) {
+    private void begin(Handshake agreement) {
         beginning.add(agreement);
         if (beginningDue.compareAndSet(false, true)) {
             submit(this::startLater);
@@ -285,7 +285,7 @@ final class StreamEngine {
     private void startAgreements() {
         beginningDue.set(false);
         long now = System.nanoTime();
-        Agreement first;
+        Handshake first;
         while ((first = beginning.peek()) != null) { // the oldest
             if (first.isOpenedAfter(now - YOUNG_NANOS)) {
                 if (beginningDue.compareAndSet(false, true)) {
@@ -312,7 +312,7 @@ final class StreamEngine {
         return diag;
     }
 
-    ListeningTurns listening() {
+    ListenPermits listening() {
         return listening;
     }
 
@@ -329,7 +329,7 @@ final class StreamEngine {
                 Descriptors.requireAmple("begin sessions");
                 open = new Sessions(this);
                 Sessions made = open;
-                watch(Fd.of(open.events().descriptor()), Epoll.IN, made::takeDeaths);
+                watch(Fd.of(open.events().descriptor()), Epoll.IN, made::pollFailures);
                 sessions = open;
             } catch (VerbsException e) {
                 throw unavailableForNow(e);
@@ -357,7 +357,7 @@ final class StreamEngine {
     }
 
     /** Who has asked for a session waits no more. */
-    void forget(long peer, Stream.Role role, Sessions.Asking asking) {
+    void forget(long peer, Stream.Role role, Sessions.SessionRequest asking) {
         Sessions open = sessions;
         if (open != null) {
             open.forget(peer, role, asking);
@@ -462,7 +462,7 @@ final class StreamEngine {
 
     private void runOnce() throws LinuxException {
         runJobs();
-        long wait = Math.min(nextTimer(), tidy());
+        long wait = Math.min(nextTimer(), reclaim());
         awake.set(false);
         if (!jobs.isEmpty()) {
             awake.set(true);
@@ -510,7 +510,7 @@ final class StreamEngine {
     }
 
     /** Gives back what the peers have let go. */
-    private long tidy() {
+    private long reclaim() {
         Sessions open = sessions;
         boolean busy = open != null && open.pollBusy();
         for (RemoteSessions remote : remotes.values()) {
@@ -528,12 +528,12 @@ final class StreamEngine {
         });
         boolean dead = false;
         if (open != null) {
-            open.bury();
-            dead = open.hasDead();
+            open.closeFailed();
+            dead = open.hasFailed();
         }
         for (RemoteSessions remote : remotes.values()) {
-            remote.bury();
-            dead |= remote.hasDead();
+            remote.closeFailed();
+            dead |= remote.hasFailed();
         }
         if (busy) {
             return 1_000_000;

@@ -2,7 +2,7 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.verbena.sockets.stream.StreamAgreementTest.await;
+import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;

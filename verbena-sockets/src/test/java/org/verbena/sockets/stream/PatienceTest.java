@@ -2,7 +2,7 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.verbena.sockets.stream.StreamAgreementTest.await;
+import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.util.List;
 
@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.UnixSocket;
-import org.verbena.sockets.stream.StreamAgreementTest.Way;
+import org.verbena.sockets.stream.StreamHandshakeTest.Way;
 
 /** An end that waits for the other one as long as it does at most; all of these at the same time, for each takes that long. */
 class PatienceTest extends TcpEnds {
@@ -81,7 +81,7 @@ class PatienceTest extends TcpEnds {
                 PeerByHand silentToServer = new PeerByHand(process, Stream.Role.SERVER)) {
             List<PeerByHand> late = List.of(toClient, toServer);
             for (PeerByHand peer : late) {
-                AgreementStepsTest.reach(peer, AgreementStepsTest.Stage.OFFER_HEARD);
+                HandshakeStepsTest.reach(peer, HandshakeStepsTest.Stage.OFFER_HEARD);
             }
             List<PeerByHand> silent = List.of(silentToClient, silentToServer);
             for (PeerByHand peer : silent) {
@@ -97,7 +97,7 @@ class PatienceTest extends TcpEnds {
                 peer.offer();
                 await("an agreement", peer.real::isAgreed);
                 assertThat(peer.decide()).isTrue();
-                AgreementStepsTest.Way way = new AgreementStepsTest.Way(peer.real, peer.own, 0);
+                HandshakeStepsTest.Way way = new HandshakeStepsTest.Way(peer.real, peer.own, 0);
                 way.write();
                 way.readAll();
             }

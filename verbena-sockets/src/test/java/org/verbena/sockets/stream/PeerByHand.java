@@ -2,7 +2,7 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.verbena.sockets.stream.StreamAgreementTest.await;
+import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -123,9 +123,9 @@ final class PeerByHand implements AutoCloseable {
 
     private void hearHello() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment message = arena.allocate(Greeting.BYTES, 8);
-            assertThat(talk.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
-            Greeting.Hello hello = Greeting.hello(message, Greeting.BYTES);
+            MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
+            assertThat(talk.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
+            HandshakeMessage.Hello hello = HandshakeMessage.hello(message, HandshakeMessage.BYTES);
             assertThat(hello.cookie()).isEqualTo(cookie);
             assertThat(hello.accepted()).isEqualTo(accepted);
             process.connect(hello.port());
@@ -134,7 +134,7 @@ final class PeerByHand implements AutoCloseable {
 
     /** Says HELLO, and hears the client's, which only answers. */
     void hello() throws IOException {
-        sayHello(talk, Greeting.VERSION, accepted);
+        sayHello(talk, HandshakeMessage.VERSION, accepted);
         if (role == Stream.Role.CLIENT) {
             hearHello();
         }
@@ -142,10 +142,10 @@ final class PeerByHand implements AutoCloseable {
 
     void sayHello(UnixSocket to, int version, long ofAccepted) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment message = arena.allocate(Greeting.BYTES, 8);
-            Greeting.put(message, new Greeting.Hello(version, 0, Other.NUMBER, cookie, 1, ofAccepted));
+            MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
+            HandshakeMessage.put(message, new HandshakeMessage.Hello(version, 0, Other.NUMBER, cookie, 1, ofAccepted));
             message.set(ValueLayout.JAVA_INT, 12, version);
-            assertThat(to.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+            assertThat(to.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
         }
     }
 
@@ -156,7 +156,7 @@ final class PeerByHand implements AutoCloseable {
 
     void garbage(int length) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment message = arena.allocate(Greeting.BYTES, 8);
+            MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
             message.fill((byte) 0x5a);
             assertThat(talk.send(message, 0, length, NO_DESCRIPTORS)).isZero();
         }
@@ -165,15 +165,15 @@ final class PeerByHand implements AutoCloseable {
     /** Until the other side has hung up. */
     void awaitEnd(UnixSocket on) {
         try (Arena arena = Arena.ofConfined()) {
-            assertThat(on.receive(arena.allocate(Greeting.BYTES, 8), NO_DESCRIPTORS)).isZero();
+            assertThat(on.receive(arena.allocate(HandshakeMessage.BYTES, 8), NO_DESCRIPTORS)).isZero();
         }
     }
 
     void hearOffer() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment message = arena.allocate(Greeting.BYTES, 8);
-            assertThat(talk.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
-            offer = Greeting.offer(message, Greeting.BYTES);
+            MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
+            assertThat(talk.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
+            offer = HandshakeMessage.offer(message, HandshakeMessage.BYTES);
             assertThat(offer.isOfPeer(process.session)).isTrue();
         }
     }
@@ -187,9 +187,9 @@ final class PeerByHand implements AutoCloseable {
 
     static void sendOffer(UnixSocket to, Offer what) {
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment message = arena.allocate(Greeting.BYTES, 8);
-            Greeting.put(message, what);
-            assertThat(to.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+            MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
+            HandshakeMessage.put(message, what);
+            assertThat(to.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
         }
     }
 

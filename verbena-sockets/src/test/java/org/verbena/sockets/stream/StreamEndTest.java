@@ -4,7 +4,7 @@ package org.verbena.sockets.stream;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.verbena.sockets.stream.StreamAgreementTest.await;
+import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -15,7 +15,7 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
 
-import org.verbena.sockets.spi.OtherEnd;
+import org.verbena.sockets.spi.PeerRendezvous;
 import org.verbena.tests.cli.RoceNamespaces;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
@@ -241,7 +241,7 @@ final class RemoteIntruder {
     }
 
     private static Context context(SocketChannel of) {
-        return Objects.requireNonNull(Objects.requireNonNull(OtherEnd.of(of)).context());
+        return Objects.requireNonNull(Objects.requireNonNull(PeerRendezvous.of(of)).context());
     }
 
     /** A connection that rings carry. The other end's patience is short, and a busy machine may not keep to it at once. */
@@ -249,7 +249,7 @@ final class RemoteIntruder {
         while (true) {
             SocketChannel channel = SocketChannel.open(server);
             whole(channel, 0);
-            if (Objects.requireNonNull(OtherEnd.of(channel)).isAgreed()) {
+            if (Objects.requireNonNull(PeerRendezvous.of(channel)).isAgreed()) {
                 return channel;
             }
             channel.close();

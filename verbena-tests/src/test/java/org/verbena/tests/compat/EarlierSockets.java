@@ -15,8 +15,10 @@ public final class EarlierSockets {
      * @return what stands before this version on a class path
      */
     public static Path make(Path folder) throws IOException {
-        return new StreamPatch(folder).replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.FEATURES,",
-                "Greeting.VERSION, 0,").replace("RemoteSessions", "Greeting\\.FEATURES, name\\.client\\(\\)",
-                        "0, name.client()").compile("Agreement", "RemoteSessions");
+        return new StreamPatch(folder).replace("Handshake",
+                "HandshakeMessage\\.VERSION,\\s+HandshakeMessage\\.FEATURES,",
+                "HandshakeMessage.VERSION, 0,").replace("RemoteSessions",
+                        "HandshakeMessage\\.FEATURES, name\\.client\\(\\)",
+                        "0, name.client()").compile("Handshake", "RemoteSessions");
     }
 }

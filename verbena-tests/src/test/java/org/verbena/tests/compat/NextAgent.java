@@ -30,10 +30,11 @@ public final class NextAgent {
      * @param folder for it, where nothing else is
      */
     public static Path make(Path agent, int oldest, Path folder) throws IOException {
-        Path classes = new StreamPatch(folder).replace("Greeting", " VERSION = 1;", " VERSION = 2;")
-                .replace("Greeting", " OLDEST = 1;", " OLDEST = " + oldest + ";")
-                .replace("Agreement", "Greeting\\.VERSION,\\s+Greeting\\.FEATURES,", "Greeting.VERSION, -1L,")
-                .compile("Greeting", "Agreement");
+        Path classes = new StreamPatch(folder).replace("HandshakeMessage", " VERSION = 1;", " VERSION = 2;")
+                .replace("HandshakeMessage", " OLDEST = 1;", " OLDEST = " + oldest + ";")
+                .replace("Handshake", "HandshakeMessage\\.VERSION,\\s+HandshakeMessage\\.FEATURES,",
+                        "HandshakeMessage.VERSION, -1L,")
+                .compile("HandshakeMessage", "Handshake");
         return copy(agent, classes, folder.resolve("verbena-agent.jar"));
     }
 

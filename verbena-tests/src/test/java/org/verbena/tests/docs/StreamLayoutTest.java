@@ -38,12 +38,12 @@ class StreamLayoutTest {
             "| {ReadyRings.RING} | `int` key of the ring",
             "the one at {ReadyRings.DEPARTS} is `departs`",
             // greetings
-            "Messages have {Greeting.BYTES} bytes, little-endian",
-            "| 8 | `int` type: {Greeting.HELLO} | {Greeting.OFFER} |",
-            "`int` version of the sender, {Greeting.VERSION} |",
+            "Messages have {HandshakeMessage.BYTES} bytes, little-endian",
+            "| 8 | `int` type: {HandshakeMessage.HELLO} | {HandshakeMessage.OFFER} |",
+            "`int` version of the sender, {HandshakeMessage.VERSION} |",
             """
-                    `long` features: {Greeting.INTRODUCTIONS} looks at the word `introduction` of its control block;
-                    {Greeting.READ_POSITION} says up to where it has [read](#ends); {Greeting.DEPARTURES} heeds the word `departs`""");
+                    `long` features: {HandshakeMessage.INTRODUCTIONS} looks at the word `introduction` of its control block;
+                    {HandshakeMessage.READ_POSITION} says up to where it has [read](#ends); {HandshakeMessage.DEPARTURES} heeds the word `departs`""");
 
     @TestFactory
     Stream<DynamicTest> documentHasTheNumbersOfTheCode() {
@@ -54,7 +54,7 @@ class StreamLayoutTest {
     void everyConstantOfALayoutIsDrawn() throws Exception {
         DOCUMENT.hasAllConstants(LINES, Map.of(
                 "BlockLayout", List.of("GENERATION_BITS", "GENERATION_MASK", "END_BITS", "QUEUE_BITS"),
-                "Greeting", List.of("OLDEST", "FEATURES")));
+                "HandshakeMessage", List.of("OLDEST", "FEATURES")));
     }
 
     private static Bits low(String name, String bits) {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Where nobody on another host was found: for a while a connection to there asks nobody. For a whole host, or one port of
  * it. For one thread at a time.
  */
-final class Refusals {
+final class NegativeCache {
     /** How long it is believed. */
     static final long NANOS = 60_000_000_000L;
     /** So many are remembered; the eldest goes first. */

@@ -9,10 +9,10 @@ import java.net.InetSocketAddress;
 import org.junit.jupiter.api.Test;
 
 /** Where nobody is asked for a while. */
-class RefusalsTest {
+class NegativeCacheTest {
     private static final long NOW = 1_000_000_000L;
 
-    private final Refusals refusals = new Refusals();
+    private final NegativeCache refusals = new NegativeCache();
 
     private static InetSocketAddress at(int host, int port) {
         return new InetSocketAddress(InetAddress.ofLiteral("10.0." + (host >> 8) + "." + (host & 255)), port);
@@ -32,8 +32,8 @@ class RefusalsTest {
     @Test
     void itIsBelievedForAWhileOrUntilSomebodyIsThere() {
         refusals.port(at(2, 80), FallbackReason.REMOTE_PEER, NOW);
-        assertThat(refusals.reason(at(2, 80), NOW + Refusals.NANOS - 1)).isEqualTo(FallbackReason.REMOTE_PEER);
-        assertThat(refusals.reason(at(2, 80), NOW + Refusals.NANOS)).isNull();
+        assertThat(refusals.reason(at(2, 80), NOW + NegativeCache.NANOS - 1)).isEqualTo(FallbackReason.REMOTE_PEER);
+        assertThat(refusals.reason(at(2, 80), NOW + NegativeCache.NANOS)).isNull();
         refusals.port(at(2, 80), FallbackReason.REMOTE_PEER, NOW);
         refusals.host(at(2, 0).getAddress(), FallbackReason.PLAIN_PEER, NOW);
         refusals.forget(at(2, 0).getAddress());
@@ -42,11 +42,11 @@ class RefusalsTest {
 
     @Test
     void theEldestGoesFirst() {
-        for (int i = 0; i <= Refusals.MOST; i++) {
+        for (int i = 0; i <= NegativeCache.MOST; i++) {
             refusals.host(at(i, 0).getAddress(), FallbackReason.PLAIN_PEER, NOW);
         }
         assertThat(refusals.reason(at(0, 80), NOW)).isNull();
         assertThat(refusals.reason(at(1, 80), NOW)).isEqualTo(FallbackReason.PLAIN_PEER);
-        assertThat(refusals.reason(at(Refusals.MOST, 80), NOW)).isEqualTo(FallbackReason.PLAIN_PEER);
+        assertThat(refusals.reason(at(NegativeCache.MOST, 80), NOW)).isEqualTo(FallbackReason.PLAIN_PEER);
     }
 }

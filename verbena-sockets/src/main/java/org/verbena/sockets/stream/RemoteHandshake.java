@@ -10,7 +10,7 @@ import org.verbena.verbs.VerbsException;
  * sends its offer, the one that was accepted answers with its own and uses the other's from then on, or declines. The engine's
  * thread alone runs it.
  */
-final class RemoteAgreement {
+final class RemoteHandshake {
     private final StreamEngine engine;
     private final RemoteSessions sessions;
     private final RingStream stream;
@@ -19,9 +19,9 @@ final class RemoteAgreement {
     private StreamEngine.@Nullable Timer timer;
     private @Nullable Session session;
     private boolean met;
-    private boolean over;
+    private boolean done;
 
-    RemoteAgreement(StreamEngine engine, RemoteSessions sessions, RingStream stream, Stream.Role role,
+    RemoteHandshake(StreamEngine engine, RemoteSessions sessions, RingStream stream, Stream.Role role,
             ConnectionName name) {
         this.engine = engine;
         this.sessions = sessions;
@@ -32,7 +32,7 @@ final class RemoteAgreement {
 
     void start() {
         if (role == Stream.Role.SERVER) {
-            wait(Agreement.PATIENCE_NANOS, FallbackReason.PLAIN_PEER);
+            wait(Handshake.RENDEZVOUS_TIMEOUT_NANOS, FallbackReason.PLAIN_PEER);
             sessions.await(this);
         } else {
             sessions.obtain(this);
@@ -43,8 +43,8 @@ final class RemoteAgreement {
         return name;
     }
 
-    boolean isOver() {
-        return over;
+    boolean isDone() {
+        return done;
     }
 
     /** In which its offer was made; null before. */
@@ -71,49 +71,49 @@ final class RemoteAgreement {
      *
      * @return false if one was already: each connection has one made, so that who has a few cannot have any number of sessions
      */
-    boolean meet() {
-        if (met || over) {
+    boolean onSessionRequest() {
+        if (met || done) {
             return false;
         }
         met = true;
-        wait(Agreement.TALK_NANOS, FallbackReason.NO_SESSION);
+        wait(Handshake.HANDSHAKE_TIMEOUT_NANOS, FallbackReason.NO_SESSION);
         return true;
     }
 
     /** The end that connected has a session. */
-    void haveSession(Session made) {
-        Link link = over ? null : prepare(made);
+    void onSession(Session made) {
+        Link link = done ? null : prepare(made);
         if (link != null) {
             sessions.offer(this, made, link.offer());
         }
     }
 
     /** The end that was accepted has been found: it answers, or declines. */
-    void offered(Session from, long nonce, Offer offer) {
-        if (over || !offer.isOfPeer(from)) {
-            sessions.decline(from, name, nonce, RemoteGreeting.CLOSED);
+    void onOffer(Session from, long nonce, Offer offer) {
+        if (done || !offer.isOfPeer(from)) {
+            sessions.decline(from, name, nonce, RemoteHandshakeMessage.CLOSED);
             end(FallbackReason.BAD_PEER);
             return;
         }
         Link link = prepare(from);
         if (link == null) {
             sessions.decline(from, name, nonce, stream.isClosed()
-                    ? RemoteGreeting.CLOSED
-                    : RemoteGreeting.NO_ROOM);
+                    ? RemoteHandshakeMessage.CLOSED
+                    : RemoteHandshakeMessage.NO_ROOM);
         } else {
             sessions.answer(from, name, nonce, link.offer());
-            agreed(offer);
+            complete(offer);
         }
     }
 
     /** The end that connected has its answer. */
-    void answered(Offer offer) {
+    void onAnswer(Offer offer) {
         Session own = session;
-        if (over || own == null) {
+        if (done || own == null) {
             return;
         }
         if (offer.isOfPeer(own)) {
-            agreed(offer);
+            complete(offer);
         } else { // the other end writes already: only with the session does that end
             own.fail();
             end(FallbackReason.BAD_PEER);
@@ -139,8 +139,8 @@ final class RemoteAgreement {
         return null;
     }
 
-    private void agreed(Offer offer) {
-        over = true;
+    private void complete(Offer offer) {
+        done = true;
         stopWaiting();
         sessions.forget(this);
         StreamCounters.agreed();
@@ -161,10 +161,10 @@ final class RemoteAgreement {
 
     /** There are no rings to be had; if an offer was made, nobody uses it. */
     void end(FallbackReason why) {
-        if (over) {
+        if (done) {
             return;
         }
-        over = true;
+        done = true;
         stopWaiting();
         sessions.forget(this);
         stream.fallBack(why);

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *              40 ring's address long, 48 session's header's address long, 56 its key int
  * </pre>
  */
-final class Greeting {
+final class HandshakeMessage {
     static final int BYTES = 64;
     static final int VERSION = 1;
     /** The oldest version that is still understood. */
@@ -52,7 +52,7 @@ final class Greeting {
      */
     record Hello(int version, long features, long instance, long cookie, int port, long accepted) {}
 
-    private Greeting() {}
+    private HandshakeMessage() {}
 
     static void put(MemorySegment into, Hello hello) {
         start(into, HELLO);

@@ -14,55 +14,59 @@ import org.junit.jupiter.api.Test;
 import org.verbena.verbs.ConnectionParameters;
 
 /** What processes on two hosts say to each other, and what somebody else may say instead. */
-class RemoteGreetingTest {
+class RemoteHandshakeMessageTest {
     private static final int ROUNDS = 20_000;
 
-    private static RemoteGreeting.Meeting meeting(Random random) {
-        return new RemoteGreeting.Meeting(random.nextInt(256), random.nextInt(1 << 16), random.nextInt(1 << 16),
+    private static RemoteHandshakeMessage.Meeting meeting(Random random) {
+        return new RemoteHandshakeMessage.Meeting(random.nextInt(256), random.nextInt(1 << 16), random.nextInt(1 << 16),
                 random.nextInt(1 << 16), random.nextInt(), random.nextInt(), random.nextInt(), random.nextLong(),
                 random.nextLong(), random.nextLong(), random.nextLong());
     }
 
-    private static RemoteGreeting.Letter letter(Random random) {
+    private static RemoteHandshakeMessage.ControlMessage letter(Random random) {
         int type = 1 + random.nextInt(3);
-        @Nullable Offer offer = type == RemoteGreeting.DECLINE
+        @Nullable Offer offer = type == RemoteHandshakeMessage.DECLINE
                 ? null
                 : new Offer(random.nextInt(1 << 14), random.nextInt(), random.nextLong(), random.nextInt(), random
                         .nextLong(), 1024 << random.nextInt(16), random.nextLong(), random.nextInt());
-        return new RemoteGreeting.Letter(type, random.nextInt(1 << 16), random.nextInt(1 << 16), random.nextInt(
-                1 << 16), random.nextLong(), offer);
+        return new RemoteHandshakeMessage.ControlMessage(type, random.nextInt(1 << 16), random.nextInt(1 << 16), random
+                .nextInt(
+                        1 << 16), random.nextLong(), offer);
     }
 
     @Test
     void whatIsSaidIsUnderstood() {
         Random random = new Random(1);
         for (int i = 0; i < ROUNDS; i++) {
-            RemoteGreeting.Meeting meeting = meeting(random);
-            assertThat(RemoteGreeting.meeting(RemoteGreeting.bytes(meeting))).isEqualTo(meeting);
-            assertThat(RemoteGreeting.meeting(Arrays.copyOf(RemoteGreeting.bytes(meeting), 196))).as(
+            RemoteHandshakeMessage.Meeting meeting = meeting(random);
+            assertThat(RemoteHandshakeMessage.meeting(RemoteHandshakeMessage.bytes(meeting))).isEqualTo(meeting);
+            assertThat(RemoteHandshakeMessage.meeting(Arrays.copyOf(RemoteHandshakeMessage.bytes(meeting), 196))).as(
                     "as it comes through a kernel").isEqualTo(meeting);
-            RemoteGreeting.Letter letter = letter(random);
-            assertThat(RemoteGreeting.letter(RemoteGreeting.bytes(letter))).isEqualTo(letter);
+            RemoteHandshakeMessage.ControlMessage letter = letter(random);
+            assertThat(RemoteHandshakeMessage.controlMessage(RemoteHandshakeMessage.bytes(letter))).isEqualTo(letter);
         }
         for (int why = 1; why < 256; why++) {
-            assertThat(RemoteGreeting.why(RemoteGreeting.refusal(why))).isEqualTo(why);
-            assertThat(RemoteGreeting.why(Arrays.copyOf(RemoteGreeting.refusal(why), 148))).isEqualTo(why);
+            assertThat(RemoteHandshakeMessage.why(RemoteHandshakeMessage.refusal(why))).isEqualTo(why);
+            assertThat(RemoteHandshakeMessage.why(Arrays.copyOf(RemoteHandshakeMessage.refusal(why), 148))).isEqualTo(
+                    why);
         }
     }
 
     /** As docs/stream.md has it: another version has to find the fields where they are. */
     @Test
     void theLayoutIsThatOfTheDocument() {
-        byte[] bytes = RemoteGreeting.bytes(new RemoteGreeting.Meeting(1, 0x0203, 0x0405, 0x0607, 0x2021_2223,
+        byte[] bytes = RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.Meeting(1, 0x0203, 0x0405, 0x0607,
+                0x2021_2223,
                 0x2425_2627, 0x0809_0a0b, 0x0c0d_0e0f_1011_1213L, 0x1415_1617_1819_1a1bL, 0x3031_3233_3435_3637L,
                 0x3839_3a3b_3c3d_3e3fL));
         assertThat(HexFormat.of().formatHex(bytes)).isEqualTo("56425352" + "01" + "00" + "0203" + "0405" + "0607"
                 + "08090a0b" + "0c0d0e0f10111213" + "1415161718191a1b" + "303132333435363738393a3b3c3d3e3f"
                 + "20212223" + "24252627");
         assertThat(bytes).hasSizeLessThanOrEqualTo(ConnectionParameters.MAX_PRIVATE_DATA);
-        assertThat(HexFormat.of().formatHex(RemoteGreeting.refusal(RemoteGreeting.UNKNOWN))).isEqualTo(
+        assertThat(HexFormat.of().formatHex(RemoteHandshakeMessage.refusal(RemoteHandshakeMessage.UNKNOWN))).isEqualTo(
                 "5642535201010000");
-        byte[] letter = RemoteGreeting.bytes(new RemoteGreeting.Letter(RemoteGreeting.OFFER, 0, 0x0405, 0x0607, 0x1415,
+        byte[] letter = RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.ControlMessage(
+                RemoteHandshakeMessage.OFFER, 0, 0x0405, 0x0607, 0x1415,
                 new Offer(7, 1, 2, 3, 4, 4096, 5, 6)));
         assertThat(HexFormat.of().formatHex(letter, 0, 32)).isEqualTo("56425352" + "01" + "01" + "0000" + "0405"
                 + "0607" + "00000000" + "0000000000001415" + "0000000000000000");
@@ -75,13 +79,13 @@ class RemoteGreetingTest {
         for (int i = 0; i < ROUNDS; i++) {
             byte[] bytes = new byte[random.nextInt(120)];
             random.nextBytes(bytes);
-            assertThat(RemoteGreeting.meeting(bytes)).isNull();
-            assertThat(RemoteGreeting.letter(bytes)).isNull();
-            assertThat(RemoteGreeting.why(bytes)).isZero();
-            byte[] meeting = RemoteGreeting.bytes(meeting(random));
+            assertThat(RemoteHandshakeMessage.meeting(bytes)).isNull();
+            assertThat(RemoteHandshakeMessage.controlMessage(bytes)).isNull();
+            assertThat(RemoteHandshakeMessage.why(bytes)).isZero();
+            byte[] meeting = RemoteHandshakeMessage.bytes(meeting(random));
             int length = random.nextInt(80);
-            assertThat(RemoteGreeting.meeting(Arrays.copyOf(meeting, length)) != null).isEqualTo(
-                    length >= RemoteGreeting.PRIVATE_BYTES);
+            assertThat(RemoteHandshakeMessage.meeting(Arrays.copyOf(meeting, length)) != null).isEqualTo(
+                    length >= RemoteHandshakeMessage.PRIVATE_BYTES);
         }
     }
 
@@ -91,16 +95,16 @@ class RemoteGreetingTest {
         Random random = new Random(3);
         int understood = 0;
         for (int i = 0; i < ROUNDS; i++) {
-            byte[] bytes = RemoteGreeting.bytes(letter(random));
+            byte[] bytes = RemoteHandshakeMessage.bytes(letter(random));
             for (int k = random.nextInt(4); k > 0; k--) {
                 bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
             }
-            RemoteGreeting.Letter letter = RemoteGreeting.letter(bytes);
+            RemoteHandshakeMessage.ControlMessage letter = RemoteHandshakeMessage.controlMessage(bytes);
             if (letter != null) {
                 understood++;
                 Offer offer = letter.offer();
-                assertThat(letter.type()).isBetween(RemoteGreeting.OFFER, RemoteGreeting.DECLINE);
-                assertThat(offer == null).isEqualTo(letter.type() == RemoteGreeting.DECLINE);
+                assertThat(letter.type()).isBetween(RemoteHandshakeMessage.OFFER, RemoteHandshakeMessage.DECLINE);
+                assertThat(offer == null).isEqualTo(letter.type() == RemoteHandshakeMessage.DECLINE);
                 assertThat(offer == null || offer.isSane()).isTrue();
             }
         }

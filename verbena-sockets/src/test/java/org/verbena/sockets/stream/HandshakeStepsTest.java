@@ -3,7 +3,7 @@ package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.verbena.sockets.stream.StreamAgreementTest.await;
+import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.io.File;
 import java.io.IOException;
@@ -29,7 +29,7 @@ import org.verbena.linux.UnixSocket;
  * Every way that a conversation of two ends can be broken off, at every step of it, with the engine as either end. Both ends
  * come to the same, rings or TCP; what was written before, meanwhile and after arrives once; and nothing is left over.
  */
-class AgreementStepsTest {
+class HandshakeStepsTest {
     private static final int PIECE = 100;
     private static PeerByHand.Other process;
 
@@ -90,10 +90,10 @@ class AgreementStepsTest {
     private static void go(PeerByHand peer, Then then) throws IOException {
         switch (then) {
             case HANGS_UP -> {}
-            case SAYS_GARBAGE -> peer.garbage(Greeting.BYTES);
+            case SAYS_GARBAGE -> peer.garbage(HandshakeMessage.BYTES);
             case SAYS_A_PART -> peer.garbage(7);
             case SAYS_HELLO_OF_AN_OLD_VERSION -> peer.hello(0);
-            case SAYS_HELLO -> peer.hello(Greeting.VERSION);
+            case SAYS_HELLO -> peer.hello(HandshakeMessage.VERSION);
             case DIES -> peer.ownTcp.close();
             case IS_CLOSED_BY_THE_PROGRAM -> peer.real.close(false);
             case IS_REFUSED -> peer.real.stayWithTcp(FallbackReason.RULE);
@@ -195,7 +195,7 @@ class AgreementStepsTest {
         try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
             try (UnixSocket stranger = peer.knock()) {
                 PeerByHand.sendOffer(stranger, new Offer(0, 1, 4096, 1, 8192, 4096, 0, 0));
-                peer.sayHello(stranger, Greeting.VERSION, 12345);
+                peer.sayHello(stranger, HandshakeMessage.VERSION, 12345);
                 peer.awaitEnd(stranger);
             }
             peer.meet();
@@ -263,7 +263,7 @@ class AgreementStepsTest {
     private static long turns() throws ReflectiveOperationException {
         Class<?> holder = Class.forName(StreamEngine.class.getName() + "$Holder");
         Object engine = field(holder, "engine").get(null);
-        return (long) field(ListeningTurns.class, "taken").get(field(StreamEngine.class, "listening").get(engine));
+        return (long) field(ListenPermits.class, "taken").get(field(StreamEngine.class, "listening").get(engine));
     }
 
     private static Field field(Class<?> of, String name) throws NoSuchFieldException {

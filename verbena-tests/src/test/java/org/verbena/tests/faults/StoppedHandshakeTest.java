@@ -16,7 +16,7 @@ import org.verbena.linux.SockDiag;
  * of Unix sockets shows. The other goes on by TCP, or waits as with TCP; when the first goes on everything arrives, of which
  * each byte is compared.
  */
-class StoppedAgreementTest {
+class StoppedHandshakeTest {
     /** More than fits into the kernel's buffers and into rings. */
     private static final long BYTES = 30_000_000;
     private static final int PATIENT = 60_000;
@@ -34,10 +34,10 @@ class StoppedAgreementTest {
             implements
                 AutoCloseable {
         static Ends start(int readersPatience, boolean acceptWhenTold, int writersPatience) throws Exception {
-            Child reader = StoppedAgreementTest.start(readersPatience, acceptWhenTold, "reader");
+            Child reader = StoppedHandshakeTest.start(readersPatience, acceptWhenTold, "reader");
             int port = reader.awaitInt("port");
             try (SockDiag diag = Meeting.open(port)) {
-                Child writer = StoppedAgreementTest.start(writersPatience, false, "writer", port, BYTES);
+                Child writer = StoppedHandshakeTest.start(writersPatience, false, "writer", port, BYTES);
                 int writersPort = writer.awaitInt("connected");
                 return new Ends(reader, writer, port, writersPort, Meeting.of(diag, writersPort, port));
             }

@@ -32,15 +32,16 @@ import org.verbena.verbs.VerbsException;
  * a session of their processes, and OFFER where they may be written to. An end makes use of the other's offer only after it
  * has made its own: an end that sees the other leave without an offer knows that its own will never be used.
  */
-final class Agreement {
+final class Handshake {
     private static final String NAME = "verbena-stream-";
     private static final int[] NO_DESCRIPTORS = {};
     private static final int ESTABLISHED = 1; // as the kernel's TCP_ESTABLISHED
     /** How long an end waits for the other to appear. */
-    static final long PATIENCE_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000), 1,
+    static final long RENDEZVOUS_TIMEOUT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000),
+            1,
             600_000);
     /** How long the ends may take to agree once they have met: the other one is ours, and may be slow. */
-    static final long TALK_NANOS = 3 * PATIENCE_NANOS;
+    static final long HANDSHAKE_TIMEOUT_NANOS = 3 * RENDEZVOUS_TIMEOUT_NANOS;
     private static final long FIRST_RETRY_NANOS = 1_000_000L;
 
     private final StreamEngine engine;
@@ -57,26 +58,26 @@ final class Agreement {
     private long accepted;
     private @Nullable UnixSocket listener;
     /** Whether it may listen, or has. */
-    private boolean turn;
+    private boolean hasPermit;
     private @Nullable UnixSocket peer;
     private StreamEngine.@Nullable Timer timer;
     private @Nullable Offer peerOffer;
     private boolean helloSent;
     private boolean offerSent;
-    private boolean over;
+    private boolean done;
     /** Why who has come to the name was sent away; null if nobody was. */
-    private @Nullable FallbackReason stranger;
+    private @Nullable FallbackReason rejectedPeer;
     /** Version that the other end speaks; -1 before it is known. */
     private int peerVersion = -1;
     private long peerInstance;
-    private boolean asked;
-    private final Sessions.Asking asking = this::haveSession;
+    private boolean sessionRequested;
+    private final Sessions.SessionRequest sessionRequest = this::onSession;
     /** What goes on if the other end is on another host. */
-    private @Nullable RemoteAgreement abroad;
-    private volatile boolean begun;
+    private @Nullable RemoteHandshake remoteHandshake;
+    private volatile boolean started;
     private volatile FallbackReason refused = FallbackReason.NONE;
 
-    Agreement(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role,
+    Handshake(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role,
             @Nullable String device) {
         this.engine = engine;
         this.stream = stream;
@@ -86,7 +87,7 @@ final class Agreement {
     }
 
     void start() {
-        begun = true; // before the look: who closes the stream later tells
+        started = true; // before the look: who closes the stream later tells
         began = System.nanoTime(); // not before: with many connections at once it may be a while until their turn
         if (stream.isClosed()) {
             end(FallbackReason.CLOSED_EARLY);
@@ -113,8 +114,8 @@ final class Agreement {
                     ConnectionName name = role == Stream.Role.CLIENT
                             ? new ConnectionName(own, other)
                             : new ConnectionName(other, own);
-                    RemoteAgreement found = new RemoteAgreement(engine, engine.remotes(device), stream, role, name);
-                    abroad = found;
+                    RemoteHandshake found = new RemoteHandshake(engine, engine.remotes(device), stream, role, name);
+                    remoteHandshake = found;
                     found.start();
                 }
                 return;
@@ -125,10 +126,10 @@ final class Agreement {
             } else if (role == Stream.Role.SERVER) {
                 cookie = there.get().cookie();
                 accepted = mine;
-                seek();
+                connectToPeer();
             } else {
                 cookie = mine;
-                waitForTurn();
+                awaitPermit();
             }
         } catch (LinuxException e) {
             endUnlessClosed(e);
@@ -157,8 +158,8 @@ final class Agreement {
     }
 
     /** Whether it has to be told that the stream was closed: before, it sees that by itself. */
-    boolean hasBegun() {
-        return begun;
+    boolean isStarted() {
+        return started;
     }
 
     private String name() {
@@ -167,20 +168,20 @@ final class Agreement {
 
     // the end that connected
 
-    private void waitForTurn() throws LinuxException {
-        turn = engine.listening().take(this);
-        if (turn) {
+    private void awaitPermit() throws LinuxException {
+        hasPermit = engine.listening().acquire(this);
+        if (hasPermit) {
             listen();
         } else {
-            wait(began + PATIENCE_NANOS, () -> end(FallbackReason.NO_DESCRIPTORS));
+            wait(began + RENDEZVOUS_TIMEOUT_NANOS, () -> end(FallbackReason.NO_DESCRIPTORS));
         }
     }
 
     /** Others have given their turn to listen to this one. */
-    void haveTurn() {
-        turn = true;
-        if (over) {
-            giveTurnBack();
+    void onPermit() {
+        hasPermit = true;
+        if (done) {
+            releasePermit();
             return;
         }
         try {
@@ -190,12 +191,12 @@ final class Agreement {
         }
     }
 
-    private void giveTurnBack() {
-        if (turn) {
-            turn = false;
-            engine.listening().giveBack(engine);
+    private void releasePermit() {
+        if (hasPermit) {
+            hasPermit = false;
+            engine.listening().release(engine);
         } else {
-            engine.listening().leave(this);
+            engine.listening().cancel(this);
         }
     }
 
@@ -204,8 +205,8 @@ final class Agreement {
             UnixSocket socket = UnixSocket.listen(name(), 4);
             listener = socket;
             socket.setNonBlocking(true);
-            engine.watch(socket.fd(), Epoll.IN, this::knocked);
-            wait(began + PATIENCE_NANOS, this::giveUp);
+            engine.watch(socket.fd(), Epoll.IN, this::onAccept);
+            wait(began + RENDEZVOUS_TIMEOUT_NANOS, this::onRendezvousTimeout);
         } catch (LinuxException e) {
             if (e.errno() == Errno.EADDRINUSE) {
                 end(FallbackReason.NAME_TAKEN);
@@ -215,7 +216,7 @@ final class Agreement {
         }
     }
 
-    private void knocked() {
+    private void onAccept() {
         UnixSocket socket = listener;
         if (socket == null) {
             return;
@@ -225,20 +226,20 @@ final class Agreement {
             if (caller == null) {
                 return;
             }
-            FallbackReason strange = strange(caller);
-            stranger = strange == null ? stranger : strange;
+            FallbackReason strange = refusalOf(caller);
+            rejectedPeer = strange == null ? rejectedPeer : strange;
             if (peer != null || strange != null) {
                 caller.close(); // of another user, or one too many: the other end may still come
                 return;
             }
-            greet(caller);
+            startHandshake(caller);
         } catch (LinuxException e) {
             end(e);
         }
     }
 
     /** Why a process gets no rings, by whose it is; null if it may have them. */
-    private static @Nullable FallbackReason strange(UnixSocket process) throws LinuxException {
+    private static @Nullable FallbackReason refusalOf(UnixSocket process) throws LinuxException {
         PeerIdentity identity = PeerIdentity.of(process);
         if (identity != PeerIdentity.SAME_USER) {
             StreamEngine.debug("no rings with process " + process.peerCredentials().pid() + ": it " + identity);
@@ -251,14 +252,14 @@ final class Agreement {
         };
     }
 
-    private void giveUp() {
-        if (!over && peer == null) {
-            end(stranger == null ? whySilent() : stranger);
+    private void onRendezvousTimeout() {
+        if (!done && peer == null) {
+            end(rejectedPeer == null ? timeoutReason() : rejectedPeer);
         }
     }
 
     /** Why the other end has not appeared: its program may have closed it, which is no plain peer's doing. */
-    private FallbackReason whySilent() {
+    private FallbackReason timeoutReason() {
         try {
             if (tcp.getLocalAddress() instanceof InetSocketAddress own
                     && tcp.getRemoteAddress() instanceof InetSocketAddress other) {
@@ -276,8 +277,8 @@ final class Agreement {
 
     // the end that was accepted
 
-    private void seek() {
-        if (over) {
+    private void connectToPeer() {
+        if (done) {
             return;
         }
         if (stream.isClosed()) {
@@ -286,13 +287,13 @@ final class Agreement {
         }
         try {
             UnixSocket socket = UnixSocket.connect(name());
-            FallbackReason strange = strange(socket);
+            FallbackReason strange = refusalOf(socket);
             if (strange != null) {
                 socket.close();
                 end(strange);
                 return;
             }
-            greet(socket);
+            startHandshake(socket);
         } catch (LinuxException e) {
             long now = System.nanoTime();
             if (e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EAGAIN) {
@@ -301,10 +302,10 @@ final class Agreement {
                 } else {
                     end(e);
                 }
-            } else if (now - began > PATIENCE_NANOS) {
-                end(whySilent());
+            } else if (now - began > RENDEZVOUS_TIMEOUT_NANOS) {
+                end(timeoutReason());
             } else {
-                wait(Math.min(now + retryNanos, began + PATIENCE_NANOS + 1), this::seek);
+                wait(Math.min(now + retryNanos, began + RENDEZVOUS_TIMEOUT_NANOS + 1), this::connectToPeer);
                 retryNanos *= 2;
             }
         }
@@ -312,13 +313,13 @@ final class Agreement {
 
     // both
 
-    private void greet(UnixSocket socket) throws LinuxException {
+    private void startHandshake(UnixSocket socket) throws LinuxException {
         peer = socket;
         socket.setNonBlocking(true);
-        engine.watch(socket.fd(), Epoll.IN, this::heard);
-        wait(System.nanoTime() + TALK_NANOS, this::giveUpTalking);
+        engine.watch(socket.fd(), Epoll.IN, this::onReadable);
+        wait(System.nanoTime() + HANDSHAKE_TIMEOUT_NANOS, this::onHandshakeTimeout);
         if (role == Stream.Role.SERVER) {
-            sayHello();
+            sendHello();
         } else {
             makeReady();
         }
@@ -348,13 +349,13 @@ final class Agreement {
     }
 
     /** After the offer there is no giving up: the other end may be about to use it. */
-    private void giveUpTalking() {
-        if (!over && !offerSent) {
+    private void onHandshakeTimeout() {
+        if (!done && !offerSent) {
             end(FallbackReason.NO_SESSION);
         }
     }
 
-    private void sayHello() {
+    private void sendHello() {
         Sessions sessions;
         try {
             sessions = engine.sessions();
@@ -363,9 +364,10 @@ final class Agreement {
             return;
         }
         helloSent = true;
-        send(message -> Greeting.put(message,
-                new Greeting.Hello(Greeting.VERSION, Greeting.FEATURES, sessions.instance(), cookie, sessions
-                        .port(), accepted)));
+        send(message -> HandshakeMessage.put(message,
+                new HandshakeMessage.Hello(HandshakeMessage.VERSION, HandshakeMessage.FEATURES, sessions.instance(),
+                        cookie, sessions
+                                .port(), accepted)));
     }
 
     private boolean send(Consumer<MemorySegment> fill) {
@@ -374,20 +376,20 @@ final class Agreement {
             return false;
         }
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment message = memory.allocate(Greeting.BYTES, 8);
+            MemorySegment message = memory.allocate(HandshakeMessage.BYTES, 8);
             fill.accept(message);
-            int error = socket.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS);
+            int error = socket.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS);
             if (error != 0) {
-                end(whyLeft());
+                end(disconnectReason());
             }
             return error == 0;
         }
     }
 
-    private void heard() {
+    private void onReadable() {
         try (Arena memory = Arena.ofConfined()) {
-            MemorySegment message = memory.allocate(2 * Greeting.BYTES, 8);
-            while (!over) {
+            MemorySegment message = memory.allocate(2 * HandshakeMessage.BYTES, 8);
+            while (!done) {
                 UnixSocket socket = peer;
                 if (socket == null) {
                     return;
@@ -397,10 +399,10 @@ final class Agreement {
                     return;
                 }
                 if (n <= 0) {
-                    end(whyLeft());
+                    end(disconnectReason());
                     return;
                 }
-                take(message, n);
+                onMessage(message, n);
             }
         }
     }
@@ -412,7 +414,7 @@ final class Agreement {
     }
 
     /** Why the other end has left without an offer. */
-    private FallbackReason whyLeft() {
+    private FallbackReason disconnectReason() {
         try {
             if (stream.isClosed() || tcp.getLocalAddress() instanceof InetSocketAddress own
                     && tcp.getRemoteAddress() instanceof InetSocketAddress other && isEnding(own, other)) {
@@ -421,16 +423,16 @@ final class Agreement {
         } catch (IOException e) { // closed, or not to be known
             return stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.NO_SESSION;
         }
-        if (peerVersion >= 0 && peerVersion != Greeting.VERSION) {
+        if (peerVersion >= 0 && peerVersion != HandshakeMessage.VERSION) {
             return FallbackReason.OTHER_VERSION;
         }
-        return asked && !offerSent ? engine.whyNoSession(peerInstance, role) : FallbackReason.NO_SESSION;
+        return sessionRequested && !offerSent ? engine.whyNoSession(peerInstance, role) : FallbackReason.NO_SESSION;
     }
 
-    private void take(MemorySegment message, int length) {
-        Greeting.Hello hello = Greeting.hello(message, length);
+    private void onMessage(MemorySegment message, int length) {
+        HandshakeMessage.Hello hello = HandshakeMessage.hello(message, length);
         if (hello != null) {
-            if (asked) { // once is enough: a second offer would be made on it
+            if (sessionRequested) { // once is enough: a second offer would be made on it
                 end(FallbackReason.BAD_PEER);
                 return;
             }
@@ -438,28 +440,28 @@ final class Agreement {
             if (role == Stream.Role.CLIENT) {
                 accepted = hello.accepted();
             }
-            if (hello.version() < Greeting.OLDEST) {
+            if (hello.version() < HandshakeMessage.OLDEST) {
                 if (!helloSent) {
-                    sayHello(); // so that the other end knows why
+                    sendHello(); // so that the other end knows why
                 }
                 end(FallbackReason.OTHER_VERSION);
             } else if (hello.cookie() != cookie || role == Stream.Role.SERVER && hello.accepted() != accepted) {
                 end(FallbackReason.BAD_PEER);
             } else if (role == Stream.Role.CLIENT && !isFromAccepted()) {
-                leave();
+                dropCaller();
             } else {
                 if (!helloSent) {
-                    sayHello();
+                    sendHello();
                 }
-                if (!over) {
-                    meet(hello);
+                if (!done) {
+                    onHello(hello);
                 }
             }
             return;
         }
-        Offer offer = Greeting.offer(message, length);
+        Offer offer = HandshakeMessage.offer(message, length);
         if (offer == null || peerOffer != null) {
-            end(Greeting.type(message, length) == 0 ? FallbackReason.BAD_PEER : FallbackReason.OTHER_VERSION);
+            end(HandshakeMessage.type(message, length) == 0 ? FallbackReason.BAD_PEER : FallbackReason.OTHER_VERSION);
             return;
         }
         peerOffer = offer;
@@ -477,30 +479,30 @@ final class Agreement {
     }
 
     /** The caller was another: the other end may still come. */
-    private void leave() {
-        hangUp();
+    private void dropCaller() {
+        closePeerSocket();
         peerVersion = -1;
         accepted = 0;
         peerOffer = null;
-        wait(began + PATIENCE_NANOS, this::giveUp);
+        wait(began + RENDEZVOUS_TIMEOUT_NANOS, this::onRendezvousTimeout);
     }
 
-    private void meet(Greeting.Hello hello) {
+    private void onHello(HandshakeMessage.Hello hello) {
         try {
-            asked = true;
+            sessionRequested = true;
             peerInstance = hello.instance();
             stream.out().peerFeatures(hello.features());
             stream.introduction().peer(hello.features(), new InetSocketAddress(InetAddress.getLoopbackAddress(), hello
                     .port() & 0xffff));
-            engine.sessions().obtain(peerInstance, hello.port(), role, asking);
+            engine.sessions().obtain(peerInstance, hello.port(), role, sessionRequest);
         } catch (VerbsException e) {
             end(StreamEngine.reason(e.errno(), FallbackReason.NO_SESSION), e);
         }
     }
 
     /** On the engine's thread; null and the reason if there is no session to be had. */
-    private void haveSession(@Nullable Session session, FallbackReason why) {
-        if (over) {
+    private void onSession(@Nullable Session session, FallbackReason why) {
+        if (done) {
             return;
         }
         if (session == null) {
@@ -515,7 +517,7 @@ final class Agreement {
                 return;
             }
             offerSent = true;
-            if (send(message -> Greeting.put(message, link.offer()))) {
+            if (send(message -> HandshakeMessage.put(message, link.offer()))) {
                 finish();
             }
         } catch (VerbsException e) {
@@ -526,17 +528,17 @@ final class Agreement {
     private void finish() {
         Offer offer = peerOffer;
         Link link = stream.link();
-        if (offer == null || link == null || !offerSent || over) {
+        if (offer == null || link == null || !offerSent || done) {
             return;
         }
         if (!offer.isOfPeer(link.session)) { // the other end comes to the same: neither uses what it was offered
             end(FallbackReason.NO_SESSION);
             return;
         }
-        over = true;
+        done = true;
         stopWaiting();
         stopListening();
-        hangUp();
+        closePeerSocket();
         StreamCounters.agreed();
         stream.agreed(offer);
         engine.watchTcp(stream);
@@ -548,9 +550,9 @@ final class Agreement {
 
     /** The stream was closed: nobody needs the agreement, but after an offer it has to be brought to its end. */
     void streamClosed() {
-        if (abroad != null) {
-            abroad.refuse(FallbackReason.CLOSED_EARLY);
-        } else if (!over && !offerSent) {
+        if (remoteHandshake != null) {
+            remoteHandshake.refuse(FallbackReason.CLOSED_EARLY);
+        } else if (!done && !offerSent) {
             end(FallbackReason.CLOSED_EARLY);
         }
     }
@@ -558,10 +560,10 @@ final class Agreement {
     /** This end wants no rings: the other finds it as it finds a plain one. After the offer it is too late. Any thread. */
     void refuse(FallbackReason why) {
         refused = why;
-        if (begun) {
+        if (started) {
             engine.submit(() -> {
-                if (abroad != null) {
-                    abroad.refuse(why);
+                if (remoteHandshake != null) {
+                    remoteHandshake.refuse(why);
                 } else if (!offerSent) {
                     end(why);
                 }
@@ -580,15 +582,15 @@ final class Agreement {
     }
 
     private void end(FallbackReason reason) {
-        if (over) {
+        if (done) {
             return;
         }
-        over = true;
+        done = true;
         stopWaiting();
         stopListening();
-        hangUp();
-        if (asked) {
-            engine.forget(peerInstance, role, asking);
+        closePeerSocket();
+        if (sessionRequested) {
+            engine.forget(peerInstance, role, sessionRequest);
         }
         stream.fallBack(reason);
         Link link = stream.link();
@@ -604,10 +606,10 @@ final class Agreement {
             engine.forget(socket.fd());
             socket.close();
         }
-        giveTurnBack();
+        releasePermit();
     }
 
-    private void hangUp() {
+    private void closePeerSocket() {
         UnixSocket socket = peer;
         peer = null;
         if (socket != null) {

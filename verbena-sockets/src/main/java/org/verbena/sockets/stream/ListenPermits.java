@@ -9,23 +9,23 @@ import java.util.function.LongSupplier;
  * Verbena the patience lasts: so no more than a part of what this process may have is spent on it, and the rest is the
  * program's. Who gets no turn waits for one. For the engine's thread.
  */
-final class ListeningTurns {
+final class ListenPermits {
     /** One in so many descriptors. */
     private static final int PART = 16;
     private static final int LEAST = 8;
 
     private final LongSupplier descriptors;
-    private final LinkedHashSet<Agreement> waiting = new LinkedHashSet<>();
+    private final LinkedHashSet<Handshake> waiting = new LinkedHashSet<>();
     private long most = LEAST;
     private long taken;
 
     /** @param descriptors how many this process may have, now */
-    ListeningTurns(LongSupplier descriptors) {
+    ListenPermits(LongSupplier descriptors) {
         this.descriptors = descriptors;
     }
 
     /** Whether it may listen now; otherwise it is told when it may, unless it leaves before. */
-    boolean take(Agreement who) {
+    boolean acquire(Handshake who) {
         if (taken >= most) {
             most = Math.max(descriptors.getAsLong() / PART, LEAST);
         }
@@ -37,16 +37,16 @@ final class ListeningTurns {
         return true;
     }
 
-    void leave(Agreement who) {
+    void cancel(Handshake who) {
         waiting.remove(who);
     }
 
     /** Ends a turn. */
-    void giveBack(StreamEngine engine) {
+    void release(StreamEngine engine) {
         if (waiting.isEmpty()) {
             taken--;
         } else {
-            engine.submit(waiting.removeFirst()::haveTurn);
+            engine.submit(waiting.removeFirst()::onPermit);
         }
     }
 }

@@ -34,7 +34,7 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /** Two ends over the kernel's TCP on loopback: whether they agree, and that nobody notices if they do not. */
-class StreamAgreementTest extends TcpEnds {
+class StreamHandshakeTest extends TcpEnds {
     private static final int[] NO_DESCRIPTORS = {};
     private static final String MEMORY = "verbena.stream.memory";
     private static final long LOWEST = 1;
@@ -246,14 +246,15 @@ class StreamAgreementTest extends TcpEnds {
                 Arena arena = Arena.ofConfined()) {
             RingStream server = (RingStream) Stream.of(tcp.server(), Stream.Role.SERVER);
             try (UnixSocket end = name.accept()) {
-                MemorySegment message = arena.allocate(Greeting.BYTES, 8);
-                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
-                Greeting.Hello hello = Greeting.hello(message, Greeting.BYTES);
+                MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
+                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
+                HandshakeMessage.Hello hello = HandshakeMessage.hello(message, HandshakeMessage.BYTES);
                 assertThat(connectTo(context, hello.port())).isEqualTo(Errno.ECONNREFUSED);
                 assertThat(server.reason()).isEqualTo(FallbackReason.NONE);
-                Greeting.put(message, new Greeting.Hello(Greeting.VERSION, 0, LOWEST, hello.cookie(), 1,
+                HandshakeMessage.put(message, new HandshakeMessage.Hello(HandshakeMessage.VERSION, 0, LOWEST, hello
+                        .cookie(), 1,
                         hello.accepted()));
-                assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+                assertThat(end.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
             }
             await("fall-back", () -> server.reason() != FallbackReason.NONE);
             assertThat(server.reason()).isEqualTo(FallbackReason.NO_MEMORY);
@@ -273,18 +274,19 @@ class StreamAgreementTest extends TcpEnds {
                 Arena arena = Arena.ofConfined()) {
             RingStream server = (RingStream) Stream.of(tcp.server(), Stream.Role.SERVER);
             try (UnixSocket end = name.accept()) {
-                MemorySegment message = arena.allocate(Greeting.BYTES, 8);
-                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
-                Greeting.Hello hello = Greeting.hello(message, Greeting.BYTES);
+                MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
+                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
+                HandshakeMessage.Hello hello = HandshakeMessage.hello(message, HandshakeMessage.BYTES);
                 assertThat(connectTo(context, hello.port())).isZero();
-                Greeting.put(message, new Greeting.Hello(Greeting.VERSION, 0, LOWEST, hello.cookie(), 1,
+                HandshakeMessage.put(message, new HandshakeMessage.Hello(HandshakeMessage.VERSION, 0, LOWEST, hello
+                        .cookie(), 1,
                         hello.accepted()));
-                assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
-                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(Greeting.BYTES);
-                Offer offer = Greeting.offer(message, Greeting.BYTES);
+                assertThat(end.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
+                assertThat(end.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
+                Offer offer = HandshakeMessage.offer(message, HandshakeMessage.BYTES);
                 assertThat(offer.headerAddress()).isNotZero();
-                Greeting.put(message, new Offer(0, 1, 4096, 1, 8192, 4096, OTHER_HEADER, 1));
-                assertThat(end.send(message, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+                HandshakeMessage.put(message, new Offer(0, 1, 4096, 1, 8192, 4096, OTHER_HEADER, 1));
+                assertThat(end.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
             }
             await("fall-back", () -> server.reason() == FallbackReason.NO_SESSION);
             tcp.client().write(ByteBuffer.wrap(new byte[] {42}));
@@ -331,9 +333,9 @@ class StreamAgreementTest extends TcpEnds {
             }
         });
         try (Arena arena = Arena.ofConfined(); UnixSocket caller = callers.getFirst()) {
-            MemorySegment garbage = arena.allocate(Greeting.BYTES, 8);
+            MemorySegment garbage = arena.allocate(HandshakeMessage.BYTES, 8);
             garbage.fill((byte) 0x5a);
-            assertThat(caller.send(garbage, 0, Greeting.BYTES, NO_DESCRIPTORS)).isZero();
+            assertThat(caller.send(garbage, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
             await("fall-back", () -> client.reason() == FallbackReason.BAD_PEER);
         }
         Stream server = new KernelStream(tcp.server(), Stream.Role.SERVER, FallbackReason.RULE);

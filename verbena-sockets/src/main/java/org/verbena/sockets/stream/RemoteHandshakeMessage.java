@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  *    8  short client's port, 10 short server's        8  short client's port, 10 short server's
  *   12  int key and                                  12  int 0
  *   16  long address of the session's header         16  long nonce, 24 long 0
- *   24  long nonce                                   32  of an OFFER and an ANSWER: an OFFER of {@link Greeting}
+ *   24  long nonce                                   32  of an OFFER and an ANSWER: an OFFER of {@link HandshakeMessage}
  *   32  16 bytes: id of the process
  *   48  int client's address, folded, 52 server's
  * private data of REJ, 8 bytes: "VBSR", byte version, byte why, short 0
  * </pre>
  */
-final class RemoteGreeting {
+final class RemoteHandshakeMessage {
     static final int VERSION = 1;
     /** The oldest version that is still understood. */
     static final int OLDEST = 1;
@@ -81,9 +81,9 @@ final class RemoteGreeting {
      * @param nonce a random number of the offer, which what it is answered by has too
      * @param offer null if it declines
      */
-    record Letter(int type, int why, int clientPort, int serverPort, long nonce, @Nullable Offer offer) {}
+    record ControlMessage(int type, int why, int clientPort, int serverPort, long nonce, @Nullable Offer offer) {}
 
-    private RemoteGreeting() {}
+    private RemoteHandshakeMessage() {}
 
     static byte[] bytes(Meeting m) {
         return ByteBuffer.allocate(PRIVATE_BYTES).putInt(MAGIC).put((byte) m.version()).put((byte) 0)
@@ -123,15 +123,15 @@ final class RemoteGreeting {
         };
     }
 
-    static byte[] bytes(Letter letter) {
+    static byte[] bytes(ControlMessage letter) {
         ByteBuffer b = ByteBuffer.allocate(LETTER_BYTES).putInt(MAGIC).put((byte) VERSION).put((byte) letter.type())
                 .putShort((short) letter.why()).putShort((short) letter.clientPort())
                 .putShort((short) letter.serverPort()).putInt(0).putLong(letter.nonce());
         Offer offer = letter.offer();
         if (offer != null) {
             try (Arena memory = Arena.ofConfined()) {
-                MemorySegment message = memory.allocate(Greeting.BYTES, Long.BYTES);
-                Greeting.put(message, offer);
+                MemorySegment message = memory.allocate(HandshakeMessage.BYTES, Long.BYTES);
+                HandshakeMessage.put(message, offer);
                 b.put(OFFER_AT, message.toArray(ValueLayout.JAVA_BYTE));
             }
         }
@@ -139,7 +139,7 @@ final class RemoteGreeting {
     }
 
     /** Null if it is none, or makes no sense. */
-    static @Nullable Letter letter(byte[] said) {
+    static @Nullable ControlMessage controlMessage(byte[] said) {
         ByteBuffer b = ByteBuffer.wrap(said);
         if (said.length != LETTER_BYTES || b.getInt(0) != MAGIC) {
             return null;
@@ -148,9 +148,9 @@ final class RemoteGreeting {
         Offer offer = null;
         if (type == OFFER || type == ANSWER) {
             try (Arena memory = Arena.ofConfined()) {
-                MemorySegment message = memory.allocate(Greeting.BYTES, Long.BYTES);
-                message.asByteBuffer().put(said, OFFER_AT, Greeting.BYTES);
-                offer = Greeting.offer(message, Greeting.BYTES);
+                MemorySegment message = memory.allocate(HandshakeMessage.BYTES, Long.BYTES);
+                message.asByteBuffer().put(said, OFFER_AT, HandshakeMessage.BYTES);
+                offer = HandshakeMessage.offer(message, HandshakeMessage.BYTES);
             }
             if (offer == null) {
                 return null;
@@ -158,7 +158,8 @@ final class RemoteGreeting {
         } else if (type != DECLINE) {
             return null;
         }
-        return new Letter(type, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK, b.getShort(10) & PORT_MASK,
+        return new ControlMessage(type, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK, b.getShort(10)
+                & PORT_MASK,
                 b.getLong(16), offer);
     }
 }

@@ -19,7 +19,7 @@ import org.verbena.verbs.VerbsException;
  * that only the two of them know, through the control block; and who has heard the other's may ask for a queue pair of its
  * own in its name, where the other process takes sessions. Thread-safe.
  */
-public final class Introduction {
+public final class Rendezvous {
     /** What private data of such a request begin with: {@code int}, big-endian; the word that was heard is at offset 8. */
     public static final int MAGIC = 0x5642_494e;
 
@@ -34,13 +34,13 @@ public final class Introduction {
     private volatile @Nullable InetSocketAddress listener;
     private volatile @Nullable Runnable listening;
 
-    Introduction(RingStream stream) {
+    Rendezvous(RingStream stream) {
         this.stream = stream;
     }
 
     /** What the other end knows, and where its process takes requests; before the ends have agreed. */
     void peer(long features, InetSocketAddress takesRequests) {
-        peerKnows = (features & Greeting.INTRODUCTIONS) != 0;
+        peerKnows = (features & HandshakeMessage.INTRODUCTIONS) != 0;
         listener = takesRequests;
     }
 
@@ -99,7 +99,7 @@ public final class Introduction {
             if (stream.out().knowsPeer()) {
                 stream.out().postWord(Session.NOTHING, BlockLayout.INTRODUCTION, word);
                 own.session.awaitArrival(); // before the call: its answer may be under way already
-                own.session.callPeer();
+                own.session.requestProgress();
                 said = !own.session.isFailed();
             }
         }

@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.nio.NioChannels;
-import org.verbena.sockets.stream.Introduction;
+import org.verbena.sockets.stream.Rendezvous;
 import org.verbena.sockets.stream.Stream;
 import org.verbena.verbs.ConnectionRequest;
 import org.verbena.verbs.Context;
@@ -19,22 +19,22 @@ import org.verbena.verbs.Context;
  * a random number to each other; who {@linkplain #heard hears} the other's connects to {@link #listener()} with it in the
  * private data, as {@link #MAGIC} tells, and the other end {@linkplain #expect expects} that. Thread-safe.
  */
-public final class OtherEnd {
+public final class PeerRendezvous {
     /** What private data of such a request begin with: {@code int}, big-endian; the number that was heard is at offset 8. */
-    public static final int MAGIC = Introduction.MAGIC;
+    public static final int MAGIC = Rendezvous.MAGIC;
 
     private final Stream stream;
-    private final @Nullable Introduction introduction;
+    private final @Nullable Rendezvous introduction;
 
-    private OtherEnd(Stream stream) {
+    private PeerRendezvous(Stream stream) {
         this.stream = stream;
         introduction = stream.introduction();
     }
 
     /** That of a channel; null if it is none of Verbena's, or not connected. */
-    public static @Nullable OtherEnd of(SocketChannel channel) {
+    public static @Nullable PeerRendezvous of(SocketChannel channel) {
         Stream stream = NioChannels.streamOf(channel);
-        return stream == null ? null : new OtherEnd(stream);
+        return stream == null ? null : new PeerRendezvous(stream);
     }
 
     /** Whether a channel is Verbena's. */
@@ -42,8 +42,8 @@ public final class OtherEnd {
         return NioChannels.isOurs(channel);
     }
 
-    private Introduction introduction() {
-        Introduction own = introduction;
+    private Rendezvous introduction() {
+        Rendezvous own = introduction;
         if (own == null) {
             throw new IllegalStateException("TCP carries the connection: " + stream.fallbackReason());
         }
@@ -122,11 +122,11 @@ public final class OtherEnd {
 
     /** Takes requests that name {@code number}, which this end says; on a thread of the transport: {@code taker} must not block. */
     public static void expect(long number, Consumer<ConnectionRequest> taker) {
-        Introduction.expect(number, taker);
+        Rendezvous.expect(number, taker);
     }
 
     /** Takes no more of them. */
     public static void expectNoMore(long number) {
-        Introduction.expectNoMore(number);
+        Rendezvous.expectNoMore(number);
     }
 }

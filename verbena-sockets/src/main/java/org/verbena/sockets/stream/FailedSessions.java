@@ -11,35 +11,36 @@ import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.VerbsException;
 
 /** Sessions that have died, until their last connection is gone. For the engine's thread. */
-final class Deaths {
+final class FailedSessions {
     /** In which TCP may tell of the end. */
-    private static final long TELLING_NANOS = 600_000_000L;
+    private static final long TCP_END_NANOS = 600_000_000L;
 
     private final StreamEngine engine;
     private final CompletionChannel events;
-    private final Consumer<Session> whenDead;
-    private final List<Session> dead = new ArrayList<>();
+    private final Consumer<Session> onFailure;
+    private final List<Session> failed = new ArrayList<>();
 
     /**
      * @param events of the sessions' queue pairs
      * @param whenDead told of each, once
      */
-    Deaths(StreamEngine engine, CompletionChannel events, Consumer<Session> whenDead) {
+    FailedSessions(StreamEngine engine, CompletionChannel events, Consumer<Session> whenDead) {
         this.engine = engine;
         this.events = events;
-        this.whenDead = whenDead;
+        this.onFailure = whenDead;
     }
 
     /** Takes what was noticed: deaths, and calls of the peers. */
-    void take() {
+    void poll() {
         try {
             CompletionQueue cq;
             while ((cq = events.await(Duration.ZERO)) != null) {
-                if (cq.userContext() instanceof Session session && !session.takeCalls() && !dead.contains(session)) {
+                if (cq.userContext() instanceof Session session && !session.answerProgressRequests() && !failed
+                        .contains(session)) {
                     session.fail();
-                    whenDead.accept(session);
-                    dead.add(session);
-                    engine.at(System.nanoTime() + TELLING_NANOS, () -> breakOff(session));
+                    onFailure.accept(session);
+                    failed.add(session);
+                    engine.at(System.nanoTime() + TCP_END_NANOS, () -> breakOff(session));
                 }
             }
         } catch (VerbsException e) {
@@ -53,8 +54,8 @@ final class Deaths {
     }
 
     /** Closes those that have no connection any more. */
-    void bury() {
-        dead.removeIf(session -> {
+    void closeFailed() {
+        failed.removeIf(session -> {
             if (!session.streams().isEmpty()) {
                 return false;
             }
@@ -64,6 +65,6 @@ final class Deaths {
     }
 
     boolean areAny() {
-        return !dead.isEmpty();
+        return !failed.isEmpty();
     }
 }
