@@ -8,6 +8,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
@@ -16,6 +18,12 @@ import org.verbena.apps.Lines;
  * of what comes. Says {@code done CALLS BYTES}.
  */
 public final class RmiLoad {
+    /**
+     * Held to the end: RMI tells the server of a stub that was collected, by a connection of its own, and the end of this
+     * process would cut that off.
+     */
+    @SuppressWarnings("unused") private static volatile @Nullable Store held;
+
     private RmiLoad() {}
 
     /** Runs until all is answered, and fails with the first answer that is wrong. */
@@ -24,6 +32,7 @@ public final class RmiLoad {
         int bytes = Integer.parseInt(args[2]);
         int count = Integer.parseInt(args[3]);
         Store store = (Store) LocateRegistry.getRegistry("127.0.0.1", Integer.parseInt(args[0])).lookup(Store.NAME);
+        held = store;
         try (ExecutorService threads = Executors.newFixedThreadPool(parallel)) {
             List<Future<?>> all = new ArrayList<>();
             for (int i = 0; i < count; i++) {

@@ -20,7 +20,8 @@ import org.verbena.tests.Repository;
 /** Each group of the conformance suite runs on {@code rdma_rxe}, or is said to have nothing to run there, and why. */
 class ConformanceGroupsTest {
     private static final String SUITE = "verbena-conformance/src/test/java/org/verbena/tests/conformance/";
-    private static final Pattern NESTED = Pattern.compile("@Nested(?:\\s+@\\w+)*\\s+class (\\w+) extends");
+    private static final Pattern NESTED = Pattern.compile(
+            "@Nested(?:\\s+@\\w+(?:\\([\\w.]*\\))?)*\\s+class (\\w+) extends");
     private static final Pattern COMMAND = Pattern.compile("/share/conformance '([^']+)'");
     private static final Pattern CODE = Pattern.compile("`(\\w+)`");
     /** Passes if no test of its groups does. */
