@@ -24,15 +24,40 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How the two ends of one TCP connection find each other and agree: a state machine that the engine's thread alone runs.
+ * How the two ends of one TCP connection find each other and agree: a {@linkplain State state machine} that the engine's
+ * thread alone runs.
  *
- * <p>The end that connected listens at an abstract Unix name made of its TCP socket's cookie; the end that was accepted
- * asks the kernel for that cookie and connects to the name. A socket may be dead and another connection have its addresses
- * already: so each looks whether its addresses are still its own, and they compare the cookies of both. Both say HELLO, get
- * a session of their processes, and OFFER where they may be written to. An end makes use of the other's offer only after it
- * has made its own: an end that sees the other leave without an offer knows that its own will never be used.
+ * <p>The {@linkplain ClientHandshake end that connected} listens at an abstract Unix name made of its TCP socket's cookie; the
+ * {@linkplain ServerHandshake end that was accepted} asks the kernel for that cookie and connects to the name. A socket may be
+ * dead and another connection have its addresses already: so each looks whether its addresses are still its own, and they
+ * compare the cookies of both. Both say HELLO, get a session of their processes, and OFFER where they may be written to. An
+ * end makes use of the other's offer only after it has made its own: an end that sees the other leave without an offer knows
+ * that its own will never be used.
  */
-final class Handshake {
+abstract class Handshake {
+    /** How far it has come; the engine's thread alone goes on to the next one. */
+    enum State {
+        /** It has not begun. */
+        NEW,
+        /** The other end is looked for. */
+        RENDEZVOUS,
+        /** The ends are connected by a Unix socket; the other end's HELLO is to come. */
+        HELLO_WAIT,
+        /** A session of the two processes is being made, or waits for the other process. */
+        SESSION_WAIT,
+        /** This end has made its offer, and has to wait for the other's: that may be in use already. */
+        OFFER_WAIT,
+        /** The other end is on another host: a {@link RemoteHandshake} goes on. */
+        REMOTE,
+        /** The ends have agreed, or TCP carries the connection for ever. */
+        DONE;
+
+        /** Whether it may be given up: the other end does not use what it was not offered. */
+        boolean isBeforeOffer() {
+            return compareTo(OFFER_WAIT) < 0;
+        }
+    }
+
     private static final String NAME = "verbena-stream-";
     private static final int[] NO_DESCRIPTORS = {};
     private static final int ESTABLISHED = 1; // as the kernel's TCP_ESTABLISHED
@@ -42,7 +67,6 @@ final class Handshake {
             600_000);
     /** How long the ends may take to agree once they have met: the other one is ours, and may be slow. */
     static final long HANDSHAKE_TIMEOUT_NANOS = 3 * RENDEZVOUS_TIMEOUT_NANOS;
-    private static final long FIRST_RETRY_NANOS = 1_000_000L;
 
     private final StreamEngine engine;
     private final RingStream stream;
@@ -51,34 +75,22 @@ final class Handshake {
     private final @Nullable String device;
     private final long opened = System.nanoTime();
     private long began;
-    private long retryNanos = FIRST_RETRY_NANOS;
-    /** Of the client's socket. */
-    private long cookie;
+    private volatile State state = State.NEW;
+    private long clientCookie;
     /** Cookie of the server's socket; 0 to the client before it is told. */
-    private long accepted;
-    private @Nullable UnixSocket listener;
-    /** Whether it may listen, or has. */
-    private boolean hasPermit;
+    private long serverCookie;
     private @Nullable UnixSocket peer;
     private StreamEngine.@Nullable Timer timer;
     private @Nullable Offer peerOffer;
-    private boolean helloSent;
-    private boolean offerSent;
-    private boolean done;
-    /** Why who has come to the name was sent away; null if nobody was. */
-    private @Nullable FallbackReason rejectedPeer;
     /** Version that the other end speaks; -1 before it is known. */
     private int peerVersion = -1;
     private long peerInstance;
-    private boolean sessionRequested;
     private final Sessions.SessionRequest sessionRequest = this::onSession;
     /** What goes on if the other end is on another host. */
     private @Nullable RemoteHandshake remoteHandshake;
-    private volatile boolean started;
     private volatile FallbackReason refused = FallbackReason.NONE;
 
-    Handshake(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role,
-            @Nullable String device) {
+    Handshake(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role, @Nullable String device) {
         this.engine = engine;
         this.stream = stream;
         this.tcp = tcp;
@@ -86,8 +98,39 @@ final class Handshake {
         this.device = device;
     }
 
-    void start() {
-        started = true; // before the look: who closes the stream later tells
+    static Handshake of(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role,
+            @Nullable String device) {
+        return role == Stream.Role.CLIENT
+                ? new ClientHandshake(engine, stream, tcp, device)
+                : new ServerHandshake(engine, stream, tcp, device);
+    }
+
+    // what differs between the two ends
+
+    /**
+     * Looks for the other end, which is on this host.
+     *
+     * @param own cookie of this end's socket
+     * @param other cookie of the other end's
+     */
+    abstract void rendezvous(long own, long other) throws LinuxException;
+
+    /** The ends are connected, and this one waits for HELLO. */
+    abstract void onConnected();
+
+    /** Whether HELLO is of the other end of the connection; does what is to be done if it is not. */
+    abstract boolean isFromPeer(HandshakeMessage.Hello hello);
+
+    /** Answers HELLO, if this end has not said it before. */
+    abstract void answer(HandshakeMessage.Hello hello);
+
+    /** It is over: looks for the other end no more. */
+    abstract void stopRendezvous();
+
+    // both
+
+    final void start() {
+        state = State.RENDEZVOUS; // before the look: who closes the stream later tells
         began = System.nanoTime(); // not before: with many connections at once it may be a while until their turn
         if (stream.isClosed()) {
             end(FallbackReason.CLOSED_EARLY);
@@ -116,6 +159,7 @@ final class Handshake {
                             : new ConnectionName(other, own);
                     RemoteHandshake found = new RemoteHandshake(engine, engine.remotes(device), stream, role, name);
                     remoteHandshake = found;
+                    state = State.REMOTE;
                     found.start();
                 }
                 return;
@@ -123,13 +167,8 @@ final class Handshake {
             long mine = SocketCookie.of(((SelChImpl) tcp).getFDVal());
             if (!has(own, other, mine) || stream.isClosed()) { // closed: then the descriptor may be another's already
                 end(FallbackReason.CLOSED_EARLY);
-            } else if (role == Stream.Role.SERVER) {
-                cookie = there.get().cookie();
-                accepted = mine;
-                connectToPeer();
             } else {
-                cookie = mine;
-                awaitPermit();
+                rendezvous(mine, there.get().cookie());
             }
         } catch (LinuxException e) {
             endUnlessClosed(e);
@@ -138,7 +177,7 @@ final class Handshake {
         }
     }
 
-    private void endUnlessClosed(LinuxException e) {
+    final void endUnlessClosed(LinuxException e) {
         if (stream.isClosed()) {
             end(FallbackReason.CLOSED_EARLY);
         } else {
@@ -147,7 +186,7 @@ final class Handshake {
     }
 
     /** Whether the connection is open, and was not before that time. */
-    boolean isOpenedAfter(long nanoTime) {
+    final boolean isOpenedAfter(long nanoTime) {
         return opened - nanoTime > 0 && !stream.isClosed();
     }
 
@@ -158,88 +197,48 @@ final class Handshake {
     }
 
     /** Whether it has to be told that the stream was closed: before, it sees that by itself. */
-    boolean isStarted() {
-        return started;
+    final boolean isStarted() {
+        return state != State.NEW;
     }
 
-    private String name() {
-        return NAME + Long.toHexString(cookie);
+    final boolean is(State one) {
+        return state == one;
     }
 
-    // the end that connected
-
-    private void awaitPermit() throws LinuxException {
-        hasPermit = engine.listening().acquire(this);
-        if (hasPermit) {
-            listen();
-        } else {
-            wait(began + RENDEZVOUS_TIMEOUT_NANOS, () -> end(FallbackReason.NO_DESCRIPTORS));
-        }
+    final StreamEngine engine() {
+        return engine;
     }
 
-    /** Others have given their turn to listen to this one. */
-    void onPermit() {
-        hasPermit = true;
-        if (done) {
-            releasePermit();
-            return;
-        }
-        try {
-            listen();
-        } catch (LinuxException e) {
-            endUnlessClosed(e);
-        }
+    final boolean isStreamClosed() {
+        return stream.isClosed();
     }
 
-    private void releasePermit() {
-        if (hasPermit) {
-            hasPermit = false;
-            engine.listening().release(engine);
-        } else {
-            engine.listening().cancel(this);
-        }
+    /** The cookies of both ends' sockets, as far as they are known; 0 for one that is not. */
+    final void cookies(long client, long server) {
+        clientCookie = client;
+        serverCookie = server;
     }
 
-    private void listen() throws LinuxException {
-        try {
-            UnixSocket socket = UnixSocket.listen(name(), 4);
-            listener = socket;
-            socket.setNonBlocking(true);
-            engine.watch(socket.fd(), Epoll.IN, this::onAccept);
-            wait(began + RENDEZVOUS_TIMEOUT_NANOS, this::onRendezvousTimeout);
-        } catch (LinuxException e) {
-            if (e.errno() == Errno.EADDRINUSE) {
-                end(FallbackReason.NAME_TAKEN);
-            } else {
-                throw e;
-            }
-        }
+    final long clientCookie() {
+        return clientCookie;
     }
 
-    private void onAccept() {
-        UnixSocket socket = listener;
-        if (socket == null) {
-            return;
-        }
-        try {
-            UnixSocket caller = socket.accept();
-            if (caller == null) {
-                return;
-            }
-            FallbackReason strange = refusalOf(caller);
-            rejectedPeer = strange == null ? rejectedPeer : strange;
-            if (peer != null || strange != null) {
-                caller.close(); // of another user, or one too many: the other end may still come
-                return;
-            }
-            startHandshake(caller);
-        } catch (LinuxException e) {
-            end(e);
-        }
+    final long serverCookie() {
+        return serverCookie;
+    }
+
+    /** The name at which the client listens. */
+    final String name() {
+        return NAME + Long.toHexString(clientCookie);
+    }
+
+    /** Until when the other end has to appear. */
+    final long rendezvousEnd() {
+        return began + RENDEZVOUS_TIMEOUT_NANOS;
     }
 
     /** Why a process gets no rings, by whose it is; null if it may have them. */
-    private static @Nullable FallbackReason refusalOf(UnixSocket process) throws LinuxException {
+    static @Nullable FallbackReason refusalOf(UnixSocket process) throws LinuxException {
         PeerIdentity identity = PeerIdentity.of(process);
         if (identity != PeerIdentity.SAME_USER) {
             StreamEngine.debug("no rings with process " + process.peerCredentials().pid() + ": it " + identity);
@@ -252,14 +251,8 @@ final class Handshake {
         };
     }
 
-    private void onRendezvousTimeout() {
-        if (!done && peer == null) {
-            end(rejectedPeer == null ? timeoutReason() : rejectedPeer);
-        }
-    }
-
     /** Why the other end has not appeared: its program may have closed it, which is no plain peer's doing. */
-    private FallbackReason timeoutReason() {
+    final FallbackReason timeoutReason() {
         try {
             if (tcp.getLocalAddress() instanceof InetSocketAddress own
                     && tcp.getRemoteAddress() instanceof InetSocketAddress other) {
@@ -275,67 +268,18 @@ final class Handshake {
         return FallbackReason.PLAIN_PEER;
     }
 
-    // the end that was accepted
-
-    private void connectToPeer() {
-        if (done) {
-            return;
-        }
-        if (stream.isClosed()) {
-            end(FallbackReason.CLOSED_EARLY);
-            return;
-        }
-        try {
-            UnixSocket socket = UnixSocket.connect(name());
-            FallbackReason strange = refusalOf(socket);
-            if (strange != null) {
-                socket.close();
-                end(strange);
-                return;
-            }
-            startHandshake(socket);
-        } catch (LinuxException e) {
-            long now = System.nanoTime();
-            if (e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EAGAIN) {
-                if (e.errno() == Errno.EPROTOTYPE) {
-                    end(FallbackReason.NAME_TAKEN);
-                } else {
-                    end(e);
-                }
-            } else if (now - began > RENDEZVOUS_TIMEOUT_NANOS) {
-                end(timeoutReason());
-            } else {
-                wait(Math.min(now + retryNanos, began + RENDEZVOUS_TIMEOUT_NANOS + 1), this::connectToPeer);
-                retryNanos *= 2;
-            }
-        }
-    }
-
-    // both
-
-    private void startHandshake(UnixSocket socket) throws LinuxException {
+    /** The ends are connected by this socket. */
+    final void connected(UnixSocket socket) throws LinuxException {
         peer = socket;
+        state = State.HELLO_WAIT;
         socket.setNonBlocking(true);
         engine.watch(socket.fd(), Epoll.IN, this::onReadable);
         wait(System.nanoTime() + HANDSHAKE_TIMEOUT_NANOS, this::onHandshakeTimeout);
-        if (role == Stream.Role.SERVER) {
-            sendHello();
-        } else {
-            makeReady();
-        }
-    }
-
-    /** In a process whose first connection this is, what sessions need takes time: the other end is doing the same just now. */
-    private void makeReady() {
-        try {
-            engine.sessions();
-        } catch (VerbsException e) {
-            StreamEngine.debug("no streams: " + e.getMessage()); // again when HELLO has come, and then it counts
-        }
+        onConnected();
     }
 
     /** There is one thing at a time that it waits for. */
-    private void wait(long until, Runnable then) {
+    final void wait(long until, Runnable then) {
         stopWaiting();
         timer = engine.at(until, then);
     }
@@ -350,12 +294,12 @@ final class Handshake {
 
     /** After the offer there is no giving up: the other end may be about to use it. */
     private void onHandshakeTimeout() {
-        if (!done && !offerSent) {
+        if (state.isBeforeOffer()) {
             end(FallbackReason.NO_SESSION);
         }
     }
 
-    private void sendHello() {
+    final void sendHello() {
         Sessions sessions;
         try {
             sessions = engine.sessions();
@@ -363,11 +307,9 @@ final class Handshake {
             end(StreamEngine.reason(e.errno(), FallbackReason.UNAVAILABLE), e);
             return;
         }
-        helloSent = true;
         send(message -> HandshakeMessage.put(message,
                 new HandshakeMessage.Hello(HandshakeMessage.VERSION, HandshakeMessage.FEATURES, sessions.instance(),
-                        cookie, sessions
-                                .port(), accepted)));
+                        clientCookie, sessions.port(), serverCookie)));
     }
 
     private boolean send(Consumer<MemorySegment> fill) {
@@ -389,7 +331,7 @@ final class Handshake {
     private void onReadable() {
         try (Arena memory = Arena.ofConfined()) {
             MemorySegment message = memory.allocate(2 * HandshakeMessage.BYTES, 8);
-            while (!done) {
+            while (state != State.DONE) {
                 UnixSocket socket = peer;
                 if (socket == null) {
                     return;
@@ -426,37 +368,13 @@ final class Handshake {
         if (peerVersion >= 0 && peerVersion != HandshakeMessage.VERSION) {
             return FallbackReason.OTHER_VERSION;
         }
-        return sessionRequested && !offerSent ? engine.whyNoSession(peerInstance, role) : FallbackReason.NO_SESSION;
+        return state == State.SESSION_WAIT ? engine.whyNoSession(peerInstance, role) : FallbackReason.NO_SESSION;
     }
 
     private void onMessage(MemorySegment message, int length) {
         HandshakeMessage.Hello hello = HandshakeMessage.hello(message, length);
         if (hello != null) {
-            if (sessionRequested) { // once is enough: a second offer would be made on it
-                end(FallbackReason.BAD_PEER);
-                return;
-            }
-            peerVersion = hello.version();
-            if (role == Stream.Role.CLIENT) {
-                accepted = hello.accepted();
-            }
-            if (hello.version() < HandshakeMessage.OLDEST) {
-                if (!helloSent) {
-                    sendHello(); // so that the other end knows why
-                }
-                end(FallbackReason.OTHER_VERSION);
-            } else if (hello.cookie() != cookie || role == Stream.Role.SERVER && hello.accepted() != accepted) {
-                end(FallbackReason.BAD_PEER);
-            } else if (role == Stream.Role.CLIENT && !isFromAccepted()) {
-                dropCaller();
-            } else {
-                if (!helloSent) {
-                    sendHello();
-                }
-                if (!done) {
-                    onHello(hello);
-                }
-            }
+            onHello(hello);
             return;
         }
         Offer offer = HandshakeMessage.offer(message, length);
@@ -468,28 +386,46 @@ final class Handshake {
         finish();
     }
 
-    /** Whether who says so is the other end; it may be one of an earlier connection with the same addresses. */
-    private boolean isFromAccepted() {
+    private void onHello(HandshakeMessage.Hello hello) {
+        if (state != State.HELLO_WAIT) { // once is enough: a second offer would be made on it
+            end(FallbackReason.BAD_PEER);
+            return;
+        }
+        peerVersion = hello.version();
+        if (hello.version() < HandshakeMessage.OLDEST) {
+            answer(hello); // so that the other end knows why
+            end(FallbackReason.OTHER_VERSION);
+        } else if (hello.cookie() != clientCookie) {
+            end(FallbackReason.BAD_PEER);
+        } else if (isFromPeer(hello)) {
+            answer(hello);
+            if (state != State.DONE) {
+                requestSession(hello);
+            }
+        }
+    }
+
+    /** Whether the socket of that cookie is the other end of the connection: who says so may be of an earlier one. */
+    final boolean isPeer(long itsCookie) {
         try {
             return tcp.getLocalAddress() instanceof InetSocketAddress own
-                    && tcp.getRemoteAddress() instanceof InetSocketAddress other && has(other, own, accepted);
+                    && tcp.getRemoteAddress() instanceof InetSocketAddress other && has(other, own, itsCookie);
         } catch (IOException e) {
             return false; // it is not known, or the channel was closed
         }
     }
 
-    /** The caller was another: the other end may still come. */
-    private void dropCaller() {
+    /** The one that came was another: goes back to looking for the other end. */
+    final void dropPeer() {
         closePeerSocket();
         peerVersion = -1;
-        accepted = 0;
         peerOffer = null;
-        wait(began + RENDEZVOUS_TIMEOUT_NANOS, this::onRendezvousTimeout);
+        state = State.RENDEZVOUS;
     }
 
-    private void onHello(HandshakeMessage.Hello hello) {
+    private void requestSession(HandshakeMessage.Hello hello) {
         try {
-            sessionRequested = true;
+            state = State.SESSION_WAIT;
             peerInstance = hello.instance();
             stream.out().peerFeatures(hello.features());
             stream.introduction().peer(hello.features(), new InetSocketAddress(InetAddress.getLoopbackAddress(), hello
@@ -502,7 +438,7 @@ final class Handshake {
 
     /** On the engine's thread; null and the reason if there is no session to be had. */
     private void onSession(@Nullable Session session, FallbackReason why) {
-        if (done) {
+        if (state != State.SESSION_WAIT) {
             return;
         }
         if (session == null) {
@@ -516,7 +452,7 @@ final class Handshake {
                 end(FallbackReason.CLOSED_EARLY);
                 return;
             }
-            offerSent = true;
+            state = State.OFFER_WAIT;
             if (send(message -> HandshakeMessage.put(message, link.offer()))) {
                 finish();
             }
@@ -528,16 +464,16 @@ final class Handshake {
     private void finish() {
         Offer offer = peerOffer;
         Link link = stream.link();
-        if (offer == null || link == null || !offerSent || done) {
+        if (offer == null || link == null || state != State.OFFER_WAIT) {
             return;
         }
         if (!offer.isOfPeer(link.session)) { // the other end comes to the same: neither uses what it was offered
             end(FallbackReason.NO_SESSION);
             return;
         }
-        done = true;
+        state = State.DONE;
         stopWaiting();
-        stopListening();
+        stopRendezvous();
         closePeerSocket();
         StreamCounters.agreed();
         stream.agreed(offer);
@@ -549,29 +485,28 @@ final class Handshake {
     }
 
     /** The stream was closed: nobody needs the agreement, but after an offer it has to be brought to its end. */
-    void streamClosed() {
-        if (remoteHandshake != null) {
-            remoteHandshake.refuse(FallbackReason.CLOSED_EARLY);
-        } else if (!done && !offerSent) {
-            end(FallbackReason.CLOSED_EARLY);
-        }
+    final void streamClosed() {
+        giveUp(FallbackReason.CLOSED_EARLY);
     }
 
     /** This end wants no rings: the other finds it as it finds a plain one. After the offer it is too late. Any thread. */
-    void refuse(FallbackReason why) {
+    final void refuse(FallbackReason why) {
         refused = why;
-        if (started) {
-            engine.submit(() -> {
-                if (remoteHandshake != null) {
-                    remoteHandshake.refuse(why);
-                } else if (!offerSent) {
-                    end(why);
-                }
-            });
+        if (isStarted()) {
+            engine.submit(() -> giveUp(why));
         }
     }
 
-    private void end(LinuxException e) {
+    private void giveUp(FallbackReason why) {
+        RemoteHandshake remote = remoteHandshake;
+        if (remote != null) {
+            remote.refuse(why);
+        } else if (state.isBeforeOffer()) {
+            end(why);
+        }
+    }
+
+    final void end(LinuxException e) {
         end(StreamEngine.reason(e), e);
     }
 
@@ -581,15 +516,16 @@ final class Handshake {
         end(reason);
     }
 
-    private void end(FallbackReason reason) {
-        if (done) {
+    final void end(FallbackReason reason) {
+        State last = state;
+        if (last == State.DONE) {
             return;
         }
-        done = true;
+        state = State.DONE;
         stopWaiting();
-        stopListening();
+        stopRendezvous();
         closePeerSocket();
-        if (sessionRequested) {
+        if (last == State.SESSION_WAIT || last == State.OFFER_WAIT) {
             engine.forget(peerInstance, role, sessionRequest);
         }
         stream.fallBack(reason);
@@ -597,16 +533,6 @@ final class Handshake {
         if (link != null) {
             link.release();
         }
-    }
-
-    private void stopListening() {
-        UnixSocket socket = listener;
-        listener = null;
-        if (socket != null) {
-            engine.forget(socket.fd());
-            socket.close();
-        }
-        releasePermit();
     }
 
     private void closePeerSocket() {

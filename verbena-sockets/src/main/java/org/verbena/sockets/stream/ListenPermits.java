@@ -15,7 +15,7 @@ final class ListenPermits {
     private static final int LEAST = 8;
 
     private final LongSupplier descriptors;
-    private final LinkedHashSet<Handshake> waiting = new LinkedHashSet<>();
+    private final LinkedHashSet<ClientHandshake> waiting = new LinkedHashSet<>();
     private long most = LEAST;
     private long taken;
 
@@ -25,7 +25,7 @@ final class ListenPermits {
     }
 
     /** Whether it may listen now; otherwise it is told when it may, unless it leaves before. */
-    boolean acquire(Handshake who) {
+    boolean acquire(ClientHandshake who) {
         if (taken >= most) {
             most = Math.max(descriptors.getAsLong() / PART, LEAST);
         }
@@ -37,7 +37,7 @@ final class ListenPermits {
         return true;
     }
 
-    void cancel(Handshake who) {
+    void cancel(ClientHandshake who) {
         waiting.remove(who);
     }
 

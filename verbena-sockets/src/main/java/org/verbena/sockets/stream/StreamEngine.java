@@ -170,7 +170,7 @@ final class StreamEngine {
         if (engine == null) {
             stream.fallBack(Holder.why());
         } else {
-            Handshake agreement = new Handshake(engine, stream, tcp, role, device);
+            Handshake agreement = Handshake.of(engine, stream, tcp, role, device);
             stream.agreement(agreement);
             engine.begin(agreement);
         }

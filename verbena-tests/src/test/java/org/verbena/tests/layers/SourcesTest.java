@@ -32,7 +32,7 @@ class SourcesTest {
     private static final Set<String> TO_BE_CUT = Set.of("erm/ErmModel.java", "stream/Outbound.java",
             "shm/SendExecutor.java", "stream/Inbound.java", "shm/ShmQueuePair.java", "shm/ShmCompletionQueue.java",
             "transport/ResponderScriptTest.java", "erm/CopyQueue.java", "transport/RequesterScriptTest.java",
-            "stream/Session.java", "stream/Handshake.java", "conformance/AttributeTableConformance.java",
+            "stream/Session.java", "conformance/AttributeTableConformance.java",
             "conformance/End.java", "shm/ShmSendQueue.java", "nio/StreamSocketChannel.java");
 
     @Test
