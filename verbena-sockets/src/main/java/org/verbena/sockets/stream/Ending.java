@@ -3,6 +3,7 @@ package org.verbena.sockets.stream;
 
 import java.io.IOException;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
 
 import org.verbena.linux.Errno;
 
@@ -158,7 +159,7 @@ final class Ending {
 
     /** TCP has ended in order: half of it, or the process died and left nothing there. */
     private int finished(Link own, boolean failed, boolean late) {
-        if (out.hasRead(written) != Outbound.NOT_READ) {
+        if (out.hasRead(written) != PeerBlock.NOT_READ) {
             return failed ? ORDERLY : HALF;
         }
         if (failed) {
@@ -169,7 +170,7 @@ final class Ending {
 
     /** TCP was reset: by others, or the process died and left something there, which may be doorbells. */
     private int reset(Link own, boolean failed, boolean late) {
-        if (out.hasRead(written) != Outbound.READ) {
+        if (out.hasRead(written) != PeerBlock.READ) {
             return RESET;
         }
         if (own.session.ready().hasPeerDeparted()) {
@@ -328,5 +329,27 @@ final class Ending {
         boolean vanishes = look(own) == ORDERLY && !writtenSince;
         writtenSince |= vanishes;
         return vanishes;
+    }
+
+    /** The peer is gone: as the kernel does, takes what is written first, for nobody. Or that is not known yet: nothing. */
+    int vanish(Link own, ByteBuffer from) {
+        return from.hasRemaining() && vanish(own) ? take(from) : 0;
+    }
+
+    /** The same for several buffers. */
+    long vanish(Link own, ByteBuffer[] from, int offset, int length) {
+        long total = 0;
+        for (int i = offset; i < offset + length; i++) {
+            if (from[i].hasRemaining() && (total > 0 || vanish(own))) {
+                total += take(from[i]);
+            }
+        }
+        return total;
+    }
+
+    private static int take(ByteBuffer from) {
+        int n = from.remaining();
+        from.position(from.limit());
+        return n;
     }
 }

@@ -12,43 +12,26 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.spi.FlightEvents;
 
 /**
- * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the ring. Behind that byte TCP
+ * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the {@linkplain RingReader ring}. Behind that byte TCP
  * carries doorbells only, which must never get into the program's buffers: as long as the byte is not known and may be
  * named at any moment, TCP is read into a buffer of this object's.
  */
 final class Inbound {
-    private static final int CANDIDATE = 0;
-    private static final int KERNEL = 1;
-    private static final int RING = 2;
-
-    private static final int AGAIN = -2;
+    private static final ByteBuffer[] NONE = {};
 
     private final SocketChannel tcp;
     private final Runnable changed;
-    private volatile int carrier;
+    private final Doorbells doorbells;
+    private final Ending ending;
+    private volatile Phase phase = Phase.UNDECIDED;
+    private volatile boolean shut;
 
     // TCP's phase, under this object's lock
     private final Leftover leftover = new Leftover();
-    private volatile @Nullable Link link;
-    /** Position of the next byte that the program gets from the ring; in TCP's phase, bytes taken from TCP. */
-    private long position;
-
-    // the ring
-    private int generation;
-    /** Where the next one begins, if that is known. */
-    private long nextStart = GrantedRings.UNKNOWN;
-    private long told;
-    private final RingGrants grants = new RingGrants();
-    private volatile boolean shut;
-    private final Doorbells doorbells;
-    private final Ending ending;
-
-    private long armSequence;
-    private long seenSpaceArm;
-
-    /** Written by the reader alone; others may see an earlier value. */
-    private long bytesByTcp;
-    private long bytesByRing;
+    /** What brings the ring, as soon as the peer may change to it. */
+    private volatile @Nullable RingReader ring;
+    /** Bytes taken from TCP. Written by the reader alone; others may see an earlier value. */
+    private long taken;
 
     /** @param changed told when the ring is entered, or a doorbell taken before it: whoever sleeps has to arm anew */
     Inbound(SocketChannel tcp, Runnable changed, Doorbells doorbells, Ending ending) {
@@ -60,29 +43,29 @@ final class Inbound {
 
     /** Whether the ring carries, and the doorbell works. */
     boolean isByRing() {
-        return carrier == RING && !shut;
+        return phase == Phase.RING && !shut;
     }
 
     /** From now on the peer may change to the ring of this link; false if TCP has carried the end already. */
     synchronized boolean prepare(Link own) {
-        if (carrier != CANDIDATE || doorbells.isEnded()) {
+        if (phase != Phase.UNDECIDED || doorbells.isEnded()) {
             return false;
         }
-        link = own;
+        ring = new RingReader(own, doorbells, ending);
         tellRead(own);
         return true;
     }
 
-    /** For the peer, when this process is gone. */
+    /** For the peer, when this process is gone: TCP's phase, and what it has left. */
     private void tellRead(Link own) {
-        BlockLayout.putRelease(own.block, BlockLayout.READ, position - leftover.remaining());
+        BlockLayout.putRelease(own.block, BlockLayout.READ, taken - leftover.remaining());
     }
 
     /** It will be TCP for ever: the peer will never use a ring, not even one that was {@linkplain #prepare prepared}. */
     synchronized void stayWithTcp() {
-        if (carrier == CANDIDATE) {
-            link = null;
-            carrier = KERNEL;
+        if (phase == Phase.UNDECIDED) {
+            ring = null;
+            phase = Phase.TCP;
         }
     }
 
@@ -90,56 +73,49 @@ final class Inbound {
         if (shut) {
             return -1;
         }
-        if (carrier == CANDIDATE) {
+        if (phase == Phase.UNDECIDED) {
             synchronized (this) {
-                int n = carrier == CANDIDATE ? readCandidate(into) : 0;
-                Link own = link;
+                int n = phase == Phase.UNDECIDED ? readUndecided(into) : 0;
+                RingReader own = ring;
                 if (n > 0 && own != null) {
-                    tellRead(own);
+                    tellRead(own.link());
                 }
-                if (n != 0 || carrier == CANDIDATE) {
+                if (n != 0 || phase == Phase.UNDECIDED) {
                     return n;
                 }
             }
         }
         if (leftover.hasRemaining()) {
             int n = leftover.take(into);
-            if (carrier == RING) {
-                tellRead(link());
+            if (phase == Phase.RING) {
+                tellRead(ring().link());
             }
             return n;
         }
-        if (carrier == RING) {
-            return readRing(into, back);
+        if (phase == Phase.RING) {
+            return ring().read(into, back);
         }
         return readTcp(into);
     }
 
     private int readTcp(ByteBuffer into) throws IOException {
-        try {
-            int n = SocketEvents.read(tcp, into);
-            if (n >= 0 || doorbells.error() == null) {
-                count(n);
-                return n;
-            }
-        } catch (IOException e) {
-            if (doorbells.error() == null) {
-                ending.toldProgram(e);
-                throw e;
-            }
-        }
-        return ending.readTaken();
+        return (int) readTcp(into, NONE, 0, 0);
     }
 
     /** Whether TCP alone brings what is to be read from here on. */
     boolean isByTcp() {
-        return carrier == KERNEL && !shut && !leftover.hasRemaining();
+        return phase == Phase.TCP && !shut && !leftover.hasRemaining();
     }
 
     /** Reads what {@linkplain #isByTcp TCP alone} brings. */
     long readTcp(ByteBuffer[] into, int offset, int length) throws IOException {
+        return readTcp(null, into, offset, length);
+    }
+
+    /** @param one buffer; null for {@code length} ones of {@code several}, from {@code offset} on */
+    private long readTcp(@Nullable ByteBuffer one, ByteBuffer[] several, int offset, int length) throws IOException {
         try {
-            long n = SocketEvents.read(tcp, into, offset, length);
+            long n = one != null ? SocketEvents.read(tcp, one) : SocketEvents.read(tcp, several, offset, length);
             if (n >= 0 || doorbells.error() == null) {
                 count(n);
                 return n;
@@ -153,17 +129,17 @@ final class Inbound {
         return ending.readTaken();
     }
 
-    private int readCandidate(ByteBuffer into) throws IOException {
+    private int readUndecided(ByteBuffer into) throws IOException {
         if (leftover.hasRemaining()) {
             return leftover.take(into);
         }
-        Link own = link;
+        RingReader own = ring;
         if (own == null) {
             return readTcp(into);
         }
         long left = leftOfTcp(own);
         if (left == 0) {
-            enterRing();
+            enterRing(own);
             return 0;
         }
         if (!into.hasRemaining()) {
@@ -187,59 +163,48 @@ final class Inbound {
             return atEnd(own);
         }
         fill(own);
-        return leftover.hasRemaining() ? leftover.take(into) : carrier == RING ? 0 : atEnd(own);
+        return leftover.hasRemaining() ? leftover.take(into) : phase == Phase.RING ? 0 : atEnd(own);
     }
 
     private void count(long n) {
         if (n > 0) {
-            position += n;
-            bytesByTcp += n;
+            taken += n;
         }
     }
 
     /** Bytes that TCP has still to bring before the ring begins; -1 if that is not known. */
-    private long leftOfTcp(Link own) throws IOException {
-        long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
+    private long leftOfTcp(RingReader own) throws IOException {
+        long lane = own.lane();
         if (lane == 0) {
             return -1;
         }
-        long left = firstStart(own, lane) - position;
+        long left = own.firstStart(lane) - taken;
         if (left < 0) {
-            throw broken(own);
+            throw own.broken();
         }
         return left;
     }
 
-    /** Where the first ring begins; a peer that found it full may be in a later one. */
-    private static long firstStart(Link own, long lane) {
-        return BlockLayout.generation(lane) == 1 ? BlockLayout.start(lane) : own.firstStart;
-    }
-
-    private static IOException broken(Link own) {
-        own.session.fail();
-        return new SocketException("Connection reset: the peer breaks the protocol of streams");
-    }
-
     /** What the program gets where TCP has brought all that it is to bring. */
-    private int atEnd(Link own) throws IOException {
+    private int atEnd(RingReader own) throws IOException {
         if (!doorbells.isOver()) {
             return 0;
         }
-        long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
-        if (end == (position << BlockLayout.END_BITS | BlockLayout.END_ORDERLY)) {
+        long end = BlockLayout.getAcquire(own.link().block, BlockLayout.END);
+        if (end == (taken << BlockLayout.END_BITS | BlockLayout.END_ORDERLY)) {
             return -1;
         }
         long left = leftOfTcp(own);
         boolean lost = left > 0 || left < 0 && doorbells.error() != null;
-        return lost ? ending.readCutOff(own) : ending.read(own);
+        return lost ? ending.readCutOff(own.link()) : ending.read(own.link());
     }
 
     /** Reads what TCP has into the leftover, and doorbells away; the end of TCP is found there. The lock is held. */
-    private void fill(Link own) throws IOException {
+    private void fill(RingReader own) throws IOException {
         while (true) {
             long left = leftOfTcp(own);
             if (left == 0) {
-                enterRing();
+                enterRing(own);
                 return;
             }
             if (doorbells.isOver() || shut) {
@@ -285,137 +250,30 @@ final class Inbound {
      * doorbell as long as TCP may carry data. It takes nothing off TCP: a reader may be asleep there.
      */
     void enterIfDue() {
-        if (carrier != CANDIDATE) {
+        if (phase != Phase.UNDECIDED) {
             return;
         }
         synchronized (this) {
-            Link own = link;
-            if (carrier == CANDIDATE && own != null && !leftover.hasRemaining()) {
-                long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
-                if (lane != 0 && firstStart(own, lane) == position) {
-                    enterRing();
+            RingReader own = ring;
+            if (phase == Phase.UNDECIDED && own != null && !leftover.hasRemaining()) {
+                long lane = own.lane();
+                if (lane != 0 && own.firstStart(lane) == taken) {
+                    enterRing(own);
                 }
             }
         }
     }
 
-    private void enterRing() {
-        generation = 1;
-        told = position;
-        carrier = RING;
+    private void enterRing(RingReader own) {
+        own.start(taken);
+        phase = Phase.RING;
         doorbells.alone();
-        FlightEvents.socketByRing(tcp, "in", position);
+        FlightEvents.socketByRing(tcp, "in", taken);
         changed.run();
     }
 
-    private Link link() {
-        return Objects.requireNonNull(link);
-    }
-
-    /** How many bytes can be read from the ring of now; the next one is entered if this one is at its end. */
-    private int readable(Link own) {
-        while (true) {
-            long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
-            long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE); // after produced: it is written before
-            long end = produced;
-            if (BlockLayout.generation(lane) != generation) {
-                long start = nextStart(own, lane);
-                if (start < position) {
-                    return -1;
-                }
-                if (start == position) {
-                    nextRing(own);
-                    continue;
-                }
-                end = Math.min(produced, start);
-            }
-            long n = Math.max(end, position) - position; // nothing was produced yet: 0
-            return n > own.ring.size() ? -1 : (int) n;
-        }
-    }
-
-    /** Where the ring after this one begins; the peer is there or further. */
-    private long nextStart(Link own, long lane) {
-        if (nextStart == GrantedRings.UNKNOWN) {
-            synchronized (own.session) {
-                nextStart = own.next.start(generation + 1, lane);
-            }
-        }
-        return nextStart;
-    }
-
-    private void nextRing(Link own) {
-        synchronized (own.session) { // the engine's thread looks at the rings too
-            own.session.arena().free(own.ring);
-            own.ring = own.next.take();
-        }
-        generation++;
-        nextStart = GrantedRings.UNKNOWN;
-    }
-
-    private int readRing(ByteBuffer into, Outbound back) throws IOException {
-        Link own = link();
-        int n;
-        while ((n = readable(own)) <= 0) {
-            if (n < 0) {
-                throw broken(own);
-            }
-            if (!into.hasRemaining()) {
-                return 0;
-            }
-            int said = nothing(own);
-            if (said != AGAIN) {
-                return said;
-            }
-        }
-        n = Math.min(n, into.remaining());
-        Memory ring = own.ring;
-        int at = (int) (position & ring.size() - 1);
-        int first = Math.min(n, ring.size() - at);
-        int to = into.position();
-        into.put(to, ring.bytes(), at, first);
-        if (first < n) {
-            into.put(to + first, ring.bytes(), 0, n - first);
-        }
-        into.position(to + n);
-        position += n;
-        bytesByRing += n;
-        BlockLayout.putRelease(own.block, BlockLayout.READ, position);
-        if (position - told >= ring.size() >> 2 || !own.session.isMapped() && readable(own) == 0) {
-            tell(own, back); // the peer has to know that all was read, if it cannot see that
-        }
-        return n;
-    }
-
-    /** The ring is empty: the end, what TCP says, or nothing yet. */
-    private int nothing(Link own) throws IOException {
-        if (own.session.isFailed() && !shut) {
-            doorbells.drain();
-        }
-        long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
-        if (end == 0 && !ending.isForReader(own)) {
-            return 0;
-        }
-        if (readable(own) != 0) { // it came before the end did
-            return AGAIN;
-        }
-        if (end != 0 && end >>> BlockLayout.END_BITS == position) {
-            return (end & BlockLayout.END_ABORT) != 0 ? ending.readAborted() : -1;
-        }
-        return ending.read(own);
-    }
-
-    /** Tells the peer how far this end has read, grants a larger ring if it wants one. */
-    private void tell(Link own, Outbound back) {
-        synchronized (own.session) { // the engine's thread may tell at the same time
-            if (!back.knowsPeer()) {
-                return; // it is told when the peer's offer comes
-            }
-            told = position;
-            grants.grant(own, back);
-            back.postWord(Session.SPACE, BlockLayout.CONSUMED, position);
-            own.session.poll();
-        }
+    private RingReader ring() {
+        return Objects.requireNonNull(ring);
     }
 
     /**
@@ -423,53 +281,40 @@ final class Inbound {
      * be far from reading, even waiting for the peer to read first.
      */
     void grow(Outbound back) {
-        Link own = link;
+        RingReader own = ring;
         if (own != null) {
-            synchronized (own.session) {
-                if (back.knowsPeer()) {
-                    grants.grant(own, back);
-                    own.session.poll();
-                }
-            }
+            own.grow(back);
         }
     }
 
-    /** The peer's offer has come: makes up for what could not be told before. Whoever waits is to be woken by doorbell. */
+    /** The peer's offer has come: makes up for what could not be told before. */
     void peerKnown(Outbound back) {
-        Link own = link;
-        if (own == null) {
+        RingReader own = ring;
+        PeerBlock peer = back.peer();
+        if (own == null || peer == null) {
             return;
         }
-        synchronized (own.session) {
-            back.postWord(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, 0));
-            grants.grant(own, back);
-            own.session.poll();
-        }
-        if (carrier == RING && position - told >= own.ring.size() >> 2) {
-            tell(own, back);
+        own.peerKnown(peer);
+        if (phase == Phase.RING) {
+            own.tellIfDue(back);
         }
     }
 
     /** The peer knows what was consumed; the session's lock is held. */
-    void arrived(RingStream stream, Outbound back) {
-        long arm = BlockLayout.getAcquire(link().block, BlockLayout.SPACE_ARM);
-        if (arm != seenSpaceArm) {
-            seenSpaceArm = arm;
-            link().session.notifyPeer(stream, back.peerIndex(), BlockLayout.queue(arm));
-        }
+    void arrived(RingStream stream, PeerBlock peer) {
+        ring().arrived(stream, peer);
     }
 
     boolean isReady() {
         if (shut || leftover.hasRemaining()) {
             return true;
         }
-        if (carrier != RING) {
-            Link candidate = link;
-            return carrier == CANDIDATE && doorbells.isOver() && (candidate == null || ending.isForReader(candidate));
+        if (phase != Phase.RING) {
+            RingReader prepared = ring;
+            return phase == Phase.UNDECIDED && doorbells.isOver()
+                    && (prepared == null || ending.isForReader(prepared.link()));
         }
-        Link own = link();
-        return BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
-                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || ending.isForReader(own);
+        return ring().isReady();
     }
 
     /** Asks the peer to tell when there are data. */
@@ -477,38 +322,34 @@ final class Inbound {
         if (isReady()) {
             return true;
         }
-        if (carrier != RING || !back.knowsPeer()) {
+        PeerBlock peer = back.peer();
+        if (phase != Phase.RING || peer == null) {
             return false;
         }
-        Link own = link();
-        synchronized (own.session) {
-            // always anew: the peer may have answered the last one late, for data that are read already
-            back.postWord(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, queue));
-            own.session.awaitArrival();
-        }
+        ring().arm(queue, peer);
         return isReady();
     }
 
     /** Whether the kernel has still something to say. */
     boolean needsKernel() {
-        return !shut && (carrier == KERNEL || !doorbells.isOver());
+        return !shut && (phase == Phase.TCP || !doorbells.isOver());
     }
 
     /** Whether a doorbell that TCP brings would be found, not lie behind more than is taken for a program that does not read. */
     boolean findsDoorbells() {
-        return carrier == RING || leftover.remaining() < Leftover.PIECE;
+        return phase == Phase.RING || leftover.remaining() < Leftover.PIECE;
     }
 
     /** TCP has something to read; says whether the program has. */
     boolean kernelReady() {
-        if (carrier == CANDIDATE) {
+        if (phase == Phase.UNDECIDED) {
             synchronized (this) {
-                if (carrier == CANDIDATE) { // else a reader, who had the lock, has got further
-                    return candidateReady();
+                if (phase == Phase.UNDECIDED) { // else a reader, who had the lock, has got further
+                    return undecidedReady();
                 }
             }
         }
-        if (carrier == KERNEL) {
+        if (phase == Phase.TCP) {
             return true;
         }
         doorbells.drain();
@@ -532,13 +373,13 @@ final class Inbound {
 
     /** The process ends: what is unread would make the kernel reset the connection. */
     void exit() {
-        if (carrier == RING && !shut) {
+        if (phase == Phase.RING && !shut) {
             doorbells.drainLeft();
         }
     }
 
-    private boolean candidateReady() {
-        Link own = link;
+    private boolean undecidedReady() {
+        RingReader own = ring;
         if (own == null) {
             return true;
         }
@@ -556,11 +397,11 @@ final class Inbound {
     /** TCP has ended, or half of it: finds out how. On the engine's thread; who waits for bytes of TCP finds them here. */
     void tcpEnded() {
         enterIfDue();
-        if (carrier == CANDIDATE) {
+        if (phase == Phase.UNDECIDED) {
             synchronized (this) {
-                Link own = link;
+                RingReader own = ring;
                 try {
-                    while (carrier == CANDIDATE && own != null && !doorbells.isOver() && tcp.isOpen()) {
+                    while (phase == Phase.UNDECIDED && own != null && !doorbells.isOver() && tcp.isOpen()) {
                         int before = leftover.remaining();
                         fill(own);
                         if (leftover.remaining() == before) {
@@ -572,7 +413,7 @@ final class Inbound {
                 }
             }
         }
-        if (carrier == RING) {
+        if (phase == Phase.RING) {
             doorbells.drainToEnd();
         }
     }
@@ -581,18 +422,18 @@ final class Inbound {
     int available(int inTcp) {
         synchronized (this) {
             long ready = leftover.remaining();
-            Link own = link;
-            if (carrier == RING) {
+            RingReader own = ring;
+            if (phase == Phase.RING) {
                 ready += unread();
             } else if (own == null) {
                 ready += inTcp;
             } else {
-                long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
-                long start = firstStart(own, lane);
-                long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
+                long lane = own.lane();
+                long start = own.firstStart(lane);
+                long produced = BlockLayout.getAcquire(own.link().block, BlockLayout.PRODUCED);
                 ready += lane == 0
                         ? inTcp
-                        : Math.clamp(start - position, 0, inTcp) + Math.max(0, produced - start); // no doorbells
+                        : Math.clamp(start - taken, 0, inTcp) + Math.max(0, produced - start); // no doorbells
             }
             return Math.clamp(ready, 0, Integer.MAX_VALUE);
         }
@@ -601,7 +442,7 @@ final class Inbound {
     /** Learns from TCP whether the peer is gone; says whether a doorbell was taken. */
     boolean lookAtTcp() {
         long before = doorbells.taken();
-        if (carrier == RING && !shut) {
+        if (phase == Phase.RING && !shut) {
             doorbells.drain();
         }
         return doorbells.taken() != before;
@@ -620,7 +461,7 @@ final class Inbound {
      */
     void breakOff() {
         enterIfDue();
-        if (carrier != RING || shut) {
+        if (phase != Phase.RING || shut) {
             return;
         }
         doorbells.drain();
@@ -641,53 +482,49 @@ final class Inbound {
      * @param takesTcp whether what TCP has counts, too: the ring tells of the end before TCP does
      */
     boolean isUnread(boolean takesTcp) {
-        if (carrier == CANDIDATE && takesTcp) {
+        if (phase == Phase.UNDECIDED && takesTcp) {
             if (!shut) {
-                candidateReady();
+                undecidedReady();
             } else if (isUnreadInTcp()) {
                 return true;
             }
         }
-        return leftover.hasRemaining() || carrier == RING && readable(link()) > 0;
+        return leftover.hasRemaining() || phase == Phase.RING && ring().readable() > 0;
     }
 
     /** Whether TCP has bytes of the stream; a program that has ended what comes in reads none of them. */
     private boolean isUnreadInTcp() {
-        Link own = link;
+        RingReader own = ring;
         if (own == null) {
             return false;
         }
-        long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
-        return (lane == 0 || firstStart(own, lane) > position) && doorbells.hasUnread();
+        long lane = own.lane();
+        return (lane == 0 || own.firstStart(lane) > taken) && doorbells.hasUnread();
     }
 
     /** Before TCP is closed: doorbells that lie there unread would make the kernel reset the connection. */
     void leave() {
-        if (carrier == RING && !shut) {
+        if (phase == Phase.RING && !shut) {
             doorbells.drain();
         }
     }
 
     /** Bytes in rings that the program has not read; any thread may ask as long as the stream is open. */
     long unread() {
-        Link own = link;
-        return carrier != RING || own == null
-                ? 0
-                : Math.clamp(BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) - position, 0, Integer.MAX_VALUE);
+        RingReader own = ring;
+        return phase != Phase.RING || own == null ? 0 : own.unread();
     }
 
     /** Size of the ring that is read, with those after it that what is unread is in; the session's lock is held. */
     int ringSize(long unread) {
-        Link own = link;
-        if (carrier != RING || own == null) {
-            return 0;
-        }
-        return own.ring.size() + own.next.size(unread - own.ring.size());
+        RingReader own = ring;
+        return phase != Phase.RING || own == null ? 0 : own.size(unread);
     }
 
     /** Times the ring was replaced by a larger one. */
     long growths() {
-        return Math.max(0, generation - 1);
+        RingReader own = ring;
+        return own == null ? 0 : own.growths();
     }
 
     /** Times a doorbell of the peer's was taken. */
@@ -696,10 +533,11 @@ final class Inbound {
     }
 
     long bytesByTcp() {
-        return bytesByTcp;
+        return taken;
     }
 
     long bytesByRing() {
-        return bytesByRing;
+        RingReader own = ring;
+        return own == null ? 0 : own.bytes();
     }
 }

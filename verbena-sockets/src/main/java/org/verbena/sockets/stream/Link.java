@@ -19,7 +19,7 @@ final class Link {
     final int index;
     final Memory blockMemory;
     final MemorySegment block;
-    /** The ring that is read now, or the first one; its owner is {@link Inbound}. */
+    /** The ring that is read now, or the first one; its owner is {@link RingReader}. */
     Memory ring;
     /** Those that come after it. */
     final GrantedRings next = new GrantedRings();

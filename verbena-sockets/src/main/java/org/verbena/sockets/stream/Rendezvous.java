@@ -96,8 +96,9 @@ public final class Rendezvous {
             return;
         }
         synchronized (own.session) {
-            if (stream.out().knowsPeer()) {
-                stream.out().postWord(Session.NOTHING, BlockLayout.INTRODUCTION, word);
+            PeerBlock peer = stream.out().peer();
+            if (peer != null) {
+                peer.post(Session.NOTHING, BlockLayout.INTRODUCTION, word);
                 own.session.awaitArrival(); // before the call: its answer may be under way already
                 own.session.requestProgress();
                 said = !own.session.isFailed();

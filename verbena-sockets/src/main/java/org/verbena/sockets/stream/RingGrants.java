@@ -13,9 +13,9 @@ final class RingGrants {
     private int refused;
 
     /** Grants the next ring, if the peer wants one and there is memory. */
-    void grant(Link own, Outbound back) {
+    void grant(Link own, PeerBlock peer) {
         long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
-        if (back.isGone() || BlockLayout.getAcquire(own.block, BlockLayout.WANTED) != granted + 1
+        if (peer.isClosed() || BlockLayout.getAcquire(own.block, BlockLayout.WANTED) != granted + 1
                 || BlockLayout.generation(lane) != (granted & BlockLayout.GENERATION_MASK)) {
             return; // nobody reads it, or it has all that it asked for, or is not even in the last one that it got
         }
@@ -36,10 +36,10 @@ final class RingGrants {
             own.firstStart = BlockLayout.start(lane);
         }
         own.next.add(larger, BlockLayout.start(lane));
-        back.postWord(Session.NOTHING, BlockLayout.GRANT_ADDRESS, larger.address());
-        back.postWord(Session.NOTHING, BlockLayout.GRANT_SIZE_KEY,
+        peer.post(Session.NOTHING, BlockLayout.GRANT_ADDRESS, larger.address());
+        peer.post(Session.NOTHING, BlockLayout.GRANT_SIZE_KEY,
                 (long) larger.size() << 32 | Integer.toUnsignedLong(larger.rkey()));
-        back.postWord(Session.SPACE, BlockLayout.GRANTED, granted);
+        peer.post(Session.SPACE, BlockLayout.GRANTED, granted);
     }
 
     /** Bytes of the next ring; 0 if there is none that is larger. */

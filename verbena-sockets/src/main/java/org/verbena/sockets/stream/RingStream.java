@@ -119,15 +119,14 @@ final class RingStream extends Stream {
     }
 
     void dataArrived() {
-        if (out.knowsPeer()) { // else it was for one that had the number before
-            out.arrived(this);
-        }
+        out.arrived(this);
     }
 
     void spaceArrived() {
-        if (out.knowsPeer()) {
-            out.findPeer();
-            in.arrived(this, out);
+        PeerBlock peer = out.peer();
+        if (peer != null) { // else it was for one that had the number before
+            peer.find();
+            in.arrived(this, peer);
         }
     }
 

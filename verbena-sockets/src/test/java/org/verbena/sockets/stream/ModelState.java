@@ -23,25 +23,28 @@ import org.verbena.sockets.stream.SwitchModel.End;
  * matter either. The bytes themselves follow from their positions.
  */
 final class ModelState {
-    private static final Map<Class<?>, List<String>> SKIPPED = Map.of(
-            RingStream.class, List.of("tcp", "agreement", "listener", "introduction", "taken", "doorbells"),
-            Inbound.class, List.of("tcp", "ending", "changed", "armSequence", "seenSpaceArm", "bytesByTcp",
-                    "bytesByRing"),
-            Outbound.class, List.of("tcp", "waited", "ringKey", "ringAddress", "blockKey", "blockAddress", "peerIndex",
-                    "view",
-                    "armSequence", "seenDataArm", "bytesByRing", "stalls"),
-            Ending.class, List.of("tcp", "out", "changed", "since"),
-            Doorbells.class, List.of("tcp", "lock", "bytes", "taken"),
-            Link.class, List.of("session", "index", "blockMemory", "block"),
-            FakeTcp.class, List.of("peer", "whileReading"),
-            End.class, List.of("session", "other", "offered", "released"));
+    private static final Map<Class<?>, List<String>> SKIPPED = Map.ofEntries(
+            Map.entry(RingStream.class, List.of("tcp", "agreement", "listener", "introduction", "taken", "doorbells")),
+            Map.entry(Inbound.class, List.of("tcp", "ending", "changed")),
+            Map.entry(RingReader.class, List.of("doorbells", "ending", "start", "armSequence", "seenSpaceArm")),
+            Map.entry(Outbound.class, List.of("tcp", "waited")),
+            Map.entry(RingWriter.class, List.of("own", "ending", "hurried", "ringKey", "ringAddress", "seenDataArm",
+                    "armSequence", "bytes", "stalls")),
+            Map.entry(PeerBlock.class, List.of("own", "key", "address", "index", "view")),
+            Map.entry(Ending.class, List.of("tcp", "out", "changed", "since")),
+            Map.entry(Doorbells.class, List.of("tcp", "lock", "bytes", "taken")),
+            Map.entry(Link.class, List.of("session", "index", "blockMemory", "block")),
+            Map.entry(FakeTcp.class, List.of("peer", "whileReading")),
+            Map.entry(End.class, List.of("session", "other", "offered", "released")));
 
     /** Words that are taken as they are; the others are addresses, or are looked at together with who has seen them. */
     private static final int[] WORDS = {BlockLayout.PRODUCED, BlockLayout.LANE, BlockLayout.END, BlockLayout.WANTED,
         BlockLayout.CONSUMED, BlockLayout.GRANTED, BlockLayout.CLOSED, BlockLayout.URGENT};
 
-    private static final VarHandle SEEN_DATA_ARM = handle(Outbound.class, "seenDataArm");
-    private static final VarHandle SEEN_SPACE_ARM = handle(Inbound.class, "seenSpaceArm");
+    private static final VarHandle WRITER = handle(Outbound.class, "ring");
+    private static final VarHandle READER = handle(Inbound.class, "ring");
+    private static final VarHandle SEEN_DATA_ARM = handle(RingWriter.class, "seenDataArm");
+    private static final VarHandle SEEN_SPACE_ARM = handle(RingReader.class, "seenSpaceArm");
     private static final VarHandle CALLS = handle(Session.class, "calls");
 
     private static final Map<Class<?>, List<VarHandle>> FIELDS = new HashMap<>();
@@ -62,16 +65,18 @@ final class ModelState {
             for (int word : WORDS) {
                 hash = mix(hash, BlockLayout.getAcquire(end.link.block, word));
             }
-            hash = mix(hash, answer(end.link, BlockLayout.DATA_ARM, SEEN_DATA_ARM.get(end.stream.out())));
-            hash = mix(hash, answer(end.link, BlockLayout.SPACE_ARM, SEEN_SPACE_ARM.get(end.stream.in())));
+            hash = mix(hash, answer(end.link, BlockLayout.DATA_ARM, SEEN_DATA_ARM,
+                    WRITER.get(end.stream.out())));
+            hash = mix(hash, answer(end.link, BlockLayout.SPACE_ARM, SEEN_SPACE_ARM,
+                    READER.get(end.stream.in())));
         }
         return hash;
     }
 
     /** Whether the peer has asked, and been told since. */
-    private static int answer(Link link, int word, Object seen) {
+    private static int answer(Link link, int word, VarHandle seen, Object by) {
         long arm = BlockLayout.getAcquire(link.block, word);
-        return arm == 0 ? 0 : arm == (long) seen ? 1 : 2;
+        return arm == 0 ? 0 : by != null && arm == (long) seen.get(by) ? 1 : 2;
     }
 
     private static long object(long hash, Object of) {

@@ -105,7 +105,7 @@ class StreamHandshakeTest extends TcpEnds {
         assertThat(there.read).isEqualTo(there.written);
         assertThat(back.read).isEqualTo(back.written);
         assertThat(((RingStream) client).out().bytesByRing()).isGreaterThanOrEqualTo(9_000_000);
-        assertThat(((RingStream) client).out().ringSize()).isEqualTo(Outbound.EAGER_RING); // nobody slept
+        assertThat(((RingStream) client).out().ringSize()).isEqualTo(RingWriter.EAGER_RING); // nobody slept
         client.shutdownOutput();
         await("the end", () -> endOf(server));
         server.close(false);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+
+/**
+ * Reads a direction from the rings that the peer writes, one after the other: what is there, where the next ring begins, and
+ * what the peer is told of it. For the reading thread, where nothing else is said.
+ */
+final class RingReader {
+    private static final int AGAIN = -2;
+
+    private final Link own;
+    private final Doorbells doorbells;
+    private final Ending ending;
+    /** Of the next byte that the program gets. */
+    private long position;
+    /** Where the first ring begins; before that is known, 0 as the others. */
+    private long start;
+    private int generation;
+    /** Where the next ring begins, if that is known. */
+    private long nextStart = GrantedRings.UNKNOWN;
+    private long told;
+
+    // guarded by the session's lock
+    private final RingGrants grants = new RingGrants();
+    private long armSequence;
+    private long seenSpaceArm;
+
+    RingReader(Link own, Doorbells doorbells, Ending ending) {
+        this.own = own;
+        this.doorbells = doorbells;
+        this.ending = ending;
+    }
+
+    Link link() {
+        return own;
+    }
+
+    /** The first ring brings what follows; before the phase changes. */
+    void start(long at) {
+        generation = 1;
+        start = at;
+        told = at;
+        position = at;
+    }
+
+    /** What the peer says of the ring that it is in; 0 as long as it is in none. */
+    long lane() {
+        return BlockLayout.getAcquire(own.block, BlockLayout.LANE);
+    }
+
+    /** Where the first ring begins; a peer that found it full may be in a later one. */
+    long firstStart(long lane) {
+        return BlockLayout.generation(lane) == 1 ? BlockLayout.start(lane) : own.firstStart;
+    }
+
+    /** What a reader gets whose peer breaks the protocol: the session ends. */
+    IOException broken() {
+        own.session.fail();
+        return new SocketException("Connection reset: the peer breaks the protocol of streams");
+    }
+
+    int read(ByteBuffer into, Outbound back) throws IOException {
+        int n;
+        while ((n = readable()) <= 0) {
+            if (n < 0) {
+                throw broken();
+            }
+            if (!into.hasRemaining()) {
+                return 0;
+            }
+            int said = nothing();
+            if (said != AGAIN) {
+                return said;
+            }
+        }
+        n = Math.min(n, into.remaining());
+        Memory ring = own.ring;
+        int at = (int) (position & ring.size() - 1);
+        int first = Math.min(n, ring.size() - at);
+        int to = into.position();
+        into.put(to, ring.bytes(), at, first);
+        if (first < n) {
+            into.put(to + first, ring.bytes(), 0, n - first);
+        }
+        into.position(to + n);
+        position += n;
+        tellRead();
+        if (isDue(ring) || !own.session.isMapped() && readable() == 0) {
+            tell(back); // the peer has to know that all was read, if it cannot see that
+        }
+        return n;
+    }
+
+    /** For the peer, when this process is gone. */
+    void tellRead() {
+        BlockLayout.putRelease(own.block, BlockLayout.READ, position);
+    }
+
+    /** How many bytes can be read from the ring of now; the next one is entered if this one is at its end. */
+    int readable() {
+        while (true) {
+            long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
+            long lane = lane(); // after produced: it is written before
+            long end = produced;
+            if (BlockLayout.generation(lane) != generation) {
+                long next = nextStart(lane);
+                if (next < position) {
+                    return -1;
+                }
+                if (next == position) {
+                    nextRing();
+                    continue;
+                }
+                end = Math.min(produced, next);
+            }
+            long n = Math.max(end, position) - position; // nothing was produced yet: 0
+            return n > own.ring.size() ? -1 : (int) n;
+        }
+    }
+
+    /** Where the ring after this one begins; the peer is there or further. */
+    private long nextStart(long lane) {
+        if (nextStart == GrantedRings.UNKNOWN) {
+            synchronized (own.session) {
+                nextStart = own.next.start(generation + 1, lane);
+            }
+        }
+        return nextStart;
+    }
+
+    private void nextRing() {
+        synchronized (own.session) { // the engine's thread looks at the rings too
+            own.session.arena().free(own.ring);
+            own.ring = own.next.take();
+        }
+        generation++;
+        nextStart = GrantedRings.UNKNOWN;
+    }
+
+    /** The ring is empty: the end, what TCP says, or nothing yet. */
+    private int nothing() throws IOException {
+        if (own.session.isFailed()) {
+            doorbells.drain();
+        }
+        long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
+        if (end == 0 && !ending.isForReader(own)) {
+            return 0;
+        }
+        if (readable() != 0) { // it came before the end did
+            return AGAIN;
+        }
+        if (end != 0 && end >>> BlockLayout.END_BITS == position) {
+            return (end & BlockLayout.END_ABORT) != 0 ? ending.readAborted() : -1;
+        }
+        return ending.read(own);
+    }
+
+    /** Whether so much was read since the peer was told that it is to be told again. */
+    private boolean isDue(Memory ring) {
+        return position - told >= ring.size() >> 2;
+    }
+
+    /** Tells the peer how far this end has read, grants a larger ring if it wants one. */
+    private void tell(Outbound back) {
+        synchronized (own.session) { // the engine's thread may tell at the same time
+            PeerBlock peer = back.peer();
+            if (peer == null) {
+                return; // it is told when the peer's offer comes
+            }
+            told = position;
+            grants.grant(own, peer);
+            peer.post(Session.SPACE, BlockLayout.CONSUMED, position);
+            own.session.poll();
+        }
+    }
+
+    /** As {@link Inbound#grow}. */
+    void grow(Outbound back) {
+        synchronized (own.session) {
+            PeerBlock peer = back.peer();
+            if (peer != null) {
+                grants.grant(own, peer);
+                own.session.poll();
+            }
+        }
+    }
+
+    /** The peer's offer has come: makes up for what could not be told before. Whoever waits is to be woken by doorbell. */
+    void peerKnown(PeerBlock peer) {
+        synchronized (own.session) {
+            armNow(peer, 0);
+            grants.grant(own, peer);
+            own.session.poll();
+        }
+    }
+
+    /** Tells what was read while the peer could not be told. */
+    void tellIfDue(Outbound back) {
+        if (isDue(own.ring)) {
+            tell(back);
+        }
+    }
+
+    /** Asks the peer to tell when there are data; it has heard when this returns. */
+    void arm(int queue, PeerBlock peer) {
+        synchronized (own.session) {
+            armNow(peer, queue); // always anew: the peer may have answered the last one late, for data that are read already
+            own.session.awaitArrival();
+        }
+    }
+
+    private void armNow(PeerBlock peer, int queue) {
+        peer.post(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, queue));
+    }
+
+    /** The peer knows what was consumed; the session's lock is held. */
+    void arrived(RingStream stream, PeerBlock peer) {
+        long arm = BlockLayout.getAcquire(own.block, BlockLayout.SPACE_ARM);
+        if (arm != seenSpaceArm) {
+            seenSpaceArm = arm;
+            own.session.notifyPeer(stream, peer.index(), BlockLayout.queue(arm));
+        }
+    }
+
+    /** Whether there is something to read, or an end. */
+    boolean isReady() {
+        return BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) > position
+                || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 || ending.isForReader(own);
+    }
+
+    /** Bytes in rings that the program has not read; any thread may ask as long as the stream is open. */
+    long unread() {
+        return Math.clamp(BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED) - position, 0, Integer.MAX_VALUE);
+    }
+
+    /** Size of the ring that is read, with those after it that what is unread is in; the session's lock is held. */
+    int size(long unread) {
+        return own.ring.size() + own.next.size(unread - own.ring.size());
+    }
+
+    /** Times the ring was replaced by a larger one. */
+    long growths() {
+        return Math.max(0, generation - 1);
+    }
+
+    /** Bytes that were read from rings. */
+    long bytes() {
+        return position - start;
+    }
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.sockets.stream;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Writes a direction to the rings that the peer grants, one after the other: how much room there is, where the next ring
+ * begins, and how a larger one is got. Guarded by the session's lock; what says so is for any thread.
+ */
+final class RingWriter {
+    /** A ring that is full is too small up to this size; a larger one, that leaves the caches, only for who has to sleep. */
+    static final int EAGER_RING = 256 << 10;
+    /** Rings up to this size are replaced at once for who does not wait: then they have taken together what TCP takes. */
+    private static final int MOST_MADE_AT_ONCE = 1 << 20;
+    /** How long the peer's engine may take to grant one; one that takes longer, for it is stopped, is asked no more until it answers. */
+    private static final long GRANT_NANOS = 1_000_000_000L;
+    private static final long GRANT_PAUSE_NANOS = 20_000;
+    /** After so many writes in vain the program is taken for one that does not wait in any other way. */
+    private static final int MOST_IN_VAIN = 16;
+
+    private final Link own;
+    private final PeerBlock peer;
+    private final Ending ending;
+    private final BooleanSupplier hurried;
+
+    private int generation = 1;
+    private int ringKey;
+    private long ringAddress;
+    private int ringSize;
+    private long laneStart;
+    private long produced;
+    private int wanted;
+    /** The last ring that the peer's engine was asked for. */
+    private int calledFor;
+    /** Writes that found no room, one after the other. */
+    private int inVain;
+    private volatile boolean ended;
+
+    /** The peer's last wish to be told that was seen. */
+    private long seenDataArm;
+
+    // this end's wish to be told of space
+    private long armSequence;
+
+    /** Written under the session's lock; others may see an earlier value. */
+    private long bytes;
+    private long stalls;
+
+    /**
+     * For the first ring, which carries nothing before {@link #start}.
+     *
+     * @param start position of its first byte
+     * @param hurried whether nobody is to wait for the peer any more
+     */
+    RingWriter(Link own, PeerBlock peer, Offer offer, long start, Ending ending, BooleanSupplier hurried) {
+        this.own = own;
+        this.peer = peer;
+        this.ending = ending;
+        this.hurried = hurried;
+        ringKey = offer.ringKey();
+        ringAddress = offer.ringAddress();
+        ringSize = offer.ringSize();
+        laneStart = start;
+        produced = start;
+    }
+
+    Link link() {
+        return own;
+    }
+
+    PeerBlock peer() {
+        return peer;
+    }
+
+    /** The ring carries from here on; the session's lock is held. */
+    void start() {
+        peer.post(Session.NOTHING, BlockLayout.LANE, BlockLayout.lane(produced, generation));
+        own.session.poll();
+    }
+
+    int write(ByteBuffer from) throws IOException {
+        Session session = own.session;
+        synchronized (session) {
+            if (!isWritable()) {
+                return ending.vanish(own, from);
+            }
+            int n = put(session, from);
+            if (n == 0) {
+                isWritable();
+            }
+            return n;
+        }
+    }
+
+    long write(ByteBuffer[] from, int offset, int length) throws IOException {
+        Session session = own.session;
+        synchronized (session) {
+            if (!isWritable()) {
+                return ending.vanish(own, from, offset, length);
+            }
+            long total = 0;
+            for (int i = offset; i < offset + length; i++) {
+                if (from[i].hasRemaining()) {
+                    total += put(session, from[i]);
+                    if (from[i].hasRemaining()) {
+                        break;
+                    }
+                }
+            }
+            if (total == 0) {
+                isWritable();
+            }
+            return total;
+        }
+    }
+
+    private boolean isWritable() throws IOException {
+        if (ended) {
+            throw new IOException(Ending.PIPE_TEXT);
+        }
+        return ending.write(own);
+    }
+
+    /** Puts into the ring what there is room for, whatever has become of the peer. */
+    private int put(Session session, ByteBuffer from) {
+        int position = from.position();
+        int start = position;
+        int limit = from.limit();
+        while (position < limit) {
+            takeGrant(session);
+            int room = room();
+            if (room <= 0) {
+                if (room < 0) {
+                    session.fail();
+                }
+                stalls++;
+                noRoom(session, position == start);
+                break;
+            }
+            int n = Math.min(Math.min(room, limit - position), Session.CHUNK);
+            session.postBytes(own.index, from, position, n, ringKey, ringAddress, ringSize,
+                    (int) (produced & ringSize - 1), peer.key(), peer.address() + BlockLayout.PRODUCED, produced + n);
+            produced += n;
+            position += n;
+            session.poll();
+        }
+        if (session.isBusy()) { // the ring's memory has yet to reach this process, which must not end before its bytes have left
+            session.awaitArrival();
+        }
+        peer.find();
+        from.position(position);
+        bytes += position - start;
+        if (position == limit) {
+            inVain = 0;
+        }
+        return position - start;
+    }
+
+    private void noRoom(Session session, boolean nothingWritten) {
+        inVain = nothingWritten ? inVain + 1 : 0;
+        if (inVain >= MOST_IN_VAIN) {
+            inVain = 0;
+            askForMore();
+            session.awaitArrival();
+            callPeer(session);
+        } else if (ringSize < EAGER_RING) {
+            askForMore();
+            session.poll();
+        }
+    }
+
+    /**
+     * Has the peer's engine grant the ring that is wanted, once a ring: the peer's program may be in the middle of a write
+     * itself and read only after it, which works by TCP as long as the kernel's buffers hold what both write. The wish has
+     * arrived.
+     */
+    private void callPeer(Session session) {
+        if (calledFor < wanted && !isReady()) {
+            calledFor = wanted;
+            session.requestProgress();
+        }
+    }
+
+    /** As {@link Stream#makesRoom}. */
+    boolean makesRoom() {
+        synchronized (own.session) {
+            if (isReady()) {
+                return true;
+            }
+            if (calledFor > generation || !isOfUseToWhoDoesNotWait() || own.session.isUnresponsive()) {
+                return false;
+            }
+            askForMore();
+            own.session.awaitArrival();
+        }
+        long start = System.nanoTime();
+        for (int answers = 0; !isReady(); LockSupport.parkNanos(GRANT_PAUSE_NANOS)) {
+            boolean over = System.nanoTime() - start > GRANT_NANOS;
+            synchronized (own.session) {
+                if (over) {
+                    own.session.checkUnresponsive();
+                }
+                if (over || hurried.getAsBoolean() || Thread.currentThread().isInterrupted()) {
+                    return false;
+                }
+                calledFor = wanted; // not before: who finds room, or leaves, without a call has to call when it sleeps
+                if (own.session.isAnswered() && answers++ < 2) { // the second answer comes after the look that the first call asks for
+                    own.session.requestProgress();
+                } else if (answers > 2) {
+                    return isReady();
+                }
+            }
+        }
+        return true;
+    }
+
+    /** Whether a larger ring is: with one that is large enough for the caches already, only if the peer does not read. */
+    private boolean isOfUseToWhoDoesNotWait() {
+        return ringSize <= MOST_MADE_AT_ONCE && (ringSize < EAGER_RING
+                || BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED) <= laneStart);
+    }
+
+    /** Bytes that fit into the ring now; negative if the peer writes nonsense. */
+    private int room() {
+        long consumed = Math.max(BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED), laneStart);
+        long used = produced - consumed;
+        return used < 0 || used > ringSize ? -1 : (int) (ringSize - used);
+    }
+
+    /** Goes on in the next ring if the peer has granted one. */
+    private void takeGrant(Session session) {
+        if (BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) != generation + 1) {
+            return;
+        }
+        long sizeAndKey = BlockLayout.getAcquire(own.block, BlockLayout.GRANT_SIZE_KEY);
+        int size = (int) (sizeAndKey >>> 32);
+        if (!Offer.isRingSize(size)) {
+            session.fail();
+            return;
+        }
+        generation++;
+        ringSize = size;
+        ringKey = (int) sizeAndKey;
+        ringAddress = BlockLayout.getAcquire(own.block, BlockLayout.GRANT_ADDRESS);
+        laneStart = produced;
+        peer.post(Session.NOTHING, BlockLayout.LANE, BlockLayout.lane(produced, generation));
+    }
+
+    /** Hints that a larger ring would do good, once a ring. */
+    private void askForMore() {
+        if (wanted <= generation) {
+            wanted = generation + 1;
+            peer.post(Session.NOTHING, BlockLayout.WANTED, wanted);
+        }
+    }
+
+    boolean isReady() {
+        int how = ending.look(own);
+        return ended || how >= Ending.ORDERLY || how != Ending.UNDECIDED
+                && (BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) == generation + 1 || room() != 0);
+    }
+
+    /** Whether nothing more is to be written, or can be. */
+    boolean isOver() {
+        return ended || ending.isForWriter(own);
+    }
+
+    /** Asks the peer to tell when there is room. */
+    void arm(int queue) {
+        synchronized (own.session) {
+            askForMore(); // each sleep costs more than a cache that is too small
+            peer.post(Session.NOTHING, BlockLayout.SPACE_ARM, BlockLayout.arm(++armSequence, queue));
+            own.session.awaitArrival();
+            callPeer(own.session);
+        }
+    }
+
+    /** Data or an end have arrived at the peer; the session's lock is held. */
+    void arrived(RingStream stream) {
+        peer.find();
+        long arm = BlockLayout.getAcquire(own.block, BlockLayout.DATA_ARM);
+        if (arm == 0 || arm != seenDataArm) { // 0: the peer cannot say yet that it waits, so it is assumed
+            seenDataArm = arm;
+            own.session.notifyPeer(stream, peer.index(), BlockLayout.queue(arm));
+        }
+    }
+
+    /** Ends the stream after what was written, unless it has ended; the session's lock is held. */
+    void end(int kind) {
+        if (!ended) {
+            ended = true;
+            peer.post(Session.DATA, BlockLayout.END, produced << BlockLayout.END_BITS | kind);
+        }
+    }
+
+    /** Position one past the last byte that was written. */
+    long written() {
+        synchronized (own.session) {
+            return produced;
+        }
+    }
+
+    /** As {@link PeerBlock#hasRead}. */
+    int hasRead(long position) {
+        return peer.hasRead(position, laneStart);
+    }
+
+    /** Bytes that were written. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Times the ring was replaced by a larger one. */
+    long growths() {
+        return generation - 1L;
+    }
+
+    long stalls() {
+        return stalls;
+    }
+
+    int size() {
+        return ringSize;
+    }
+
+    /** Bytes in the peer's ring that are not read, as far as is known. */
+    int occupied() {
+        return Math.clamp(ringSize - room(), 0, ringSize);
+    }
+}
