@@ -125,7 +125,7 @@ abstract class ArrivalConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void whatSucceededArrives(Next next) throws Exception {
+    void succeededSendArrives(Next next) throws Exception {
         Pair p = connected();
         assertPosted(p.near.postReceives(receives(0)));
         send(p, p.nearAddress);
@@ -136,7 +136,7 @@ abstract class ArrivalConformance extends Conformance {
     /** The receiver fails as well before it looks. */
     @ParameterizedTest
     @EnumSource
-    void whatSucceededArrivesThoughTheReceiverFailsToo(Next next) throws Exception {
+    void succeededSendArrivesEvenIfTheReceiverFails(Next next) throws Exception {
         Pair p = connected();
         assertPosted(p.near.postReceives(receives(0)));
         send(p, p.nearAddress);
@@ -148,7 +148,7 @@ abstract class ArrivalConformance extends Conformance {
     /** It has looked before, and found nothing. */
     @ParameterizedTest
     @EnumSource
-    void whatSucceededArrivesAfterALookThatFoundNothing(Next next) throws Exception {
+    void succeededSendArrivesAfterAnEmptyPoll(Next next) throws Exception {
         Pair p = connected();
         assertPosted(p.near.postReceives(receives(0)));
         assertThat(End.poll(p.near.receiveCq, 1)).isEmpty();
@@ -160,7 +160,7 @@ abstract class ArrivalConformance extends Conformance {
     /** A receiver that sleeps is woken by a sender that has gone meanwhile, and finds the event. */
     @ParameterizedTest
     @EnumSource
-    void theEventOfWhatSucceededComes(Next next) throws Exception {
+    void succeededSendRaisesItsEvent(Next next) throws Exception {
         Pair p = connected(EndOptions.defaults().channel(), EndOptions.defaults());
         assertPosted(p.near.postReceives(receives(0)));
         assertPosted(p.near.receiveCq.requestNotify(false));
@@ -173,7 +173,7 @@ abstract class ArrivalConformance extends Conformance {
 
     /** What comes by the sender's next connection arrives as well. */
     @Test
-    void whatIsSentByTheNextConnectionArrives() throws Exception {
+    void sendOfTheNextConnectionArrives() throws Exception {
         Pair p = connected();
         assertPosted(p.near.postReceives(receives(0)));
         send(p, p.nearAddress);

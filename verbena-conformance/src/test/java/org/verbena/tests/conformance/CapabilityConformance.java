@@ -146,14 +146,14 @@ abstract class CapabilityConformance extends Conformance {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("capabilities")
-    void aFlagIsSetIfAndOnlyIfItIsSo(String name, long bits) throws Exception {
+    void flagIsSetIfAndOnlyIfItsFeatureWorks(String name, long bits) throws Exception {
         assumeTrue((bits & fixture.wrongCapabilityFlags()) == 0, "the device's flag is wrong");
         End e = end(EndOptions.defaults());
         assertThat((e.device.capabilityFlags() & bits) != 0).as(name).isEqualTo(TRIALS.get(bits).works(this, e));
     }
 
     @Test
-    void flagsThatNoCallShowsHaveWhatTheyNeed() throws Exception {
+    void untestableFlagsHaveTheirPrerequisites() throws Exception {
         End e = end(EndOptions.defaults());
         for (Map.Entry<Long, Trial> n : NEEDS.entrySet()) {
             if ((e.device.capabilityFlags() & ~fixture.wrongCapabilityFlags() & n.getKey()) != 0) {
@@ -164,7 +164,7 @@ abstract class CapabilityConformance extends Conformance {
 
     /** So that nobody adds a flag, or sets one, that the suite does not know. */
     @Test
-    void everyFlagIsTried() throws Exception {
+    void everyFlagIsTested() throws Exception {
         long all = 0;
         for (Field f : DeviceCapabilityFlags.class.getFields()) {
             all |= f.getLong(null);
@@ -247,7 +247,7 @@ abstract class CapabilityConformance extends Conformance {
 
     @ParameterizedTest
     @MethodSource("transports")
-    void aTransportDoesOnDemandWhatItSays(int type, String feature) throws Exception {
+    void transportSupportsTheOnDemandOperationsItReports(int type, String feature) throws Exception {
         DeviceAttributes d = open().queryDevice();
         OdpCapabilities odp = d.odpCapabilities();
         needs(open(), feature);

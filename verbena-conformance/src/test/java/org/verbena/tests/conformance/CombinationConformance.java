@@ -159,7 +159,7 @@ abstract class CombinationConformance extends Conformance {
     }
 
     @Test
-    void allThatATypeCarries() throws Exception {
+    void everyOperationOfEachTypeIsCarried() throws Exception {
         Seeds.each(DRAWS, r -> {
             int type = Seeds.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND);
             boolean reliable = type == QueuePairType.RC || type == QueuePairType.XRC_SEND;

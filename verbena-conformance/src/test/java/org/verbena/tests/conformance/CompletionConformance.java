@@ -25,7 +25,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void everyFieldOfEveryKind() throws Exception {
+    void completionOfEveryKindHasAllFields() throws Exception {
         Pair p = connected();
         assertPosted(p.far.postReceives(Op.receive(Long.MIN_VALUE).on(0, 100), Op.receive(-1).on(0, 100),
                 Op.receive(0x123456789abcdefL).on(0, 100)));
@@ -58,7 +58,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void receivesThatKeepComingDoNotHideASend() throws Exception {
+    void continuousReceivesDoNotHideASend() throws Exception {
         Pair p = connected(EndOptions.defaults().oneCompletionQueue(), EndOptions.defaults());
         assertPosted(p.near.postReceives(Op.receives(16, 512, 512)));
         for (int k = 0; k < 8; k++) {
@@ -84,7 +84,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void anErrorSaysWhichRequestAndWhichQueuePair() throws Exception {
+    void errorNamesRequestAndQueuePair() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.write(42, p.farAddress, 0).on(0, 8).at(p.farAddress.rkey() ^ 0x5555, 0)));
         CompletionQueue cq = p.near.sendCq;
@@ -98,7 +98,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void anEmptyQueueHasNoCursor() throws Exception {
+    void emptyQueueHasNoCursor() throws Exception {
         Pair p = connected();
         CompletionQueue cq = p.near.sendCq;
         for (int i = 0; i < 3; i++) {
@@ -114,7 +114,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void theCursorGoesOverAllCompletionsOnce() throws Exception {
+    void cursorVisitsEachCompletionOnce() throws Exception {
         Pair p = connected();
         CompletionQueue cq = p.near.sendCq;
         Op[] writes = new Op[50];
@@ -137,7 +137,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void whatTheCursorDidNotReachStays() throws Exception {
+    void completionsBehindTheCursorStay() throws Exception {
         Pair p = connected();
         CompletionQueue cq = p.near.sendCq;
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8), Op.write(2, p.farAddress, 0).on(0, 8),
@@ -151,7 +151,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void fieldsStayWhileTheCursorStands() throws Exception {
+    void fieldsStayValidUntilTheCursorMoves() throws Exception {
         Pair p = connected();
         assertPosted(p.far.postReceives(Op.receive(5).on(0, 64), Op.receive(6).on(0, 64)));
         assertPosted(p.near.post(Op.sendImmediate(1, 99).on(0, 33)));
@@ -170,7 +170,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void pollFillsAnArrayAsFarAsItGoes() throws Exception {
+    void pollFillsTheArrayAsFarAsPossible() throws Exception {
         Pair p = connected();
         CompletionQueue cq = p.near.sendCq;
         WorkCompletion[] three = WorkCompletion.array(3);
@@ -214,7 +214,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void sendsAndReceivesMayShareAQueue() throws Exception {
+    void sendsAndReceivesShareACompletionQueue() throws Exception {
         Pair p = connected(EndOptions.defaults().oneCompletionQueue(), EndOptions.defaults().oneCompletionQueue());
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 64)));
         assertPosted(p.far.postReceives(Op.receive(2).on(0, 64)));
@@ -225,7 +225,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void timestampsNeverGoBackAndLieWithinTheClock() throws Exception {
+    void timestampsAreMonotonicAndWithinTheClock() throws Exception {
         int stamped = CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP;
         try (var c = fixture.open()) {
             needs(c, Feature.COMPLETION_TIMESTAMP);
@@ -250,7 +250,7 @@ abstract class CompletionConformance extends Conformance {
     }
 
     @Test
-    void withoutTheFieldThereIsNoTimestamp() throws Exception {
+    void timestampIsAbsentUnlessRequested() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8)));
         CompletionQueue cq = p.near.sendCq;
@@ -261,7 +261,7 @@ abstract class CompletionConformance extends Conformance {
 
     /** Many times around every ring that a provider may have. */
     @Test
-    void queuesWrapAroundManyTimes() throws Exception {
+    void completionQueueWrapsAroundManyTimes() throws Exception {
         Pair p = connected(EndOptions.defaults().queues(8), EndOptions.defaults().queues(8));
         for (int round = 0; round < 3000; round++) {
             assertPosted(p.far.postReceives(Op.receive(round).on(0, 64), Op.receive(round + 1).on(64, 200)));

@@ -51,7 +51,7 @@ abstract class CompletionQueueConformance extends Conformance {
     // ---- creation
 
     @Test
-    void everySizeAndVector() throws Exception {
+    void everySizeAndVectorIsAccepted() throws Exception {
         Context c = open();
         int max = c.queryDevice().maxCqe();
         for (int cqe : new int[] {1, max / 2, max}) {
@@ -70,7 +70,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void aVectorBeyondTheLastIsRefused() throws Exception {
+    void vectorBeyondTheLastIsRefused() throws Exception {
         Context c = open();
         for (int vector : new int[] {c.completionVectors(), c.completionVectors() + 1, Integer.MAX_VALUE, -1}) {
             assertErrno(Errno.EINVAL,
@@ -79,7 +79,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void theApplicationsObjectIsFoundAtTheQueue() throws Exception {
+    void userContextIsReturned() throws Exception {
         Context c = open();
         Object mine = new Object();
         assertThat(c.createCompletionQueue(attributes().userContext(mine).build()).userContext()).isSameAs(mine);
@@ -88,7 +88,7 @@ abstract class CompletionQueueConformance extends Conformance {
 
     /** Each field alone; what a device does not know is not supported, and nothing else goes wrong. */
     @Test
-    void everyFieldIsKnownOrNotSupported() throws Exception {
+    void everyFieldIsSupportedOrRefused() throws Exception {
         Context c = open();
         for (int bit = 0; bit < 12; bit++) {
             int field = 1 << bit;
@@ -112,7 +112,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void aParentDomainHasToBeOneAndOfThisContext() throws Exception {
+    void parentDomainMustBeOneOfThisContext() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         assertErrno(Errno.EINVAL, () -> c.createCompletionQueue(attributes().parentDomain(pd).build()), "parent");
@@ -124,7 +124,7 @@ abstract class CompletionQueueConformance extends Conformance {
     @ParameterizedTest
     @ValueSource(ints = {CompletionQueueAttributes.SINGLE_THREADED, CompletionQueueAttributes.IGNORE_OVERRUN,
         CompletionQueueAttributes.SINGLE_THREADED | CompletionQueueAttributes.IGNORE_OVERRUN})
-    void trafficWithFlags(int flags) throws Exception {
+    void trafficWorksWithEveryFlag(int flags) throws Exception {
         if ((flags & fixture.lackedCompletionFlags()) != 0) {
             Context c = open();
             assertErrno(Errno.EOPNOTSUPP, () -> c.createCompletionQueue(attributes().flags(flags).build()),
@@ -143,7 +143,7 @@ abstract class CompletionQueueConformance extends Conformance {
     // ---- fields
 
     @Test
-    void standardFieldsOfAPathWithoutLocalIdentifiers() throws Exception {
+    void standardFieldsAreZeroWithoutLocalIdentifiers() throws Exception {
         Pair p = connected();
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 64)));
         assertPosted(p.far.post(Op.send(2).on(0, 33)));
@@ -159,7 +159,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void fieldsThatWereNotAskedForReadZero() throws Exception {
+    void fieldsNotRequestedReadZero() throws Exception {
         Pair p = connected();
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 64)));
         assertPosted(p.far.post(Op.send(2).on(0, 33)));
@@ -183,7 +183,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void wallClockTimeStampsLieBetweenTheTimesAroundThem() throws Exception {
+    void wallClockTimestampsLieBetweenSurroundingTimes() throws Exception {
         needsWallClock();
         Pair p = connected(EndOptions.defaults().fields(WALL), EndOptions.defaults().fields(WALL));
         for (int i = 0; i < 100; i++) {
@@ -200,7 +200,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void wallClockTimeStampsGoWithRawOnes() throws Exception {
+    void wallClockAndRawTimestampsAreAvailableTogether() throws Exception {
         needsWallClock();
         Pair p = connected(EndOptions.defaults().fields(RAW | WALL).oneCompletionQueue(),
                 EndOptions.defaults().fields(RAW | WALL));
@@ -222,7 +222,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void wallClockTimeStampsNeverGoBack() throws Exception {
+    void wallClockTimestampsAreMonotonic() throws Exception {
         needsWallClock();
         Pair p = connected(EndOptions.defaults().fields(RAW | WALL), EndOptions.defaults());
         long last = 0;
@@ -249,7 +249,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void aQueueIsMadeSmallerAndLarger() throws Exception {
+    void completionQueueShrinksAndGrows() throws Exception {
         Pair p = resizable(EndOptions.defaults().cqe(3), EndOptions.defaults());
         CompletionQueue cq = p.near.sendCq;
         assertResized(cq, 1);
@@ -275,7 +275,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void receivesThatWaitCountToo() throws Exception {
+    void pendingReceivesCountForTheSize() throws Exception {
         Pair p = resizable(EndOptions.defaults().cqe(64), EndOptions.defaults());
         CompletionQueue cq = p.near.receiveCq;
         for (int i = 0; i < 10; i++) {
@@ -291,7 +291,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void aWrongSizeIsRefused() throws Exception {
+    void invalidSizeIsRefused() throws Exception {
         Context c = open();
         needs(c, Feature.CQ_RESIZE);
         CompletionQueue cq = c.createCompletionQueue(8);
@@ -305,7 +305,7 @@ abstract class CompletionQueueConformance extends Conformance {
     }
 
     @Test
-    void aQueueIsResizedWhileTrafficRuns() throws Exception {
+    void completionQueueIsResizedUnderTraffic() throws Exception {
         Pair p = resizable(EndOptions.defaults(), EndOptions.defaults());
         Random random = new Random(20);
         AtomicInteger resized = new AtomicInteger();
@@ -335,7 +335,7 @@ abstract class CompletionQueueConformance extends Conformance {
     // ---- capacity
 
     @Test
-    void nothingIsLostWhereQueuesCannotOverrun() throws Exception {
+    void noCompletionIsLostWhereQueuesCannotOverrun() throws Exception {
         assumeFalse(fixture.completionQueuesOverrun(), "the provider's queues overrun");
         EndOptions small = EndOptions.defaults().oneCompletionQueue().cqe(1);
         Pair p = connected(small, EndOptions.defaults());
@@ -358,7 +358,7 @@ abstract class CompletionQueueConformance extends Conformance {
 
     /** One completion more than there is room for: an event says so. */
     @Test
-    void aQueueThatOverrunsSaysSo() throws Exception {
+    void overrunIsReported() throws Exception {
         assumeTrue(fixture.completionQueuesOverrun(), "the provider's queues do not overrun");
         Pair p = connected(EndOptions.defaults().oneCompletionQueue().cqe(1), EndOptions.defaults());
         CountBook counts = p.near.context.supports(Feature.COUNTERS) ? CountBook.of(p.near) : null;
@@ -377,7 +377,7 @@ abstract class CompletionQueueConformance extends Conformance {
     /** What a queue pair has completed goes with it: the queue is as empty as if it had been polled. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void completionsOfAQueuePairThatIsGoneTakeNoRoom(boolean close) throws Exception {
+    void completionsOfADestroyedQueuePairTakeNoRoom(boolean close) throws Exception {
         End e = end(EndOptions.defaults().cqe(16));
         QueuePair stays = e.queuePair();
         QueuePair goes = e.queuePair();
@@ -413,7 +413,7 @@ abstract class CompletionQueueConformance extends Conformance {
 
     /** Nor do they count for a queue that is made smaller. */
     @Test
-    void completionsOfAQueuePairThatIsGoneDoNotWait() throws Exception {
+    void completionsOfADestroyedQueuePairAreDropped() throws Exception {
         needs(Feature.CQ_RESIZE);
         End e = end(EndOptions.defaults().cqe(16));
         QueuePair goes = e.queuePair();

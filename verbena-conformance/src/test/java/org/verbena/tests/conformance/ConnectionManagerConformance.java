@@ -53,7 +53,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void receivesMayBePostedBeforeConnecting() throws Exception {
+    void receivesPostedBeforeConnectingAreUsed() throws Exception {
         Pair p = pair();
         p.toInit();
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 8)));
@@ -70,7 +70,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void privateDataGoBothWays() throws Exception {
+    void privateDataArriveInBothDirections() throws Exception {
         for (int length : new int[] {0, 1, 55, ConnectionParameters.MAX_PRIVATE_DATA}) {
             byte[] there = Pattern.bytes(length, 1);
             byte[] back = Pattern.bytes(length, 2);
@@ -97,7 +97,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void parametersOutOfRangeAreRefusedBeforeAnybodyIsAsked() throws Exception {
+    void parametersOutOfRangeAreRefusedLocally() throws Exception {
         for (int bad : new int[] {-1, 8, Integer.MAX_VALUE}) {
             assertThatThrownBy(() -> ConnectionParameters.builder().retryCount(bad)).isInstanceOf(
                     IllegalArgumentException.class).hasMessageContaining("retry count " + bad);
@@ -121,7 +121,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
 
     /** Longer than a long can say in nanoseconds. */
     @Test
-    void aTimeoutMayBeVeryLong() throws Exception {
+    void veryLongTimeoutIsAccepted() throws Exception {
         Pair p = pair();
         InetSocketAddress to = listen(p.far, Listening::accept);
         p.near.keep(p.near.context.connectionManager().connect(p.near.qp, to, ConnectionParameters.builder()
@@ -149,7 +149,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aRejectionCarriesItsReasonAndData() throws Exception {
+    void rejectionCarriesReasonAndData() throws Exception {
         Pair p = pair();
         byte[] why = Pattern.bytes(30, 3);
         InetSocketAddress to = listen(p.far, (r, end) -> {
@@ -167,7 +167,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
 
     /** A rejected queue pair can be used for another attempt. */
     @Test
-    void afterARejectionTheQueuePairConnectsElsewhere() throws Exception {
+    void rejectedQueuePairConnectsElsewhere() throws Exception {
         Pair p = pair();
         InetSocketAddress no = listen(p.far, (r, end) -> {
             r.reject();
@@ -186,7 +186,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void nobodyListensIsConnectionRefused() throws Exception {
+    void connectWithoutListenerIsRefused() throws Exception {
         Pair p = pair();
         InetSocketAddress at;
         try (ConnectionListener l = Listening.on(p.near, 0)) {
@@ -202,7 +202,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void anAddressOfAnotherMachineIsNotReached() throws Exception {
+    void addressOfAnotherMachineIsUnreachable() throws Exception {
         Pair p = pair();
         InetSocketAddress documentation = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 4711);
         assertErrno(Errno.EADDRNOTAVAIL, () -> p.near.context.connectionManager().listen(documentation), "192.0.2.1");
@@ -214,7 +214,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aQueuePairThatAConnectionUsesNamesIt() throws Exception {
+    void queuePairInUseNamesItsConnection() throws Exception {
         Pair p = pair();
         Connection c = connect(p.near, listen(p.far, Listening::accept));
         p.far.join();
@@ -224,7 +224,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aListenerChoosesAFreePort() throws Exception {
+    void listenerChoosesAFreePort() throws Exception {
         Pair p = pair();
         try (ConnectionListener a = Listening.on(p.near, 0); ConnectionListener b = Listening.on(p.near, 0)) {
             assertThat(a.localAddress().getPort()).isBetween(1, 65535).isNotEqualTo(b.localAddress().getPort());
@@ -233,7 +233,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aPortIsListenedOnOnce() throws Exception {
+    void portHasOneListenerOnly() throws Exception {
         Pair p = pair();
         InetSocketAddress at = p.far.run(end -> end.keep(Listening.on(end, 0)).localAddress());
         int port = at.getPort();
@@ -244,7 +244,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aPortIsFreeAgainWhenItsListenerIsClosed() throws Exception {
+    void closingAListenerFreesItsPort() throws Exception {
         Pair p = pair();
         int port = 0;
         for (int i = 0; i < 20; i++) {
@@ -255,7 +255,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aRequestIsAnsweredOnce() throws Exception {
+    void connectionRequestIsAnsweredOnce() throws Exception {
         Pair p = pair();
         InetSocketAddress to = listen(p.far, (r, end) -> {
             Listening.accept(r, end);
@@ -270,7 +270,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aRejectedRequestIsNotAccepted() throws Exception {
+    void rejectedRequestCannotBeAccepted() throws Exception {
         Pair p = pair();
         InetSocketAddress to = listen(p.far, (r, end) -> {
             r.reject();
@@ -283,7 +283,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aRequestThatIsNotAnsweredTimesOut() throws Exception {
+    void unansweredRequestTimesOut() throws Exception {
         Pair p = pair();
         InetSocketAddress to = listen(p.far, (r, end) -> {
             end.later = r;
@@ -307,7 +307,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void awaitingARequestEndsAfterItsTime() throws Exception {
+    void awaitingARequestTimesOut() throws Exception {
         Pair p = pair();
         try (ConnectionListener l = Listening.on(p.near, 0)) {
             assertThat(l.awaitRequest(Duration.ZERO)).isNull();
@@ -319,7 +319,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void closingAListenerEndsTheWait() throws Exception {
+    void closingAListenerEndsItsWait() throws Exception {
         Pair p = pair();
         ConnectionListener l = Listening.on(p.near, 0);
         FutureTask<Object> waiter = new FutureTask<>(() -> {
@@ -335,7 +335,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aClosedListenerConnectsNobodyAnyMore() throws Exception {
+    void closedListenerRefusesConnections() throws Exception {
         Pair p = pair();
         InetSocketAddress at = p.far.run(end -> {
             ConnectionListener l = Listening.on(end, 0);
@@ -357,7 +357,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
 
     @ParameterizedTest
     @EnumSource(value = QueuePairState.class, names = {"RTR", "RTS", "ERR"})
-    void aQueuePairInAnotherStateIsRefused(QueuePairState state) throws Exception {
+    void queuePairInAWrongStateIsRefused(QueuePairState state) throws Exception {
         Pair p = pair();
         p.near.toInit();
         if (state == QueuePairState.ERR) {
@@ -375,7 +375,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void acceptingWithAQueuePairInAnotherStateIsRefusedAndTheRequestStays() throws Exception {
+    void acceptWithAQueuePairInAWrongStateKeepsTheRequest() throws Exception {
         Pair p = pair();
         InetSocketAddress to = listen(p.far, (r, end) -> {
             QueuePair wrong = end.queuePair();
@@ -390,7 +390,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void aQueuePairOfAnotherContextIsRefused() throws Exception {
+    void queuePairOfAnotherContextIsRefused() throws Exception {
         Pair p = pair();
         End other = end(EndOptions.defaults());
         InetSocketAddress to = fixture.listenerAt(
@@ -401,7 +401,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void manyConnectionsOnOneListener() throws Exception {
+    void oneListenerAcceptsManyConnections() throws Exception {
         int n = 200;
         Pair p = pair();
         InetSocketAddress at = p.far.run(end -> {
@@ -435,7 +435,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void requestsAreQueuedUntilTheyAreTaken() throws Exception {
+    void requestsAreQueuedUntilAccepted() throws Exception {
         Pair p = pair();
         int n = 10;
         InetSocketAddress at = p.far.run(end -> {
@@ -467,7 +467,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
     }
 
     @Test
-    void bothEndsConnectToEachOtherAtOnce() throws Exception {
+    void simultaneousConnectsInBothDirectionsSucceed() throws Exception {
         Pair p = pair();
         ConnectionListener mine = p.near.keep(Listening.on(p.near, 0));
         InetSocketAddress me = fixture.listenerAt(mine.localAddress());

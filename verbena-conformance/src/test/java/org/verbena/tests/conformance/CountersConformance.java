@@ -64,7 +64,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void countsFromTheAttachmentOn() throws Exception {
+    void countingBeginsWithTheAttachment() throws Exception {
         Pair p = connected();
         write(p, 3, 8);
         Counters c = p.near.context.createCounters();
@@ -88,7 +88,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void whatIsAttachedToOneIndexAddsUp() throws Exception {
+    void objectsAttachedToOneIndexAddUp() throws Exception {
         Pair p = connected();
         QueuePair second = p.near.queuePair();
         p.connect(second);
@@ -108,7 +108,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void busyWhileAttached() throws Exception {
+    void attachedCountersAreBusy() throws Exception {
         Context context = open();
         CompletionQueue cq = context.createCompletionQueue(1);
         Counters c = context.createCounters();
@@ -128,7 +128,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void whatMakesNoSenseIsRefused() throws Exception {
+    void invalidAttachmentsAreRefused() throws Exception {
         Pair p = connected();
         Context context = p.near.context;
         Counters c = context.createCounters();
@@ -163,7 +163,7 @@ abstract class CountersConformance extends Conformance {
 
     /** What a context says that it counts can be attached, and nothing else. */
     @Test
-    void whatIsSupportedCanBeAttached() throws Exception {
+    void supportedSamplePointsCanBeAttached() throws Exception {
         End e = end(EndOptions.defaults());
         SharedReceiveQueue srq = e.keep(e.pd.createSharedReceiveQueue(
                 SharedReceiveQueueAttributes.builder().maxWr(4).build()));
@@ -205,7 +205,7 @@ abstract class CountersConformance extends Conformance {
     // ---- before the object is there
 
     @Test
-    void objectsThatAreCreatedWithCounters() throws Exception {
+    void objectsCreatedWithCountersCount() throws Exception {
         Pair p = connected();
         Counters c = p.near.context.createCounters();
         c.attach(at(SamplePoint.QP_TX_WRITES, 0));
@@ -232,7 +232,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void queuesAndRegionsToo() throws Exception {
+    void queuesAndRegionsAreCounted() throws Exception {
         End e = end(EndOptions.defaults());
         Counters c = e.context.createCounters();
         c.attach(at(SamplePoint.CQ_EMPTY_POLLS, 0));
@@ -260,7 +260,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void wrongCountersForANewObject() throws Exception {
+    void newObjectWithWrongCountersIsRefused() throws Exception {
         End e = end(EndOptions.defaults());
         Counters empty = e.context.createCounters();
         var init = e.initAttributes().toBuilder();
@@ -278,7 +278,7 @@ abstract class CountersConformance extends Conformance {
 
     /** What contradicts itself is refused whether the provider has flows or not. */
     @Test
-    void aFlowIsCountedOnce() throws Exception {
+    void flowIsCountedOnce() throws Exception {
         End e = end(EndOptions.datagrams());
         Counters c = e.context.createCounters();
         FlowSpec count = FlowSpec.count(c);
@@ -301,7 +301,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void objectsOfAnotherProcess() throws Exception {
+    void countersOfAnotherProcessAreRead() throws Exception {
         PeerProcess peer = ownPeer();
         Pair p = connectedTo(peer, EndOptions.defaults(), EndOptions.defaults());
         try (RemoteProcess process = RemoteProcess.open(peer.pid()); Counters c = process.createCounters()) {
@@ -340,7 +340,7 @@ abstract class CountersConformance extends Conformance {
     }
 
     @Test
-    void aProcessThatIsStoppedOrKilled() throws Exception {
+    void countersOfAStoppedOrKilledProcessAreRead() throws Exception {
         PeerProcess peer = ownPeer();
         Pair p = connectedTo(peer, EndOptions.defaults(), EndOptions.defaults());
         RemoteProcess process = closing(RemoteProcess.open(peer.pid()));
@@ -382,7 +382,7 @@ abstract class CountersConformance extends Conformance {
 
     /** In a JVM that has no others: suites of several providers may run in this one. */
     @Test
-    void objectsComeAndGo() throws Exception {
+    void createdAndClosedObjectsKeepSumsCorrect() throws Exception {
         sharedPeer().run(fixture -> {
             try (RemoteProcess self = RemoteProcess.current();
                     End e = End.open(fixture, EndOptions.defaults());

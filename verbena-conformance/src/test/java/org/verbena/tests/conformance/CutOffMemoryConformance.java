@@ -87,7 +87,7 @@ abstract class CutOffMemoryConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void ofThePeer(There what) throws Exception {
+    void truncatedMemoryOfThePeerFailsUnlessPinned(There what) throws Exception {
         Pair p = connected();
         if (what.isAtomic() && (!p.near.context.supports(Feature.ATOMICS) || !fixture.atomicsOnRegisteredMemory())) {
             return;
@@ -115,7 +115,7 @@ abstract class CutOffMemoryConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void ofAReceive(Queue queue) throws Exception {
+    void truncatedReceiveBufferFailsUnlessPinned(Queue queue) throws Exception {
         Pair p = connected(options(queue), options(queue));
         String name = file.toString();
         p.far.act(end -> end.later = register(end, name));
@@ -136,7 +136,7 @@ abstract class CutOffMemoryConformance extends Conformance {
     /** A message that travels beside its receive is put there by a poll, when its sender has long been told. */
     @ParameterizedTest
     @EnumSource
-    void ofAReceiveOfAShortMessage(Queue queue) throws Exception {
+    void truncatedReceiveBufferFailsForAShortMessage(Queue queue) throws Exception {
         Pair p = connected(options(queue), options(queue));
         String name = file.toString();
         p.far.act(end -> {
@@ -168,7 +168,7 @@ abstract class CutOffMemoryConformance extends Conformance {
 
     /** A word that is stored at once. */
     @Test
-    void ofAnAtomicWrite() throws Exception {
+    void truncatedTargetFailsAnAtomicWriteUnlessPinned() throws Exception {
         needs(Feature.ATOMIC_WRITE);
         if (!fixture.atomicsOnRegisteredMemory()) {
             return;
@@ -193,7 +193,7 @@ abstract class CutOffMemoryConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void own(Here what) throws Exception {
+    void truncatedLocalMemoryFailsUnlessPinned(Here what) throws Exception {
         for (EndOptions.Memory there : EndOptions.Memory.values()) {
             makeFile();
             own(what, there);
@@ -221,7 +221,7 @@ abstract class CutOffMemoryConformance extends Conformance {
     }
 
     @Test
-    void ofADatagram() throws Exception {
+    void truncatedMemoryFailsADatagramUnlessPinned() throws Exception {
         needs(Feature.UD);
         Pair p = connected(EndOptions.datagrams(), EndOptions.datagrams());
         p.far.act(end -> assertPosted(end.postReceives(Op.receive(7).on(0, 4096))));
@@ -233,7 +233,7 @@ abstract class CutOffMemoryConformance extends Conformance {
 
     /** The post is refused, by an errno, and the next one is none the worse for it. */
     @Test
-    void inline() throws Exception {
+    void truncatedInlineDataAreRefusedAtPost() throws Exception {
         Pair p = connected();
         MemorySegment map = map(file.toString());
         MemoryRegion r = p.near.keep(p.near.pd.register(map, AccessFlags.ALL));

@@ -52,7 +52,7 @@ abstract class DatagramConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 24, 25, 64, 1000, 4095, 4096})
-    void datagramsArriveWithTheirHeader(int length) throws Exception {
+    void datagramArrivesWithItsHeader(int length) throws Exception {
         Pair p = ready();
         p.near.fill(0, length, 3);
         assertPosted(p.far.postReceives(Op.receive(7).on(0, GRH + length), Op.receive(8).on(8192, GRH + length + 9)));
@@ -78,7 +78,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void theReceiverAnswersToWhomTheHeaderNames() throws Exception {
+    void receiverRepliesToTheAddressInTheHeader() throws Exception {
         Pair p = ready();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 256)));
         assertPosted(p.near.postReceives(Op.receive(2).on(0, 256)));
@@ -112,7 +112,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void registeredMemoryWorksToo() throws Exception {
+    void registeredMemoryIsSentAndReceived() throws Exception {
         EndOptions o = datagrams().memory(EndOptions.Memory.REGISTERED);
         Pair p = connected(o, datagrams().memory(EndOptions.Memory.REGISTERED));
         p.near.fill(0, 2000, 6);
@@ -123,7 +123,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aDatagramThatFindsNoReceiveIsLost() throws Exception {
+    void datagramWithoutAReceiveIsLost() throws Exception {
         Pair p = ready();
         beginLosses(p);
         sent(p, Op.send(1).on(0, 8));
@@ -146,7 +146,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aReceiveThatIsTooShortIsNotUsed() throws Exception {
+    void tooShortReceiveIsNotUsed() throws Exception {
         Pair p = ready();
         assertPosted(p.far.postReceives(Op.receive(5).on(0, GRH + 8)));
         sent(p, Op.send(1).on(0, 9));
@@ -158,7 +158,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aWrongKeyIsNotTaken() throws Exception {
+    void datagramWithAWrongQkeyIsDropped() throws Exception {
         Pair p = ready();
         assertPosted(p.far.postReceives(Op.receive(5).on(0, 100)));
         assertPosted(p.near.postTo(p.near.qp, p.farAddress, 1, Op.send(1).on(0, 8)));
@@ -170,7 +170,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void whatGoesNowhereIsLost() throws Exception {
+    void datagramToNobodyIsLost() throws Exception {
         Pair p = ready();
         EndAddress far = p.farAddress;
         assertPosted(p.near.postTo(p.near.qp, p.near.handle(far.gid()), far.queuePairNumber() ^ 0x800, datagrams().qkey,
@@ -190,7 +190,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void statesOfTheReceiver() throws Exception {
+    void receiverTakesDatagramsInReadyStatesOnly() throws Exception {
         Pair p = pair(datagrams(), datagrams());
         p.near.toReady(p.near.qp);
         sent(p, Op.send(1).on(0, 8)); // in RESET
@@ -222,7 +222,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aDatagramLongerThanThePortTakesStopsSending() throws Exception {
+    void tooLongDatagramStopsSending() throws Exception {
         Pair p = ready();
         int mtu = p.near.context.queryPort(1).maxMtu();
         assertPosted(p.near.postTo(p.farAddress, Op.send(1).on(0, mtu + 1L), Op.send(2).on(0, 8)));
@@ -241,7 +241,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aReceiveIntoMemoryThatIsNotOursFails() throws Exception {
+    void receiveIntoForeignMemoryFails() throws Exception {
         Pair p = ready();
         assertPosted(p.far.postReceives(Op.receive(5).onKey(0x7fffff01, 0, 1000)));
         sent(p, Op.send(1).on(0, 8));
@@ -250,7 +250,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void otherOperationsAreRefused() throws Exception {
+    void operationsOtherThanSendAreRefused() throws Exception {
         Pair p = ready();
         for (Op op : List.of(Op.write(1, p.farAddress, 0).on(0, 8), Op.writeImmediate(1, p.farAddress, 0, 1).on(0, 8),
                 Op.read(1, p.farAddress, 0).on(0, 8), Op.fetchAndAdd(1, p.farAddress, 0, 1).on(0, 8),
@@ -274,7 +274,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void pathsThatThereAreNot() throws Exception {
+    void invalidPathsAreRefused() throws Exception {
         End end = end(datagrams());
         Gid gid = end.context.queryGid(1, 0);
         for (AddressVector bad : List.of(AddressVector.builder(gid).port(2).build(),
@@ -294,7 +294,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void oneSendsToManyAndManyToOne() throws Exception {
+    void oneToManyAndManyToOneDeliver() throws Exception {
         End near = end(datagrams().queues(512));
         near.toReady(near.qp);
         List<Far> fars = new ArrayList<>();
@@ -339,7 +339,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void datagramsOfOneSenderKeepTheirOrder() throws Exception {
+    void datagramsOfOneSenderStayInOrder() throws Exception {
         Pair p = connected(datagrams().queues(256), datagrams().queues(256));
         assertPosted(p.far.postReceives(Op.receives(200, 80, 80)));
         p.far.start(end -> {
@@ -371,7 +371,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aReceiverThatDoesNotKeepUpBlocksNobody() throws Exception {
+    void slowReceiverBlocksNobody() throws Exception {
         Pair p = connected(datagrams(), datagrams().queues(16));
         for (int i = 0; i < 16; i++) {
             assertPosted(p.far.postReceives(Op.receive(i).on(4200L * (i % 8), 4200)));
@@ -386,7 +386,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aSleepingReceiverIsWoken() throws Exception {
+    void sleepingReceiverIsWoken() throws Exception {
         Pair p = connected(datagrams(), datagrams().channel());
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(0, 100)));
         p.far.act(end -> assertThat(end.receiveCq.requestNotify(false)).isZero());
@@ -404,7 +404,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void moderatedEventsCountWhatWaits() throws Exception {
+    void moderatedEventsCountPendingDatagrams() throws Exception {
         Pair p = connected(datagrams(), datagrams().channel());
         p.far.act(end -> needs(end.context, Feature.CQ_MODERATION));
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(100, 100),
@@ -422,7 +422,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void manyQueuePairsOnOneCompletionQueue() throws Exception {
+    void manyQueuePairsShareOneCompletionQueue() throws Exception {
         Pair p = ready();
         List<EndAddress> all = p.far.run(end -> {
             List<EndAddress> list = new ArrayList<>();
@@ -454,7 +454,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aServiceIsFoundByItsAddress() throws Exception {
+    void serviceIsFoundByItsAddress() throws Exception {
         Pair p = withServices();
         InetSocketAddress at = fixture.listenerAt(p.far.run(end -> provide(end, 0, (byte) 7, (byte) 8)
                 .localAddress()));
@@ -475,7 +475,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void aServiceThatNobodyProvides() throws Exception {
+    void missingServiceIsReported() throws Exception {
         Pair p = withServices();
         InetSocketAddress at = fixture.listenerAt(p.far.run(end -> {
             DatagramService s = provide(end, 0);
@@ -491,7 +491,7 @@ abstract class DatagramConformance extends Conformance {
     }
 
     @Test
-    void servicesThatAreRefused() throws Exception {
+    void invalidServicesAreRefused() throws Exception {
         Pair p = withServices();
         ConnectionManager cm = p.near.context.connectionManager();
         assertErrno(Errno.EADDRNOTAVAIL, () -> cm.provide(new InetSocketAddress("192.0.2.99", 0), p.near.qp),

@@ -299,22 +299,22 @@ abstract class DestroyRaceConformance extends Conformance {
     }
 
     @Test
-    void objectsAreClosedWhileTheControlPathUsesThem() throws Exception {
+    void objectsMayBeClosedDuringControlCalls() throws Exception {
         race(t -> t.control, false);
     }
 
     @Test
-    void aContextIsClosedWhileTheControlPathUsesIt() throws Exception {
+    void contextMayBeClosedDuringControlCalls() throws Exception {
         race(t -> t.control, true);
     }
 
     @Test
-    void objectsAreClosedWhileTheDataPathUsesThem() throws Exception {
+    void objectsMayBeClosedDuringDataCalls() throws Exception {
         race(t -> t.data, false);
     }
 
     @Test
-    void aContextIsClosedWhileTheDataPathUsesIt() throws Exception {
+    void contextMayBeClosedDuringDataCalls() throws Exception {
         race(t -> t.data, true);
     }
 }

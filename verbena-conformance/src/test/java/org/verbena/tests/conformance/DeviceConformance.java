@@ -36,7 +36,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void theDeviceIsListedOnce() throws Exception {
+    void deviceIsListedOnce() throws Exception {
         Device d = open().device();
         assertThat(Verbs.devices()).extracting(Device::name).containsOnlyOnce(d.name());
         assertThat(d.provider()).isNotBlank();
@@ -45,7 +45,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void theDeviceIsOpenedByName() throws Exception {
+    void deviceIsOpenedByName() throws Exception {
         String name = open().device().name();
         try (Context c = Verbs.open(name)) {
             assertThat(c.device().name()).isEqualTo(name);
@@ -54,13 +54,13 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void anUnknownDeviceIsRefusedAndThoseThereAreAreNamed() throws Exception {
+    void unknownDeviceIsRefusedWithNamesOfTheOthers() throws Exception {
         String name = open().device().name();
         assertErrno(Errno.ENODEV, () -> Verbs.open("no-such-device"), "no-such-device", name);
     }
 
     @Test
-    void manyContextsAreIndependent() throws Exception {
+    void contextsAreIndependent() throws Exception {
         List<Context> contexts = List.of(open(), open(), open());
         contexts.getFirst().close();
         for (Context c : contexts.subList(1, 3)) {
@@ -93,7 +93,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void deviceAttributesDoNotChange() throws Exception {
+    void deviceAttributesAreConstant() throws Exception {
         Context c = open();
         assertThat(c.queryDevice()).usingRecursiveComparison().isEqualTo(open().queryDevice());
         assertThat(c.queryDevice()).usingRecursiveComparison().isEqualTo(c.queryDevice());
@@ -117,21 +117,21 @@ abstract class DeviceConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, 256, Integer.MAX_VALUE, Integer.MIN_VALUE})
-    void aPortThatDoesNotExistIsRefused(int port) throws Exception {
+    void missingPortIsRefused(int port) throws Exception {
         Context c = open();
         assertErrno(Errno.EINVAL, () -> c.queryPort(port), Integer.toString(port));
         assertErrno(Errno.EINVAL, () -> c.queryGid(port, 0), "port");
     }
 
     @Test
-    void thePortAfterTheLastIsRefused() throws Exception {
+    void portAfterTheLastIsRefused() throws Exception {
         Context c = open();
         int port = c.queryDevice().physicalPortCount() + 1;
         assertErrno(Errno.EINVAL, () -> c.queryPort(port), Integer.toString(port));
     }
 
     @Test
-    void theFirstGidNamesThePort() throws Exception {
+    void firstGidIdentifiesThePort() throws Exception {
         Context c = open();
         Gid g = c.queryGid(1, 0);
         assertThat(g).isNotEqualTo(new Gid(0, 0)).isEqualTo(c.queryGid(1, 0));
@@ -139,7 +139,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void aGidIndexBeyondTheTableIsRefused() throws Exception {
+    void gidIndexBeyondTheTableIsRefused() throws Exception {
         Context c = open();
         int length = c.queryPort(1).gidTableLength();
         assertErrno(Errno.EINVAL, () -> c.queryGid(1, length), Integer.toString(length));
@@ -148,7 +148,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void theGidTableHasAllGids() throws Exception {
+    void gidTableHasAllGids() throws Exception {
         Context c = open();
         List<GidEntry> table = c.queryGidTable();
         assertThat(table).isNotEmpty();
@@ -168,7 +168,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void partitionKeysAreFoundByTheirIndex() throws Exception {
+    void partitionKeyIsFoundByIndex() throws Exception {
         Context c = open();
         int length = c.queryPort(1).pkeyTableLength();
         assertThat(length).isPositive();
@@ -197,12 +197,12 @@ abstract class DeviceConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "no.such.feature", "QP.RC", "qp.rc ", "\0"})
-    void anUnknownFeatureIsNotSupported(String feature) throws Exception {
+    void unknownFeatureIsNotSupported(String feature) throws Exception {
         assertThat(open().supports(feature)).isFalse();
     }
 
     @Test
-    void theClockTicksAtItsFrequency() throws Exception {
+    void clockTicksAtItsFrequency() throws Exception {
         Context c = open();
         needs(c, Feature.QUERY_VALUES);
         long kilohertz = c.queryDevice().coreClockKilohertz().orElseThrow();
@@ -217,7 +217,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void theClockNeverGoesBack() throws Exception {
+    void clockIsMonotonic() throws Exception {
         Context c = open();
         needs(c, Feature.QUERY_VALUES);
         long last = Long.MIN_VALUE;
@@ -229,7 +229,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void valuesThatWereNotAskedForAreAbsent() throws Exception {
+    void valuesNotRequestedAreAbsent() throws Exception {
         Context c = open();
         needs(c, Feature.QUERY_VALUES);
         assertThat(c.queryValues(0).rawClock()).isEmpty();
@@ -243,7 +243,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void closingAContextClosesAllThatWasOpenedFromIt() throws Exception {
+    void closingAContextClosesItsObjects() throws Exception {
         Context c = open();
         End e = End.on(fixture, c, EndOptions.defaults().channel());
         VerbsObject pd2 = c.allocateProtectionDomain();
@@ -255,7 +255,7 @@ abstract class DeviceConformance extends Conformance {
 
     /** Objects that the program has lost do not keep the context open. */
     @Test
-    void closingAContextClosesWhatWasDroppedToo() throws Exception {
+    void closingAContextClosesDroppedObjects() throws Exception {
         Context c = open();
         List<WeakReference<VerbsObject>> dropped = dropSome(c);
         Await.within(Await.WHILE, () -> {
@@ -273,7 +273,7 @@ abstract class DeviceConformance extends Conformance {
     }
 
     @Test
-    void aClosedContextRefusesEverything() throws Exception {
+    void closedContextRefusesEverything() throws Exception {
         Context c = open();
         c.close();
         assertErrno(Errno.EINVAL, c::allocateProtectionDomain, "closed");
@@ -284,13 +284,13 @@ abstract class DeviceConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, Integer.MIN_VALUE, Integer.MAX_VALUE})
-    void aCompletionQueueOfAWrongSizeIsRefused(int cqe) throws Exception {
+    void completionQueueOfAnInvalidSizeIsRefused(int cqe) throws Exception {
         Context c = open();
         assertErrno(Errno.EINVAL, () -> c.createCompletionQueue(cqe), "cqe", Integer.toString(cqe));
     }
 
     @Test
-    void aCompletionQueueHasAtLeastTheEntriesAskedFor() throws Exception {
+    void completionQueueHasAtLeastTheRequestedEntries() throws Exception {
         Context c = open();
         int max = c.queryDevice().maxCqe();
         for (int cqe : new int[] {1, 2, 7, 100, max}) {

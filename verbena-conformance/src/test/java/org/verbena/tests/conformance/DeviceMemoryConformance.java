@@ -51,7 +51,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void peersReachDeviceMemory() throws Exception {
+    void peersAccessDeviceMemory() throws Exception {
         Pair p = pair(EndOptions.defaults(), Feature.DEVICE_MEMORY);
         long[] far = p.far.run(end -> {
             DeviceMemory m = end.keep(end.context.allocateDeviceMemory(SIZE, 3));
@@ -81,7 +81,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void messagesLeaveDeviceMemoryAndArriveThere() throws Exception {
+    void messagesAreSentFromAndReceivedIntoDeviceMemory() throws Exception {
         Pair p = pair(EndOptions.defaults(), Feature.DEVICE_MEMORY);
         DeviceMemory m = p.near.keep(p.near.context.allocateDeviceMemory(SIZE, 0));
         m.copyFrom(MemorySegment.ofArray(Pattern.bytes(SIZE, 5)), 0);
@@ -101,7 +101,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void deviceMemoryIsCountedAndHeld() throws Exception {
+    void deviceMemoryIsLimitedAndBusyWhileRegistered() throws Exception {
         var context = open();
         needs(context, Feature.DEVICE_MEMORY);
         long max = context.queryDevice().maxDeviceMemory().orElseThrow();
@@ -156,7 +156,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void whatWasWrittenIsFlushed() throws Exception {
+    void flushCompletesAfterTheWrite() throws Exception {
         for (EndOptions.Memory memory : EndOptions.Memory.values()) {
             Pair p = pair(flushable().memory(memory), Feature.FLUSH);
             assertPosted(p.near.post(Op.write(1, p.farAddress, 100).on(0, 1000).unsignaled()));
@@ -174,7 +174,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void flushesThatAreRefused() throws Exception {
+    void invalidFlushesAreRefused() throws Exception {
         Pair p = pair(flushable(), Feature.FLUSH);
         assertPosted(flush(p, SIZE - 7, 8, FlushType.GLOBAL, FlushType.RANGE));
         assertStatus(WcStatus.REM_ACCESS_ERR, 3, p.near.awaitSend());
@@ -199,7 +199,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void eightBytesAtOnce() throws Exception {
+    void atomicWriteStoresEightBytesAtOnce() throws Exception {
         Pair p = pair(EndOptions.defaults(), Feature.ATOMIC_WRITE);
         p.far.remember();
         for (long v : new long[] {0x0102030405060708L, -1, 0}) {
@@ -214,7 +214,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void atomicWritesThatAreRefused() throws Exception {
+    void invalidAtomicWritesAreRefused() throws Exception {
         Pair outside = pair(EndOptions.defaults().bytes(SIZE), Feature.ATOMIC_WRITE);
         assertPosted(write(outside, SIZE, 1));
         assertStatus(WcStatus.REM_ACCESS_ERR, 4, outside.near.awaitSend());
@@ -228,7 +228,7 @@ abstract class DeviceMemoryConformance extends Conformance {
     }
 
     @Test
-    void registeredMemoryAndAtomicWrites() throws Exception {
+    void atomicWriteReachesRegisteredMemory() throws Exception {
         Pair p = pair(EndOptions.defaults().memory(EndOptions.Memory.REGISTERED), Feature.ATOMIC_WRITE);
         int posted = write(p, 64, 4711);
         if (posted == 0) {

@@ -42,7 +42,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
     }
 
     @Test
-    void anEndThatSomebodyWantedIsNoErrorOfTheQueuePairs() throws Exception {
+    void disconnectRaisesNoFatalEvent() throws Exception {
         Pair p = pair();
         needs(p.near.context, Feature.COUNTERS);
         Connection c = connect(p.near, listen(p.far, Listening::accept));
@@ -59,7 +59,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
 
     /** What was sent before the end arrives before it. */
     @Test
-    void whatWasSentBeforeDisconnectingArrives() throws Exception {
+    void sendBeforeDisconnectArrives() throws Exception {
         for (int round = 0; round < 20; round++) {
             Pair p = pair();
             Connection c = connect(p.near, listen(p.far, Listening::accept));
@@ -78,7 +78,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
 
     /** The end that connected looks only when the other end has left, and its queue pair is gone. */
     @Test
-    void whatWasSentBeforeDisconnectingIsThereAfterwards() throws Exception {
+    void sendBeforeDisconnectCanBePolledAfterwards() throws Exception {
         Pair p = pair();
         p.near.toInit();
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 64)));
@@ -102,7 +102,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
     }
 
     @Test
-    void theFarSideMayDisconnectToo() throws Exception {
+    void passiveSideMayDisconnect() throws Exception {
         Pair p = pair();
         Connection c = connect(p.near, listen(p.far, Listening::accept));
         p.far.join();
@@ -112,7 +112,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
     }
 
     @Test
-    void bothSidesMayDisconnectAtOnce() throws Exception {
+    void bothSidesMayDisconnectSimultaneously() throws Exception {
         for (int round = 0; round < 20; round++) {
             Pair p = pair();
             Connection c = connect(p.near, listen(p.far, Listening::accept));
@@ -140,7 +140,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
     }
 
     @Test
-    void aQueuePairConnectsAgainAfterDisconnecting() throws Exception {
+    void queuePairReconnectsAfterDisconnect() throws Exception {
         Pair p = pair();
         for (int round = 0; round < 10; round++) {
             Connection c = connect(p.near, listen(p.far, Listening::accept));

@@ -64,7 +64,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void anArmedQueueMakesOneEvent() throws Exception {
+    void armedQueueRaisesOneEvent() throws Exception {
         Pair p = pair();
         for (int round = 0; round < 10; round++) {
             arm(p.near.receiveCq, false);
@@ -78,7 +78,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void anArmingIsGoodForOneEventHoweverManyCompletionsCome() throws Exception {
+    void oneArmingRaisesOneEventForManyCompletions() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, false);
         arm(p.near.receiveCq, false); // a second time changes nothing
@@ -91,7 +91,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void aQueueThatIsNotArmedMakesNoEvent() throws Exception {
+    void queueWithoutArmingRaisesNoEvent() throws Exception {
         Pair p = pair();
         send(p, Op.send(1).on(0, 8));
         expectNoEvent(p);
@@ -100,7 +100,7 @@ abstract class EventsConformance extends Conformance {
 
     /** The event is for the next completion; older ones are found by the poll after arming. */
     @Test
-    void whatCameBeforeArmingIsFoundByPolling() throws Exception {
+    void completionsBeforeArmingAreFoundByPolling() throws Exception {
         Pair p = pair();
         send(p, Op.send(1).on(0, 8));
         arm(p.near.receiveCq, false);
@@ -111,7 +111,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void sendCompletionsMakeEventsToo() throws Exception {
+    void sendCompletionsRaiseEvents() throws Exception {
         Pair p = pair();
         arm(p.near.sendCq, false);
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8)));
@@ -123,7 +123,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void queuesOfOneChannelAreToldApart() throws Exception {
+    void eventNamesItsQueueOfTheChannel() throws Exception {
         Pair p = pair();
         arm(p.near.sendCq, false);
         arm(p.near.receiveCq, false);
@@ -145,7 +145,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void onlySolicitedMessagesCountWhenAskedSo() throws Exception {
+    void armingForSolicitedIgnoresOtherMessages() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, true);
         send(p, Op.send(1).on(0, 8));
@@ -165,7 +165,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void armingForAllAfterArmingForSolicitedCountsForAll() throws Exception {
+    void armingForAllReplacesArmingForSolicited() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, true);
         arm(p.near.receiveCq, false);
@@ -174,7 +174,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void anArmingForAllIsNotTakenBackByOneForSolicited() throws Exception {
+    void armingForSolicitedKeepsAnEarlierArmingForAll() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, false);
         arm(p.near.receiveCq, true);
@@ -183,7 +183,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void errorsAreAlwaysSolicited() throws Exception {
+    void errorsCountAsSolicited() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, true);
         arm(p.near.sendCq, true);
@@ -197,7 +197,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void flushedRequestsMakeEvents() throws Exception {
+    void flushedRequestsRaiseEvents() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, true);
         p.near.to(QueuePairState.ERR);
@@ -206,7 +206,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void theDescriptorIsReadableWhileAnEventWaits() throws Exception {
+    void descriptorIsReadableWhileAnEventIsPending() throws Exception {
         Pair p = pair();
         Fd fd = Fd.of(channel(p).descriptor());
         for (int round = 0; round < 5; round++) {
@@ -222,7 +222,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void epollWaitsForTheDescriptor() throws Exception {
+    void epollReportsTheDescriptor() throws Exception {
         Pair p = pair();
         p.far.act(end -> { // the peer sends when its memory says so, so that the wait below really sleeps
             end.start(e -> {
@@ -253,7 +253,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void aWaitingThreadIsWoken() throws Exception {
+    void waitingThreadIsWoken() throws Exception {
         Pair p = pair();
         for (int round = 0; round < 20; round++) {
             arm(p.near.receiveCq, false);
@@ -272,7 +272,7 @@ abstract class EventsConformance extends Conformance {
 
     /** The classical loop: arm, poll, wait. No message is ever missed, however the two interleave. */
     @Test
-    void theArmPollWaitLoopMissesNothing() throws Exception {
+    void armPollWaitLoopMissesNothing() throws Exception {
         int messages = 3000;
         Pair p = pair();
         p.far.start(end -> {
@@ -305,7 +305,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void aSleepingThreadUsesNoProcessor() throws Exception {
+    void sleepingThreadUsesNoCpuTime() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, false);
         var threads = java.lang.management.ManagementFactory.getThreadMXBean();
@@ -326,7 +326,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void waitingEndsAfterItsTime() throws Exception {
+    void waitTimesOut() throws Exception {
         Pair p = pair();
         CompletionChannel channel = channel(p);
         assertTakes(0, () -> channel.await(Duration.ZERO));
@@ -346,7 +346,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void aVeryLongTimeIsNoMistake() throws Exception {
+    void veryLongTimeoutIsAccepted() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, false);
         send(p, Op.send(1).on(0, 8));
@@ -354,7 +354,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void anInterruptionEndsTheWait() throws Exception {
+    void interruptEndsTheWait() throws Exception {
         Pair p = pair();
         assertInterruptible(() -> channel(p).await(Await.LIMIT));
         assertInterruptible(() -> p.near.context.awaitAsyncEvent(Await.LIMIT));
@@ -443,7 +443,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void asynchronousEventsComeToTheirContextOnly() throws Exception {
+    void asynchronousEventsReachTheirContextOnly() throws Exception {
         Pair p = pair();
         Context other = open();
         p.far.act(end -> end.remember());
@@ -453,7 +453,7 @@ abstract class EventsConformance extends Conformance {
     }
 
     @Test
-    void anAsynchronousEventSaysWhatHappened() throws Exception {
+    void asynchronousEventHasItsTypeAndObject() throws Exception {
         Pair p = pair();
         FutureTask<AsyncEvent> waiter = start(() -> {
             AsyncEvent e;
@@ -471,7 +471,7 @@ abstract class EventsConformance extends Conformance {
 
     /** As the kernel does: events that nobody has taken go with their object. */
     @Test
-    void eventsGoWithTheirObject() throws Exception {
+    void closingAnObjectDropsItsEvents() throws Exception {
         Pair p = pair();
         assertPosted(p.far.post(Op.write(1, p.nearAddress, -8).on(0, 8)));
         p.far.awaitSend(); // by then it is raised, or about to be

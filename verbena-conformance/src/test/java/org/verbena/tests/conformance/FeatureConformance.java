@@ -324,7 +324,7 @@ abstract class FeatureConformance extends Conformance {
 
     @ParameterizedTest
     @MethodSource("features")
-    void aFeatureWorksIfAndOnlyIfItIsSupported(String feature) throws Exception {
+    void featureWorksIfAndOnlyIfReported(String feature) throws Exception {
         EndOptions o = EndOptions.defaults()
                 .access(AccessFlags.ALL | AccessFlags.MW_BIND | AccessFlags.FLUSH_GLOBAL)
                 .queuePairAccess(AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL);
@@ -347,7 +347,7 @@ abstract class FeatureConformance extends Conformance {
 
     /** So that nobody adds an identifier that the suite does not know. */
     @Test
-    void everyIdentifierIsTried() throws Exception {
+    void everyFeatureIdentifierIsTested() throws Exception {
         Set<String> all = new HashSet<>();
         for (Field f : Feature.class.getFields()) {
             if (Modifier.isStatic(f.getModifiers()) && f.getType() == String.class) {

@@ -48,7 +48,7 @@ import org.verbena.verbs.WorkQueueInitAttributes;
 
 /**
  * Objects of another context: every method of the API that takes an object is here, so that one that is added later fails
- * {@link #everyMethodThatTakesAnObjectIsTested} until it is.
+ * {@link #everyMethodWithAnObjectParameterIsTested} until it is.
  */
 abstract class ForeignObjectsConformance extends Conformance {
     /** Methods that take objects of any context, and why. */
@@ -308,7 +308,7 @@ abstract class ForeignObjectsConformance extends Conformance {
     }
 
     @Test
-    void everyMethodThatTakesAnObjectIsTested() {
+    void everyMethodWithAnObjectParameterIsTested() {
         Set<String> all = ApiMethods.classes().stream().flatMap(c -> ApiMethods.methods(c).stream())
                 .filter(ApiMethods::takesObject).map(ApiMethods::signature).collect(Collectors.toSet());
         assertThat(Stream.concat(attempts.keySet().stream(), NOT_TESTED.keySet().stream()))

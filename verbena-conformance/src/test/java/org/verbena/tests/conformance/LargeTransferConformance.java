@@ -23,7 +23,7 @@ abstract class LargeTransferConformance extends Conformance {
     /** 128 MiB each way, with {@code -Dthorough} one gibibyte, in as few messages as the port allows. */
     @Test
     @Timeout(300)
-    void theLargestTransferIsWrittenAndRead() throws Exception {
+    void largestTransferIsWrittenAndRead() throws Exception {
         try (Context c = fixture.open()) {
             long wanted = Thorough.wanted() ? Long.MAX_VALUE : 128 * MIB;
             long n = Math.min(Math.min(wanted, fixture.largestTransfer()), c.queryDevice().maxMrSize());
@@ -56,7 +56,7 @@ abstract class LargeTransferConformance extends Conformance {
     /** Memory of both kinds, and not as much of it: what is registered may take a way of its own. */
     @ParameterizedTest
     @EnumSource(EndOptions.Memory.class)
-    void someMebibytesOfEitherMemory(EndOptions.Memory memory) throws Exception {
+    void severalMebibytesOfEachMemoryKindAreTransferred(EndOptions.Memory memory) throws Exception {
         long n = Math.min(64 * MIB, fixture.largestTransfer());
         Pair p = connected(EndOptions.defaults().memory(memory).bytes(n), EndOptions.defaults().memory(memory).bytes(
                 n));

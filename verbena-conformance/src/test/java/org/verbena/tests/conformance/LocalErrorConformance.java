@@ -114,7 +114,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void aSendFromOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
+    void sendFromOutsideTheRegionFails(Memory memory, long offset, long length) throws Exception {
         assertLocalProtection(memory, offset, length, p -> {
             assertPosted(p.far.postReceives(Op.receive(1).on(0, SIZE)));
             return Op.send(1001).on(offset, length);
@@ -123,7 +123,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @MethodSource("ranges")
-    void aWriteFromOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
+    void writeFromOutsideTheRegionFails(Memory memory, long offset, long length) throws Exception {
         assertLocalProtection(memory, offset, length, p -> Op.write(1001, p.farAddress, 0).on(offset, length));
     }
 
@@ -134,14 +134,14 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @MethodSource("readRanges")
-    void aReadToOutsideTheRegion(Memory memory, long offset, long length) throws Exception {
+    void readToOutsideTheRegionFails(Memory memory, long offset, long length) throws Exception {
         assertLocalProtection(memory, offset, length, p -> Op.read(1001, p.farAddress, 0).on(offset, length));
     }
 
     /** Address and length at the very ends of 64 bits, so that sums overflow. */
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void addressesThatOverflow(Memory memory) throws Exception {
+    void overflowingAddressesFail(Memory memory) throws Exception {
         for (long address : new long[] {0, -1, -8, Long.MAX_VALUE, Long.MIN_VALUE}) {
             for (long length : new long[] {8, 4096}) {
                 Pair p = pair(memory);
@@ -153,7 +153,7 @@ abstract class LocalErrorConformance extends Conformance {
     /** A length that no message can have is refused when posted, or fails locally; either way nothing moves. */
     @ParameterizedTest
     @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, 1L << 62})
-    void lengthsThatNoMessageHas(long length) throws Exception {
+    void impossibleLengthsFail(long length) throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         int r = p.near.post(Op.write(1, p.farAddress, 0).on(0, length));
         if (r == 0) {
@@ -166,14 +166,14 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void anAtomicsResultOutsideTheRegion() throws Exception {
+    void atomicResultOutsideTheRegionFails() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         needs(p.near.context, org.verbena.verbs.Feature.ATOMICS);
         assertFailsBehindItsBeginning(p, Op.fetchAndAdd(1001, p.farAddress, 0, 1).on(SIZE - 4, 8));
     }
 
     @Test
-    void anUnknownKey() throws Exception {
+    void unknownKeyFails() throws Exception {
         for (int key : new int[] {0, -1, 0x12345678}) {
             Pair p = pair(Memory.ALLOCATED);
             assertFails(p, Op.write(1001, p.farAddress, 0).onKey(key, p.near.region.address(), 8), fixture
@@ -188,7 +188,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void theSecondBufferIsWrong() throws Exception {
+    void wrongSecondBufferFails() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         assertLocalProtection(p, Op.write(1001, p.farAddress, 0).on(0, 100).on(SIZE, 1));
         p = pair(Memory.ALLOCATED);
@@ -199,7 +199,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void aReadIntoARegionWithoutLocalWrite() throws Exception {
+    void readIntoARegionWithoutLocalWriteFails() throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = connected(options(memory).access(AccessFlags.REMOTE_READ), options(memory));
             p.far.fill(0, SIZE, 1);
@@ -210,7 +210,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void anAtomicsResultIntoARegionWithoutLocalWrite() throws Exception {
+    void atomicResultIntoARegionWithoutLocalWriteFails() throws Exception {
         Pair p = connected(options(Memory.ALLOCATED).access(0), options(Memory.ALLOCATED));
         needs(p.near.context, org.verbena.verbs.Feature.ATOMICS);
         p.near.remember();
@@ -219,7 +219,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void sendingNeedsNoRight() throws Exception {
+    void sendNeedsNoAccessRight() throws Exception {
         Pair p = connected(options(Memory.ALLOCATED).access(0), options(Memory.ALLOCATED));
         p.near.fill(0, 100, 1);
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 100)));
@@ -228,7 +228,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void aClosedRegion() throws Exception {
+    void closedRegionFails() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         MemoryRegion r = p.near.pd.allocate(4096, AccessFlags.ALL);
         Op op = Op.write(1001, p.farAddress, 0).onKey(r.lkey(), r.address(), 8);
@@ -237,7 +237,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void aRegionWhoseArenaIsClosed() throws Exception {
+    void regionOfAClosedArenaFails() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         Arena arena = Arena.ofShared();
         MemoryRegion r = p.near.keep(p.near.pd.register(arena.allocate(1 << 20), AccessFlags.ALL));
@@ -247,7 +247,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void aRegionOfAnotherProtectionDomain() throws Exception {
+    void regionOfAnotherProtectionDomainFails() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         var pd = p.near.context.allocateProtectionDomain();
         try (MemoryRegion r = pd.allocate(4096, AccessFlags.ALL)) {
@@ -258,7 +258,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 20, 64, 65, 4000})
-    void aMessageThatDoesNotFitTheReceive(int length) throws Exception {
+    void messageLongerThanTheReceiveFails(int length) throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = pair(memory);
             assertPosted(p.far.postReceives(Op.receive(1).on(0, length - 1), Op.receive(2).on(0, SIZE)));
@@ -277,7 +277,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     /** One byte more than the port takes, in pieces of one buffer that nobody touches. */
     @Test
-    void aMessageLongerThanThePortTakes() throws Exception {
+    void messageLongerThanThePortLimitFails() throws Exception {
         for (int kind = 0; kind < 3; kind++) {
             int pieces = 16;
             Pair p = connected(options(Memory.ALLOCATED).maxSge(pieces), options(Memory.ALLOCATED).maxSge(pieces));
@@ -310,7 +310,7 @@ abstract class LocalErrorConformance extends Conformance {
     }
 
     @Test
-    void anInlineMessageThatDoesNotFitTheReceive() throws Exception {
+    void inlineMessageLongerThanTheReceiveFails() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         org.junit.jupiter.api.Assumptions.assumeTrue(p.near.device.maxInlineData() >= 8, "no inline data");
         assertPosted(p.far.postReceives(Op.receive(1)));
@@ -335,7 +335,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 4000})
-    void aReceiveOutsideItsRegion(int length) throws Exception {
+    void receiveOutsideItsRegionFails(int length) throws Exception {
         for (Memory memory : Memory.values()) {
             for (long offset : new long[] {SIZE, SIZE - 4, -1, -8, Long.MIN_VALUE, 1L << 40}) {
                 assertBadReceive(pair(memory), Op.receive(77).on(offset, length), length);
@@ -345,7 +345,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 4000})
-    void aReceiveWithAnUnknownKey(int length) throws Exception {
+    void receiveWithAnUnknownKeyFails(int length) throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         int key = p.far.run(end -> end.region.lkey() ^ 1 << 20);
         assertBadReceive(p, Op.receive(77).onKey(key, p.farAddress.address(), length), length);
@@ -353,7 +353,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 4000})
-    void aReceiveWithoutLocalWrite(int length) throws Exception {
+    void receiveWithoutLocalWriteFails(int length) throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = connected(options(memory), options(memory).access(AccessFlags.REMOTE_READ));
             p.far.remember();
@@ -363,7 +363,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 4000})
-    void aReceiveWhoseRegionWasClosed(int length) throws Exception {
+    void receiveOfAClosedRegionFails(int length) throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         assertPosted(p.far.run(end -> {
             MemoryRegion r = end.pd.allocate(4096, AccessFlags.ALL);
@@ -380,7 +380,7 @@ abstract class LocalErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {8, 4000})
-    void aReceiveOfAnotherProtectionDomain(int length) throws Exception {
+    void receiveOfAnotherProtectionDomainFails(int length) throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         assertPosted(p.far.run(end -> {
             var pd = end.keep(end.context.allocateProtectionDomain());

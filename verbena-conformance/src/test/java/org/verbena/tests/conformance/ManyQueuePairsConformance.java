@@ -90,7 +90,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
     }
 
     @Test
-    void eachMessageIsFoundOnceAndInOrder() throws Exception {
+    void eachMessageIsPolledOnceAndInOrder() throws Exception {
         int messages = MANY * ROUNDS;
         p.far.start(end -> {
             Map<Integer, Integer> perQueuePair = new HashMap<>();
@@ -125,7 +125,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
     }
 
     @Test
-    void thePollAfterACompletedSendFindsItsMessage() throws Exception {
+    void pollAfterACompletedSendFindsItsMessage() throws Exception {
         for (int k = 0; k < 2 * MANY; k++) {
             int i = random.nextInt(MANY);
             send(near.get(i), k);
@@ -141,7 +141,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
     }
 
     @Test
-    void aSleeperIsWokenByWhicheverItIs() throws Exception {
+    void sleeperIsWokenByAnyQueuePair() throws Exception {
         for (int k = 0; k < MANY; k++) {
             p.far.start(end -> {
                 CompletionQueue cq = end.receiveCq;
@@ -161,7 +161,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
     }
 
     @Test
-    void othersGoOnWhenSomeAreDestroyedOrFail() throws Exception {
+    void otherQueuePairsContinueWhenSomeFail() throws Exception {
         for (int k = 0; k < MANY; k += 2) {
             QueuePair q = near.get(k);
             if (k % 4 == 0) {
@@ -182,7 +182,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
     }
 
     @Test
-    void whatIsFlushedIsFound() throws Exception {
+    void flushedRequestsArePolled() throws Exception {
         List<QueuePair> failed = near.subList(MANY / 2, MANY);
         for (QueuePair q : failed) {
             for (int k = 0; k < DEPTH; k++) {

@@ -51,7 +51,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void allocatedMemoryIsGoodInEveryThread() throws Exception {
+    void allocatedMemoryIsAccessibleFromEveryThread() throws Exception {
         try (MemoryRegion r = pd().allocate(PAGE, AccessFlags.ALL)) {
             Thread t = Thread.ofPlatform().start(() -> r.segment().set(ValueLayout.JAVA_INT, 0, 42));
             t.join();
@@ -60,7 +60,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void aRegionKnowsWhatItWasMadeOf() throws Exception {
+    void regionReturnsItsAddressLengthAndDomain() throws Exception {
         ProtectionDomain pd = pd();
         try (Arena arena = Arena.ofShared()) {
             MemorySegment s = arena.allocate(100).asSlice(3, 90);
@@ -78,13 +78,13 @@ abstract class MemoryConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE})
-    void aWrongSizeIsRefused(long bytes) throws Exception {
+    void invalidSizeIsRefused(long bytes) throws Exception {
         ProtectionDomain pd = pd();
         assertErrno(Errno.EINVAL, () -> pd.allocate(bytes, AccessFlags.ALL), Long.toString(bytes));
     }
 
     @Test
-    void aSizeBeyondTheLimitIsRefused() throws Exception {
+    void sizeBeyondTheLimitIsRefused() throws Exception {
         ProtectionDomain pd = pd();
         long max = pd.context().queryDevice().maxMrSize();
         if (max == Long.MAX_VALUE) { // no size is beyond it; there is no such memory
@@ -99,14 +99,14 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void anEmptySegmentIsRefused() throws Exception {
+    void emptySegmentIsRefused() throws Exception {
         ProtectionDomain pd = pd();
         assertErrno(Errno.EINVAL, () -> pd.register(MemorySegment.NULL, AccessFlags.LOCAL_WRITE));
         assertErrno(Errno.EINVAL, () -> pd.register(MemorySegment.ofAddress(PAGE), 0));
     }
 
     @Test
-    void moreMemoryThanThereIsIsEnomem() throws Exception {
+    void allocationBeyondAvailableMemoryIsEnomem() throws Exception {
         ProtectionDomain pd = pd();
         long max = pd.context().queryDevice().maxMrSize();
         long twice = 2 * ((com.sun.management.OperatingSystemMXBean) java.lang.management.ManagementFactory
@@ -118,7 +118,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void sizesOfOneByteAndOfAPageMoreOrLess() throws Exception {
+    void sizesAroundAByteAndAPageAreAccepted() throws Exception {
         ProtectionDomain pd = pd();
         for (long n : new long[] {1, 2, PAGE - 1, PAGE, PAGE + 1, 1 << 20}) {
             try (MemoryRegion r = pd.allocate(n, AccessFlags.ALL)) {
@@ -132,7 +132,7 @@ abstract class MemoryConformance extends Conformance {
     @ValueSource(ints = {AccessFlags.REMOTE_WRITE, AccessFlags.REMOTE_ATOMIC,
         AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ,
         AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC | AccessFlags.REMOTE_READ})
-    void remoteWritingNeedsLocalWrite(int access) throws Exception {
+    void remoteWriteNeedsLocalWrite(int access) throws Exception {
         ProtectionDomain pd = pd();
         assertErrno(Errno.EINVAL, () -> pd.allocate(PAGE, access), "LOCAL_WRITE");
         try (Arena arena = Arena.ofShared()) {
@@ -145,7 +145,7 @@ abstract class MemoryConformance extends Conformance {
     @ValueSource(ints = {0, AccessFlags.LOCAL_WRITE, AccessFlags.REMOTE_READ, AccessFlags.ALL,
         AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_ATOMIC,
         AccessFlags.ALL | AccessFlags.RELAXED_ORDERING, AccessFlags.LOCAL_WRITE | 1 << 25})
-    void goodAccessIsTakenAndOptionalFlagsAreHints(int access) throws Exception {
+    void validAccessIsAcceptedAndOptionalFlagsAreHints(int access) throws Exception {
         ProtectionDomain pd = pd();
         pd.allocate(PAGE, access).close();
         try (Arena arena = Arena.ofShared()) {
@@ -162,7 +162,7 @@ abstract class MemoryConformance extends Conformance {
 
     /** Requests are carried out on other threads than the one that alone may touch it. */
     @Test
-    void confinedMemoryIsRefusedWithASentence() throws Exception {
+    void confinedMemoryIsRefusedWithAReason() throws Exception {
         ProtectionDomain pd = pd();
         try (Arena confined = Arena.ofConfined(); Arena shared = Arena.ofShared()) {
             MemorySegment s = confined.allocate(PAGE);
@@ -177,7 +177,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void heapMemoryIsRefusedWithASentence() throws Exception {
+    void heapMemoryIsRefusedWithAReason() throws Exception {
         ProtectionDomain pd = pd();
         for (MemorySegment s : new MemorySegment[] {MemorySegment.ofArray(new byte[64]),
             MemorySegment.ofArray(new long[8]), MemorySegment.ofBuffer(ByteBuffer.allocate(64)),
@@ -187,7 +187,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void aDirectBufferIsTaken() throws Exception {
+    void directBufferIsAccepted() throws Exception {
         ProtectionDomain pd = pd();
         ByteBuffer b = ByteBuffer.allocateDirect(100);
         try (MemoryRegion r = pd.register(MemorySegment.ofBuffer(b), AccessFlags.ALL)) {
@@ -196,7 +196,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void aReadOnlySegmentGivesNoWriteAccess() throws Exception {
+    void readOnlySegmentGivesNoWriteAccess() throws Exception {
         ProtectionDomain pd = pd();
         try (Arena arena = Arena.ofShared()) {
             MemorySegment s = arena.allocate(64).asReadOnly();
@@ -216,7 +216,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void keysAreNeverGivenTwiceAtATime() throws Exception {
+    void liveKeysAreUnique() throws Exception {
         ProtectionDomain pd = pd();
         Set<Integer> lkeys = new HashSet<>();
         Set<Integer> rkeys = new HashSet<>();
@@ -236,7 +236,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void aKeyIsNotUsedAgainAtOnce() throws Exception {
+    void keyIsNotReusedImmediately() throws Exception {
         ProtectionDomain pd = pd();
         int last = 0;
         for (int i = 0; i < 100; i++) {
@@ -248,7 +248,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void memoryIsGivenBack() throws Exception {
+    void closedRegionsReleaseMemory() throws Exception {
         ProtectionDomain pd = pd();
         long piece = 256L << 20;
         long before = availableMemory();
@@ -271,7 +271,7 @@ abstract class MemoryConformance extends Conformance {
 
     /** The segment outlives its region without harm: to read it may throw, but never crash. */
     @Test
-    void theSegmentOfAClosedRegionIsSafeToTouch() throws Exception {
+    void segmentOfAClosedRegionIsSafeToAccess() throws Exception {
         ProtectionDomain pd = pd();
         MemoryRegion r = pd.allocate(PAGE, AccessFlags.ALL);
         MemorySegment s = r.segment();
@@ -286,7 +286,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void aRegionOfAClosedArenaCanBeClosed() throws Exception {
+    void regionOfAClosedArenaCanBeClosed() throws Exception {
         ProtectionDomain pd = pd();
         Arena arena = Arena.ofShared();
         MemoryRegion r = pd.register(arena.allocate(64), AccessFlags.ALL);
@@ -296,7 +296,7 @@ abstract class MemoryConformance extends Conformance {
     }
 
     @Test
-    void oneMemoryMayBeRegisteredTwice() throws Exception {
+    void sameMemoryMayBeRegisteredTwice() throws Exception {
         ProtectionDomain pd = pd();
         try (Arena arena = Arena.ofShared()) {
             MemorySegment s = arena.allocate(64);

@@ -99,7 +99,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
-    void aWindowGivesWhatItsRegionDoesNot(int type) throws Exception {
+    void windowGrantsAccessItsRegionDoesNot(int type) throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = pair(memory);
             long[] w = p.far.run(end -> bind(end, type, 1000, 3000, REMOTE));
@@ -120,7 +120,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(longs = {-1, 2993, 3000, -1000, 1L << 40, Long.MIN_VALUE})
-    void outsideTheWindow(long offset) throws Exception {
+    void accessOutsideTheWindowIsRefused(long offset) throws Exception {
         for (int type : new int[] {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2}) {
             Pair p = pair();
             long[] w = p.far.run(end -> bind(end, type, 1000, 3000, REMOTE));
@@ -129,7 +129,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void rightsOfTheWindowAreAllThatCount() throws Exception {
+    void onlyRightsOfTheWindowCount() throws Exception {
         Pair p = pair(Memory.ALLOCATED, AccessFlags.ALL | AccessFlags.MW_BIND);
         long[] w = p.far.run(end -> bind(end, MemoryWindow.TYPE_2, 0, 3000, AccessFlags.REMOTE_READ));
         assertPosted(p.near.post(at(Op.read(2, p.farAddress, 0).on(4096, 500), w, 10)));
@@ -139,7 +139,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void addressesThatCountFromZero() throws Exception {
+    void zeroBasedAddressesWork() throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = pair(memory);
             long[] w = p.far.run(end -> bind(end, MemoryWindow.TYPE_2, 1000, 3000, REMOTE | AccessFlags.ZERO_BASED));
@@ -150,7 +150,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void aWindowOfType1IsBoundAgainAndAgain() throws Exception {
+    void type1WindowIsBoundRepeatedly() throws Exception {
         Pair p = pair();
         long[] first = p.far.run(end -> bind(end, MemoryWindow.TYPE_1, 0, 1000, REMOTE));
         assertWritten(p, first, 0, 0);
@@ -161,7 +161,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void aBindingThatFailsLeavesTheOldOne() throws Exception {
+    void failedBindKeepsThePreviousBinding() throws Exception {
         Pair p = pair();
         long[] w = p.far.run(end -> {
             long[] bound = bind(end, MemoryWindow.TYPE_1, 0, 1000, REMOTE);
@@ -177,7 +177,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void aLengthOfZeroUnbinds() throws Exception {
+    void bindWithZeroLengthUnbinds() throws Exception {
         Pair p = pair();
         long[] w = p.far.run(end -> bind(end, MemoryWindow.TYPE_1, 0, 1000, REMOTE));
         p.far.act(end -> {
@@ -194,7 +194,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     /** No queue pair but the one that it was bound through. */
     @Test
-    void aWindowOfType2BelongsToItsQueuePair() throws Exception {
+    void type2WindowBelongsToItsQueuePair() throws Exception {
         Pair p = pair();
         Pair q = connected(EndOptions.defaults(), EndOptions.defaults());
         long[] w = p.far.run(end -> {
@@ -217,7 +217,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     /** Binding and invalidating concern one end alone. */
     @Test
-    void aWindowIsBoundWhileNobodyListens() throws Exception {
+    void windowIsBoundWithoutAReceiver() throws Exception {
         Pair p = pair(EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND), EndOptions.defaults());
         needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_2);
         p.toInit();
@@ -231,7 +231,7 @@ abstract class MemoryWindowConformance extends Conformance {
     // ---- taking away
 
     @Test
-    void aLocalInvalidationTakesTheKeyAway() throws Exception {
+    void localInvalidateRevokesTheKey() throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = pair(memory);
             long[] w = p.far.run(end -> bind(end, MemoryWindow.TYPE_2, 0, 1000, REMOTE));
@@ -249,7 +249,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void whatIsNotBoundCannotBeInvalidated() throws Exception {
+    void unboundWindowCannotBeInvalidated() throws Exception {
         Pair p = pair();
         p.far.act(end -> {
             MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
@@ -275,7 +275,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 8, 64, 65, 3000})
-    void aMessageTakesTheKeyAway(int length) throws Exception {
+    void sendWithInvalidateRevokesTheKey(int length) throws Exception {
         for (boolean inline : new boolean[] {false, true}) {
             Pair p = pair();
             needs(p.near.context, Feature.SEND_INVALIDATE);
@@ -306,7 +306,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void aMessageWithAWrongKeyIsAnErrorOnBothEnds() throws Exception {
+    void sendWithInvalidateOfAWrongKeyFailsBothEnds() throws Exception {
         for (int i = 0; i < 4; i++) {
             Pair p = pair();
             needs(p.near.context, Feature.SEND_INVALIDATE);
@@ -330,7 +330,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
-    void closingTakesTheKeyAway(int type) throws Exception {
+    void closeRevokesTheKey(int type) throws Exception {
         Pair p = pair();
         long[] w = p.far.run(end -> bind(end, type, 0, 1000, REMOTE));
         assertWritten(p, w, 0, 0);
@@ -345,7 +345,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     /** Nothing that was written after the completion is there. */
     @Test
-    void nothingIsWrittenAfterAnInvalidation() throws Exception {
+    void nothingIsWrittenAfterInvalidation() throws Exception {
         for (int round = 0; round < fixture.rounds(20); round++) {
             EndOptions o = EndOptions.defaults().bytes(1 << 20).access(AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
             Pair p = connected(o, o);
@@ -388,7 +388,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void bindingsThatTheRegionForbids(Memory memory) throws Exception {
+    void bindsForbiddenByTheRegionAreRefused(Memory memory) throws Exception {
         int bindable = AccessFlags.ALL | AccessFlags.MW_BIND;
         for (int type : new int[] {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2}) {
             assertNotBound(pair(memory), WcStatus.MW_BIND_ERR, new long[] {AccessFlags.ALL, type, 0, 8, REMOTE});
@@ -415,7 +415,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void aWindowOfType2IsBoundOnce() throws Exception {
+    void type2WindowIsBoundOnce() throws Exception {
         Pair p = pair();
         p.far.act(end -> {
             bind(end, MemoryWindow.TYPE_2, 0, 8, REMOTE);
@@ -426,7 +426,7 @@ abstract class MemoryWindowConformance extends Conformance {
 
     /** The owner of a window chooses the lowest byte of its key, and nothing else of it. */
     @Test
-    void aWindowOfType2KeepsItsIndex() throws Exception {
+    void type2WindowKeepsItsIndex() throws Exception {
         Pair q = pair();
         q.far.act(end -> {
             MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
@@ -437,7 +437,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void callsThatAreRefused() throws Exception {
+    void invalidCallsAreRefused() throws Exception {
         Pair p = pair();
         End e = p.near;
         assertErrno(Errno.EINVAL, () -> e.pd.allocateMemoryWindow(0));
@@ -468,7 +468,7 @@ abstract class MemoryWindowConformance extends Conformance {
     }
 
     @Test
-    void aRegionWithAWindowStaysAsItIs() throws Exception {
+    void regionWithAWindowIsBusy() throws Exception {
         Pair p = pair();
         p.far.act(end -> {
             bind(end, MemoryWindow.TYPE_2, 0, 8, REMOTE);

@@ -70,7 +70,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void anEventComesWithTheLastOfSoManyCompletions() throws Exception {
+    void eventFollowsTheLastCompletionOfTheCount() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 3, 0);
         for (int round = 0; round < 5; round++) {
@@ -87,7 +87,7 @@ abstract class ModerationConformance extends Conformance {
 
     /** Between the completions there is time enough for whoever watches to fall asleep. */
     @Test
-    void completionsMayComeSlowly() throws Exception {
+    void slowCompletionsAreCounted() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 4, 0);
         arm(p.near.receiveCq);
@@ -101,7 +101,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void completionsMayBePolledMeanwhile() throws Exception {
+    void completionsPolledMeanwhileAreCounted() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 3, 0);
         arm(p.near.receiveCq);
@@ -115,7 +115,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void whatCameBeforeArmingDoesNotCount() throws Exception {
+    void completionsBeforeArmingAreNotCounted() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 3, 0);
         send(p);
@@ -129,7 +129,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void anEventComesAfterAPeriodButNotBefore() throws Exception {
+    void eventFollowsThePeriodAndNotEarlier() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 0, LONGEST_MICROS);
         for (int round = 0; round < 3; round++) {
@@ -145,7 +145,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void thePeriodEndsWhatTheCountDoesNot() throws Exception {
+    void periodExpiresBeforeTheCount() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 30, 1000);
         arm(p.near.receiveCq);
@@ -156,7 +156,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void sendCompletionsAreModeratedToo() throws Exception {
+    void sendCompletionsAreModerated() throws Exception {
         Pair p = pair();
         moderate(p.near.sendCq, 4, 0);
         arm(p.near.sendCq);
@@ -170,7 +170,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void oneQueueOfAChannelIsModeratedAndTheOtherIsNot() throws Exception {
+    void moderationAppliesToOneQueueOfAChannel() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 2, 0);
         arm(p.near.receiveCq);
@@ -184,7 +184,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void theFirstOneHasToBeSolicitedIfThatIsAskedFor() throws Exception {
+    void solicitedArmingStartsWithASolicitedMessage() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 3, 0);
         assertPosted(p.near.receiveCq.requestNotify(true));
@@ -197,7 +197,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void aCountOfOneIsNoModeration() throws Exception {
+    void countOfOneDisablesModeration() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 1, LONGEST_MICROS);
         arm(p.near.receiveCq);
@@ -206,7 +206,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void moderationEndsWhileTheQueueIsArmed() throws Exception {
+    void moderationCanBeDisabledWhileArmed() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 1000, 0);
         arm(p.near.receiveCq);
@@ -221,7 +221,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void moderationBeginsWhileTheQueueIsArmed() throws Exception {
+    void moderationCanBeEnabledWhileArmed() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq);
         moderate(p.near.receiveCq, 2, 0);
@@ -232,7 +232,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void anEventThatWaitsIsNotTakenBack() throws Exception {
+    void pendingEventIsNotWithdrawn() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq);
         send(p);
@@ -242,7 +242,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void theDescriptorIsNotReadableBeforeTheEvent() throws Exception {
+    void descriptorIsNotReadableBeforeTheEvent() throws Exception {
         Pair p = pair();
         Fd fd = Fd.of(channel(p).descriptor());
         moderate(p.near.receiveCq, 2, 0);
@@ -255,7 +255,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void flushedReceivesCount() throws Exception {
+    void flushedReceivesAreCounted() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 20, 0);
         arm(p.near.receiveCq);
@@ -265,7 +265,7 @@ abstract class ModerationConformance extends Conformance {
     }
 
     @Test
-    void theArmPollWaitLoopMissesNothing() throws Exception {
+    void armPollWaitLoopMissesNothing() throws Exception {
         Pair p = pair();
         moderate(p.near.receiveCq, 5, 500);
         p.far.start(end -> {

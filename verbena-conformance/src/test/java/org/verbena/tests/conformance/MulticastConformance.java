@@ -61,7 +61,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     @Test
-    void eachMemberReceivesOneOfEach() throws Exception {
+    void eachMemberReceivesEachMessageOnce() throws Exception {
         Pair p = connected(datagrams(), datagrams());
         Far third = readyFar(datagrams());
         Far stranger = readyFar(datagrams());
@@ -91,7 +91,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     @Test
-    void whoComesLaterReceivesToo() throws Exception {
+    void laterMemberReceives() throws Exception {
         Pair p = connected(datagrams(), datagrams());
         sent(p.near, Op.send(1).on(0, 8)); // nobody is there
         attach(p.far);
@@ -107,7 +107,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     @Test
-    void theSenderMayBeAMember() throws Exception {
+    void senderMayBeAMember() throws Exception {
         Pair p = connected(datagrams(), datagrams());
         p.near.attach(p.near.qp, Gid.parse(group));
         attach(p.far);
@@ -121,7 +121,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     @Test
-    void aSenderThatSaysSoDoesNotHearItself() throws Exception {
+    void senderMaySuppressItsOwnMessages() throws Exception {
         needs(Feature.BLOCK_SELF_MULTICAST);
         Far far = readyFar(datagrams());
         attach(far);
@@ -149,7 +149,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     @Test
-    void anIpv4GroupIsOneToo() throws Exception {
+    void ipv4GroupIsAccepted() throws Exception {
         Gid mapped = ipv4Group();
         assertThat(mapped.isMulticast()).as("%s", mapped).isTrue();
         long low = mapped.low();
@@ -163,7 +163,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     @Test
-    void aMemberIsNotReachedByItsNumber() throws Exception {
+    void memberIsNotReachedByItsQueuePairNumber() throws Exception {
         Gid mapped = ipv4Group();
         long low = mapped.low();
         Pair p = connected(datagrams(), datagrams());
@@ -176,7 +176,7 @@ abstract class MulticastConformance extends Conformance {
     }
 
     @Test
-    void whatCannotBeAttached() throws Exception {
+    void invalidAttachmentsAreRefused() throws Exception {
         End rc = end(EndOptions.defaults());
         assertErrno(Errno.EINVAL, () -> rc.qp.attachMulticast(Gid.parse(group), 0), "UD", "RC");
         End ud = end(datagrams());

@@ -33,7 +33,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aProtectionDomainIsAllocatedAndClosedTwice() throws Exception {
+    void protectionDomainMayBeClosedTwice() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         assertThat(pd.context()).isSameAs(c);
@@ -46,7 +46,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void manyProtectionDomainsAreAllocated() throws Exception {
+    void manyProtectionDomainsCanBeAllocated() throws Exception {
         Context c = open();
         List<ProtectionDomain> pds = new ArrayList<>();
         for (int i = 0; i < Math.min(500, c.queryDevice().maxPd()); i++) {
@@ -58,7 +58,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aClosedProtectionDomainRefusesEverything() throws Exception {
+    void closedProtectionDomainRefusesEverything() throws Exception {
         End e = end(EndOptions.defaults());
         ProtectionDomain pd = e.context.allocateProtectionDomain();
         pd.close();
@@ -68,7 +68,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void everyObjectIsClosedTwice() throws Exception {
+    void everyObjectMayBeClosedTwice() throws Exception {
         End e = end(EndOptions.defaults().channel());
         for (VerbsObject o : List.of(e.qp, e.region, e.sendCq, e.receiveCq, channel(e), e.pd, e.context)) {
             o.close();
@@ -83,7 +83,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aProtectionDomainWithARegionIsBusy() throws Exception {
+    void protectionDomainWithARegionIsBusy() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         MemoryRegion a = pd.allocate(4096, AccessFlags.ALL);
@@ -96,7 +96,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aProtectionDomainWithAQueuePairIsBusy() throws Exception {
+    void protectionDomainWithAQueuePairIsBusy() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         CompletionQueue cq = c.createCompletionQueue(4);
@@ -124,7 +124,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aChannelOfACompletionQueueIsBusy() throws Exception {
+    void channelOfACompletionQueueIsBusy() throws Exception {
         Context c = open();
         CompletionChannel channel = c.createCompletionChannel();
         CompletionQueue cq = c
@@ -142,7 +142,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aBusyObjectStaysUsable() throws Exception {
+    void busyObjectStaysUsable() throws Exception {
         End e = end(EndOptions.defaults());
         assertBusy(e.pd);
         assertBusy(e.sendCq);
@@ -153,7 +153,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aChannelOfAnotherContextIsRefused() throws Exception {
+    void channelOfAnotherContextIsRefused() throws Exception {
         Context c = open();
         CompletionChannel foreign = open().createCompletionChannel();
         assertErrno(Errno.EINVAL, () -> c
@@ -163,7 +163,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aClosedChannelIsRefused() throws Exception {
+    void closedChannelIsRefused() throws Exception {
         Context c = open();
         CompletionChannel channel = c.createCompletionChannel();
         channel.close();
@@ -173,14 +173,14 @@ abstract class ObjectsConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {1 << 12, 1 << 20, 1 << 30, Integer.MIN_VALUE})
-    void completionFieldsThatNobodyKnowsAreNotSupported(int field) throws Exception {
+    void unknownCompletionFieldsAreNotSupported(int field) throws Exception {
         Context c = open();
         assertErrno(Errno.EOPNOTSUPP, () -> c.createCompletionQueue(CompletionQueueAttributes.builder()
                 .fields(CompletionQueueAttributes.STANDARD_FIELDS | field).build()));
     }
 
     @Test
-    void aClosedCompletionQueueAnswersEinval() throws Exception {
+    void closedCompletionQueueReturnsEinval() throws Exception {
         Context c = open();
         CompletionQueue cq = c.createCompletionQueue(1);
         cq.close();
@@ -192,12 +192,12 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aQueueWithoutAChannelCannotBeArmed() throws Exception {
+    void queueWithoutAChannelCannotBeArmed() throws Exception {
         assertRefused(Errno.EINVAL, open().createCompletionQueue(1).requestNotify(false));
     }
 
     @Test
-    void aNewQueuePairIsInReset() throws Exception {
+    void newQueuePairIsInReset() throws Exception {
         End e = end(EndOptions.defaults());
         assertThat(e.qp.state()).isEqualTo(QueuePairState.RESET);
         assertThat(e.qp.query().state()).isEqualTo(QueuePairState.RESET);
@@ -209,7 +209,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void capacitiesAreAtLeastWhatWasAskedFor() throws Exception {
+    void capacitiesAreAtLeastAsRequested() throws Exception {
         End e = end(EndOptions.defaults());
         QueuePairInitAttributes asked = QueuePairInitAttributes.builder(e.sendCq, e.receiveCq).maxSendWr(5)
                 .maxReceiveWr(7).maxSendSge(2).maxReceiveSge(1).maxInlineData(Math.min(17, e.device.maxInlineData()))
@@ -228,7 +228,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void theDevicesLimitsCanBeUsed() throws Exception {
+    void limitsOfTheDeviceAreUsable() throws Exception {
         End e = end(EndOptions.defaults());
         DeviceAttributes d = e.device;
         e.pd.createQueuePair(QueuePairInitAttributes.builder(e.sendCq, e.receiveCq).maxSendWr(d.maxQpWr())
@@ -238,7 +238,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aCapacityBeyondTheDevicesLimitIsRefusedAndNamed() throws Exception {
+    void capacityBeyondTheLimitOfTheDeviceIsRefusedAndNamed() throws Exception {
         End e = end(EndOptions.defaults());
         DeviceAttributes d = e.device;
         assertCap(e, "maxSendWr", d.maxQpWr(), QueuePairInitAttributes.Builder::maxSendWr);
@@ -259,14 +259,14 @@ abstract class ObjectsConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 5, 99, 255, -1})
-    void aQueuePairOfAnUnknownTypeIsNotSupported(int type) throws Exception {
+    void queuePairOfAnUnknownTypeIsNotSupported(int type) throws Exception {
         End e = end(EndOptions.defaults());
         assertErrno(Errno.EOPNOTSUPP, () -> e.pd
                 .createQueuePair(QueuePairInitAttributes.builder(e.sendCq, e.receiveCq).type(type).build()));
     }
 
     @Test
-    void aQueuePairOnAForeignCompletionQueueIsRefused() throws Exception {
+    void queuePairWithAForeignCompletionQueueIsRefused() throws Exception {
         End e = end(EndOptions.defaults());
         CompletionQueue foreign = open().createCompletionQueue(1);
         assertErrno(Errno.EINVAL,
@@ -279,7 +279,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aRefusedCreationLeavesNothingBehind() throws Exception {
+    void refusedCreationLeavesNothingBehind() throws Exception {
         End e = end(EndOptions.defaults());
         ProtectionDomain pd = e.context.allocateProtectionDomain();
         CompletionQueue cq = e.context.createCompletionQueue(1);
@@ -292,7 +292,7 @@ abstract class ObjectsConformance extends Conformance {
 
     /** A peer names a queue pair by GID and number; a provider may give each context a GID of its own. */
     @Test
-    void queuePairsAreNamedUniquely() throws Exception {
+    void queuePairNumbersAreUnique() throws Exception {
         End a = end(EndOptions.defaults());
         End b = end(EndOptions.defaults());
         List<String> names = new ArrayList<>();
@@ -306,7 +306,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void aClosedQueuePairRefusesEverything() throws Exception {
+    void closedQueuePairRefusesEverything() throws Exception {
         End e = end(EndOptions.defaults());
         e.toInit();
         e.qp.close();
@@ -318,7 +318,7 @@ abstract class ObjectsConformance extends Conformance {
     }
 
     @Test
-    void queuePairsComeAndGo() throws Exception {
+    void queuePairsAreCreatedAndDestroyedRepeatedly() throws Exception {
         End e = end(EndOptions.defaults());
         for (int i = 0; i < 2000; i++) {
             QueuePair qp = e.pd.createQueuePair(e.initAttributes());

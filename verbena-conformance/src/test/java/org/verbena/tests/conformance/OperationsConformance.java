@@ -39,7 +39,7 @@ abstract class OperationsConformance extends Conformance {
 
     /** The receiver looks for the first time when its sender has gone. */
     @Test
-    void whatWasSentBeforeTheSenderClosedArrives() throws Exception {
+    void sendBeforeCloseOfTheSenderArrives() throws Exception {
         Pair p = connected();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 512)));
         assertPosted(p.near.post(Op.send(1).on(0, 40), Op.send(2).on(0, 400)));
@@ -76,7 +76,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void writeTakesNoReceive() throws Exception {
+    void writeConsumesNoReceive() throws Exception {
         Pair p = connected();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 64)));
         assertPosted(p.near.post(Op.write(2, p.farAddress, 100).on(0, 64)));
@@ -85,7 +85,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void writeWithImmediateTakesAReceiveAndLeavesItsBufferAlone() throws Exception {
+    void writeWithImmediateConsumesAReceiveButNotItsBuffer() throws Exception {
         Pair p = connected();
         p.near.fill(0, 500, 3);
         p.far.fill(1000, 64, 9);
@@ -102,7 +102,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void readBringsThePeersMemory() throws Exception {
+    void readReturnsMemoryOfThePeer() throws Exception {
         Pair p = connected();
         p.far.fill(77, 1000, 4);
         assertPosted(p.near.post(Op.read(1, p.farAddress, 77).on(2000, 1000)));
@@ -126,7 +126,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void compareAndSwapLeavesWhatIsDifferent() throws Exception {
+    void compareAndSwapKeepsADifferentValue() throws Exception {
         Pair p = connected();
         needs(p.near.context, Feature.ATOMICS);
         p.far.setLong(64, 10);
@@ -210,7 +210,7 @@ abstract class OperationsConformance extends Conformance {
 
     /** The old values of a fetch-and-add are all different, whoever else adds. */
     @Test
-    void fetchAndAddHandsOutTickets() throws Exception {
+    void fetchAndAddGivesUniqueTickets() throws Exception {
         Pair p = connected();
         needs(p.near.context, Feature.ATOMICS);
         LongStream.range(0, 100).forEach(i -> {
@@ -233,7 +233,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void everyOperationWithInlineData() throws Exception {
+    void everyOperationTakesInlineData() throws Exception {
         Pair p = connected();
         int n = Math.min(48, p.near.device.maxInlineData());
         org.junit.jupiter.api.Assumptions.assumeTrue(n > 0, "the device has no inline data");
@@ -256,7 +256,7 @@ abstract class OperationsConformance extends Conformance {
 
     /** The peer has no receive yet, so the data wait somewhere: not in the application's buffer. */
     @Test
-    void inlineDataAreTakenWhenPosted() throws Exception {
+    void inlineDataAreCopiedAtPost() throws Exception {
         Pair p = connected();
         int n = p.near.device.maxInlineData();
         org.junit.jupiter.api.Assumptions.assumeTrue(n > 0, "the device has no inline data");
@@ -270,7 +270,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void inlineDataMayLieOnTheHeapAndAnywhere() throws Exception {
+    void inlineDataMayBeOnTheHeap() throws Exception {
         Pair p = connected();
         int n = Math.min(16, p.near.device.maxInlineData());
         org.junit.jupiter.api.Assumptions.assumeTrue(n > 0, "the device has no inline data");
@@ -287,7 +287,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void messagesOfNoBytes() throws Exception {
+    void emptyMessagesArrive() throws Exception {
         Pair p = connected();
         p.far.remember();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 64), Op.receive(2), Op.receive(3).on(0, 0), Op.receive(4)));
@@ -311,14 +311,14 @@ abstract class OperationsConformance extends Conformance {
 
     /** InfiniBand C9-88: the key of an access of no bytes is not checked. */
     @Test
-    void anAccessOfNoBytesNeedsNoKey() throws Exception {
+    void emptyAccessNeedsNoKey() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).at(0, 0), Op.read(2, p.farAddress, 0).at(0x123, -1)));
         assertThat(p.near.awaitSends(2)).extracting(Completion::statusName).containsOnly("SUCCESS");
     }
 
     @Test
-    void anUnsignaledSendMakesNoCompletion() throws Exception {
+    void unsignaledSendHasNoCompletion() throws Exception {
         Pair p = connected();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8), Op.receive(2).on(8, 8)));
         assertPosted(p.near.post(Op.send(1).on(0, 8).unsignaled(), Op.write(2, p.farAddress, 64).on(0, 8)
@@ -332,7 +332,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void aQueuePairThatSignalsAllMakesACompletionForEach() throws Exception {
+    void queuePairSignalingAllHasACompletionForEach() throws Exception {
         Pair p = connected(EndOptions.defaults().sqSigAll(), EndOptions.defaults());
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8).unsignaled(),
                 Op.write(2, p.farAddress, 0).on(0, 8), Op.read(3, p.farAddress, 0).on(0, 8).unsignaled()));
@@ -341,7 +341,7 @@ abstract class OperationsConformance extends Conformance {
 
     /** What a fenced send carries is what the read before it has brought. */
     @Test
-    void aFencedSendWaitsForTheRead() throws Exception {
+    void fencedSendWaitsForTheRead() throws Exception {
         Pair p = connected();
         for (int round = 1; round <= 50; round++) {
             p.far.fill(0, 8192, round);
@@ -355,7 +355,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void bothDirectionsAtOnce() throws Exception {
+    void bothDirectionsWorkSimultaneously() throws Exception {
         Pair p = connected();
         EndAddress near = p.nearAddress;
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 64)));
@@ -395,7 +395,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void atomicsOnRegisteredMemory() throws Exception {
+    void atomicsReachRegisteredMemory() throws Exception {
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults().memory(EndOptions.Memory.REGISTERED));
         needs(p.near.context, Feature.ATOMICS);
         p.far.setLong(8, 5);
@@ -432,7 +432,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void aReadyToReceiveQueuePairReceives() throws Exception {
+    void queuePairInRtrReceives() throws Exception {
         Pair p = pair(EndOptions.defaults(), EndOptions.defaults());
         EndAddress near = p.nearAddress;
         p.toInit();
@@ -446,7 +446,7 @@ abstract class OperationsConformance extends Conformance {
     }
 
     @Test
-    void aQueuePairMayBeConnectedToItself() throws Exception {
+    void queuePairMayBeConnectedToItself() throws Exception {
         End e = end(EndOptions.defaults());
         e.toInit();
         e.toRtr(e.address());

@@ -30,7 +30,7 @@ abstract class OrderConformance extends Conformance {
     }
 
     @Test
-    void messagesArriveInTheOrderInWhichTheyWereSent() throws Exception {
+    void messagesArriveInOrder() throws Exception {
         int batch = 32;
         Pair p = connected();
         long sent = 0;
@@ -59,7 +59,7 @@ abstract class OrderConformance extends Conformance {
 
     /** The flag that a second WRITE sets is not seen before the data of the first. */
     @Test
-    void aLaterWriteIsNotSeenBeforeAnEarlierOne() throws Exception {
+    void laterWriteIsNotVisibleBeforeAnEarlierOne() throws Exception {
         int rounds = Thorough.rounds(500, 2000);
         int size = 4096;
         Pair p = connected();
@@ -98,7 +98,7 @@ abstract class OrderConformance extends Conformance {
 
     /** When a message has been received, all that was written before it is there. */
     @Test
-    void aSendComesAfterTheWritesBeforeIt() throws Exception {
+    void sendArrivesAfterEarlierWrites() throws Exception {
         Pair p = connected();
         for (int round = 1; round <= 500; round++) {
             int size = 1 + round * 37 % 8192;
@@ -112,7 +112,7 @@ abstract class OrderConformance extends Conformance {
     }
 
     @Test
-    void aReadSeesTheWriteBeforeIt() throws Exception {
+    void readSeesAnEarlierWrite() throws Exception {
         Pair p = connected();
         for (int round = 1; round <= 500; round++) {
             p.near.fill(0, 3000, round);
@@ -124,7 +124,7 @@ abstract class OrderConformance extends Conformance {
     }
 
     @Test
-    void completionsComeInTheOrderOfTheRequests() throws Exception {
+    void completionsFollowTheOrderOfRequests() throws Exception {
         Pair p = connected();
         boolean atomics = p.near.context.supports(org.verbena.verbs.Feature.ATOMICS);
         for (int round = 0; round < 100; round++) {
@@ -188,7 +188,7 @@ abstract class OrderConformance extends Conformance {
 
     /** Several threads send, each on its own queue pair, into one completion queue that one thread polls. */
     @Test
-    void manySendersOneReceiver() throws Exception {
+    void manySendersKeepTheirOrderAtOneReceiver() throws Exception {
         int senders = 3;
         int messages = 2000;
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults());

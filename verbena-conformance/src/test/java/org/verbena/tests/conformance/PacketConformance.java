@@ -43,20 +43,20 @@ abstract class PacketConformance extends Conformance {
     }
 
     @Test
-    void rawPacketQueuePairs() throws Exception {
+    void rawPacketQueuePairNeedsItsFeature() throws Exception {
         End e = end(EndOptions.defaults());
         assertSupported(e.context, Feature.RAW_PACKET, () -> e.pd
                 .createQueuePair(e.initAttributes().toBuilder().type(QueuePairType.RAW_PACKET).build()).close());
     }
 
     @Test
-    void aFlowForAConnectedQueuePairIsRefused() throws Exception {
+    void flowForAConnectedQueuePairIsRefused() throws Exception {
         End e = end(EndOptions.defaults());
         assertErrno(Errno.EINVAL, () -> e.qp.createFlow(FlowAttributes.builder().spec(FlowSpec.udp()).build()), "RC");
     }
 
     @Test
-    void workQueues() throws Exception {
+    void workQueueNeedsItsFeature() throws Exception {
         End e = end(EndOptions.defaults());
         assertSupported(e.context, Feature.WORK_QUEUE, () -> e.context
                 .createWorkQueue(WorkQueueInitAttributes.builder(e.pd, e.receiveCq).build()).close());
@@ -77,7 +77,7 @@ abstract class PacketConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {SendFlags.IP_CSUM, SendFlags.DUMMY, SendFlags.DUMMY | SendFlags.IP_CSUM})
-    void flagsOfOffloads(int flag) throws Exception {
+    void offloadFlagsNeedTheirFeatures(int flag) throws Exception {
         Pair p = connected();
         boolean known = ((flag & SendFlags.IP_CSUM) == 0 || p.near.context.supports(Feature.IP_CHECKSUM))
                 && ((flag & SendFlags.DUMMY) == 0 || p.near.context.supports(Feature.DUMMY_SEND));
@@ -91,7 +91,7 @@ abstract class PacketConformance extends Conformance {
     }
 
     @Test
-    void segmentedSends() throws Exception {
+    void segmentedSendIsRefusedWithoutSideEffects() throws Exception {
         Pair p = connected();
         assertRefused(Errno.EOPNOTSUPP, p.near.qp.sendQueue().start()
                 .sendSegmented(1, SendFlags.SIGNALED, p.near.region.segment(), 0, 14, 1000).sge(p.near.region, 0, 4096)

@@ -72,17 +72,17 @@ abstract class ParentDomainConformance extends Conformance {
     }
 
     @Test
-    void trafficBetweenParentDomains() throws Exception {
+    void parentDomainsExchangeTraffic() throws Exception {
         exchange(connected(EndOptions.defaults().parentDomain(), EndOptions.defaults().parentDomain()));
     }
 
     @Test
-    void trafficBetweenAParentDomainAndAPlainOne() throws Exception {
+    void parentDomainAndPlainDomainExchangeTraffic() throws Exception {
         exchange(connected(EndOptions.defaults().parentDomain(), EndOptions.defaults()));
     }
 
     @Test
-    void trafficOfRegisteredMemoryAndExtendedQueues() throws Exception {
+    void registeredMemoryAndExtendedQueuesWork() throws Exception {
         EndOptions o = EndOptions.defaults().parentDomain().cqFlags(CompletionQueueAttributes.SINGLE_THREADED)
                 .fields(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP).memory(EndOptions.Memory.REGISTERED);
         Pair p = connected(o, EndOptions.defaults());
@@ -91,7 +91,7 @@ abstract class ParentDomainConformance extends Conformance {
 
     /** A region of the one domain is reached by a queue pair of the other, either way round. */
     @Test
-    void aParentDomainIsTheDomainThatItStandsFor() throws Exception {
+    void parentDomainEqualsItsProtectionDomain() throws Exception {
         Pair p = connected(EndOptions.defaults().parentDomain(), EndOptions.defaults());
         ProtectionDomain plain = p.near.pd.underlying();
         try (MemoryRegion r = plain.allocate(4096, AccessFlags.ALL)) {
@@ -102,7 +102,7 @@ abstract class ParentDomainConformance extends Conformance {
 
     /** Handles made on the one domain serve queue pairs of the other. */
     @Test
-    void addressHandlesOfAParentDomain() throws Exception {
+    void addressHandlesCanBeCreatedOnAParentDomain() throws Exception {
         needs(open(), Feature.UD);
         Pair p = connected(EndOptions.datagrams().parentDomain(), EndOptions.datagrams());
         ProtectionDomain parent = p.near.pd;
@@ -128,7 +128,7 @@ abstract class ParentDomainConformance extends Conformance {
     /** A window made on the one domain is bound, by queue pairs of either, to regions of either. */
     @ParameterizedTest
     @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
-    void memoryWindowsOfAParentDomain(int type) throws Exception {
+    void memoryWindowsCanBeAllocatedOnAParentDomain(int type) throws Exception {
         needs(open(), type == MemoryWindow.TYPE_1 ? Feature.MEMORY_WINDOW_TYPE_1 : Feature.MEMORY_WINDOW_TYPE_2);
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults().parentDomain()
                 .access(AccessFlags.ALL | AccessFlags.MW_BIND));
@@ -165,7 +165,7 @@ abstract class ParentDomainConformance extends Conformance {
 
     /** Handles and windows keep their parent domain in use as regions do, and those of another domain are refused. */
     @Test
-    void whatWasMadeOnItKeepsItInUse() throws Exception {
+    void parentDomainWithObjectsIsBusy() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         ProtectionDomain parent = c.allocateParentDomain(of(pd).build());
@@ -198,7 +198,7 @@ abstract class ParentDomainConformance extends Conformance {
     }
 
     @Test
-    void whatItWasMadeOf() throws Exception {
+    void parentDomainReturnsItsParts() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         ThreadDomain td = c.allocateThreadDomain();
@@ -218,7 +218,7 @@ abstract class ParentDomainConformance extends Conformance {
     }
 
     @Test
-    void whatIsUsedIsBusy() throws Exception {
+    void domainsOfAParentDomainAreBusy() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         ThreadDomain td = c.allocateThreadDomain();
@@ -246,7 +246,7 @@ abstract class ParentDomainConformance extends Conformance {
     }
 
     @Test
-    void severalParentDomainsOfOneDomain() throws Exception {
+    void protectionDomainMayHaveSeveralParentDomains() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         ProtectionDomain a = c.allocateParentDomain(of(pd).build());
@@ -280,7 +280,7 @@ abstract class ParentDomainConformance extends Conformance {
 
     /** A provider either asks the allocator, which may leave it to the provider, or says that it does not. */
     @Test
-    void anAllocatorIsAskedOrNotSupported() throws Exception {
+    void customAllocatorIsUsedOrNotSupported() throws Exception {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         ParentDomainAllocator leaveIt = new ParentDomainAllocator() {

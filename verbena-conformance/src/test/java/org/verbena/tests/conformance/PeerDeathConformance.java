@@ -64,7 +64,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     @Test
-    void everythingIsFlushed() throws Exception {
+    void peerDeathFlushesAllRequests() throws Exception {
         Pair p = connectedTo(process);
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 8), Op.receive(2).on(0, 8)));
         process.kill();
@@ -83,7 +83,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     @Test
-    void aSendThatWaitsForAReceiveEnds() throws Exception {
+    void sendWaitingForAReceiveEnds() throws Exception {
         Pair p = connectedTo(process);
         assertPosted(p.near.post(Op.send(3).on(0, 8)));
         p.near.expectNoCompletion();
@@ -94,7 +94,7 @@ abstract class PeerDeathConformance extends Conformance {
 
     /** What the peer had sent before it died is delivered. */
     @Test
-    void whatWasSentBeforeIsDelivered() throws Exception {
+    void messagesSentBeforeTheDeathAreDelivered() throws Exception {
         Pair p = connectedTo(process);
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 64), Op.receive(2).on(64, 5000), Op.receive(3).on(0, 8)));
         p.far.fill(0, 5000, 7);
@@ -144,7 +144,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     @Test
-    void othersAreNotDisturbed() throws Exception {
+    void otherQueuePairsContinue() throws Exception {
         PeerProcess healthy = sharedPeer();
         Pair p = connectedTo(process);
         Pair h = patientlyConnectedTo(healthy);
@@ -161,7 +161,7 @@ abstract class PeerDeathConformance extends Conformance {
 
     /** The queue pair finds a new peer after RESET. */
     @Test
-    void theQueuePairIsUsedAgain() throws Exception {
+    void queuePairIsReusableAfterReset() throws Exception {
         Pair p = patientlyConnectedTo(process); // as the second one will be
         process.kill();
         assertEnds(p);
@@ -178,7 +178,7 @@ abstract class PeerDeathConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void theConnectionManagerTellsOfTheDeath(boolean busy) throws Exception {
+    void connectionManagerReportsTheDeath(boolean busy) throws Exception {
         assumeTrue(fixture.noticesDeathOfIdlePeers(), "the death of a peer that is not spoken to is not noticed");
         End near = end(EndOptions.defaults());
         needs(near.context, Feature.CONNECTION_MANAGER);
@@ -210,7 +210,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     @Test
-    void aListenerThatDiesRefusesConnections() throws Exception {
+    void deadListenerRefusesConnections() throws Exception {
         End near = end(EndOptions.defaults());
         needs(near.context, Feature.CONNECTION_MANAGER);
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));
@@ -226,7 +226,7 @@ abstract class PeerDeathConformance extends Conformance {
 
     /** Killed while somebody waits for its answer. */
     @Test
-    void aConnectEndsWhenTheListenerDies() throws Exception {
+    void pendingConnectEndsWhenTheListenerDies() throws Exception {
         End near = end(EndOptions.defaults());
         needs(near.context, Feature.CONNECTION_MANAGER);
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));
@@ -245,7 +245,7 @@ abstract class PeerDeathConformance extends Conformance {
     }
 
     @Test
-    void aProcessThatEndsByItselfIsNoticedToo() throws Exception {
+    void normalExitOfThePeerIsNoticed() throws Exception {
         Pair p = connectedTo(process);
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 8)));
         process.close();

@@ -479,7 +479,7 @@ abstract class PostTableConformance extends Conformance {
     }
 
     @Test
-    void aRequestIsPostedOrRefusedAsTheTableSays() throws Exception {
+    void sendIsPostedOrRefusedPerTable() throws Exception {
         End foreign = end(EndOptions.defaults().access(RIGHTS));
         Seeds.each(ROUNDS, random -> {
             Trial t = new Trial(random, ends, foreign);
@@ -507,7 +507,7 @@ abstract class PostTableConformance extends Conformance {
 
     /** The same for receives. */
     @Test
-    void aReceiveIsPostedOrRefusedAsTheTableSays() throws Exception {
+    void receiveIsPostedOrRefusedPerTable() throws Exception {
         Seeds.each(ROUNDS / 3, r -> {
             int type = Seeds.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
             End end = ends.get(type);

@@ -170,14 +170,14 @@ class ProviderProblemsTest {
     }
 
     @Test
-    void withoutAProblemNothingIsSaid() throws Exception {
+    void healthyProvidersReportNoProblem() throws Exception {
         Seen s = look(List.of(nameOf(Good.class)));
         assertThat(s.devices).contains("good0");
         assertThat(s.problems).isEmpty();
     }
 
     @Test
-    void everyBrokenProviderIsNamedAndTheOthersAreListed() throws Exception {
+    void brokenProvidersAreNamedAndOthersListed() throws Exception {
         List<String> before = look(List.of()).devices;
         writeProviderOfMissingClass();
         Files.write(folder.resolve("Garbage.class"), new byte[] {1, 2, 3, 4});
@@ -202,7 +202,7 @@ class ProviderProblemsTest {
     }
 
     @Test
-    void aServiceFileThatIsNonsenseHidesNobodyElse() throws Exception {
+    void invalidServiceFileHidesNoOtherProvider() throws Exception {
         List<String> before = look(List.of()).devices;
         Seen s = look(List.of("this is not a class name", "\u0000", "1;2"));
         assertThat(s.problems).isNotEmpty();

@@ -32,7 +32,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void aFullSendQueueIsEnomemAndLosesNothing() throws Exception {
+    void fullSendQueueIsEnomemAndLosesNothing() throws Exception {
         Pair p = small();
         int n = p.near.qp.initAttributes().maxSendWr();
         for (int round = 0; round < 50; round++) {
@@ -52,7 +52,7 @@ abstract class QueueLimitsConformance extends Conformance {
 
     /** A slot is free again when its completion has been polled, not earlier. */
     @Test
-    void aPolledCompletionFreesOneSlot() throws Exception {
+    void polledCompletionFreesOneSlot() throws Exception {
         Pair p = small();
         int n = p.near.qp.initAttributes().maxSendWr();
         for (int i = 0; i < n; i++) {
@@ -67,7 +67,7 @@ abstract class QueueLimitsConformance extends Conformance {
 
     /** As in C: what completes in silence holds its slot until a later completion is polled. */
     @Test
-    void unsignaledRequestsHoldTheirSlots() throws Exception {
+    void unsignaledRequestsOccupyTheirSlots() throws Exception {
         Pair p = small();
         int n = p.near.qp.initAttributes().maxSendWr();
         for (int round = 0; round < 20; round++) {
@@ -87,7 +87,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void aBatchThatDoesNotFitIsRefusedAsAWhole() throws Exception {
+    void batchLargerThanTheQueueIsRefusedAsAWhole() throws Exception {
         Pair p = small();
         int n = p.near.qp.initAttributes().maxSendWr();
         p.near.fill(0, 4096, 1);
@@ -109,7 +109,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void aBatchThatOnlyPartlyFitsIsRefusedAsAWhole() throws Exception {
+    void partlyFittingBatchIsRefusedAsAWhole() throws Exception {
         Pair p = small();
         int n = p.near.qp.initAttributes().maxSendWr();
         assertPosted(p.near.post(write(p, 0)));
@@ -123,7 +123,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void aFullReceiveQueueIsEnomemAndLosesNothing() throws Exception {
+    void fullReceiveQueueIsEnomemAndLosesNothing() throws Exception {
         Pair p = small();
         int n = fixture.queueSize(p.near.maxReceives());
         for (int i = 0; i < n; i++) {
@@ -141,7 +141,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void aBatchOfReceivesThatDoesNotFitIsRefusedAsAWhole() throws Exception {
+    void receiveBatchLargerThanTheQueueIsRefusedAsAWhole() throws Exception {
         Pair p = small();
         int n = p.near.maxReceives();
         Op[] batch = new Op[n + 1];
@@ -156,7 +156,7 @@ abstract class QueueLimitsConformance extends Conformance {
 
     /** More sends than the peer has receives, and more than its completion queue is ever polled for: none is lost. */
     @Test
-    void aSlowReceiverLosesNothing() throws Exception {
+    void slowReceiverLosesNothing() throws Exception {
         Pair p = connected(EndOptions.defaults().queues(16), EndOptions.defaults().queues(16));
         int n = Math.min(16, p.near.qp.initAttributes().maxSendWr());
         for (int round = 0; round < 50; round++) {
@@ -178,7 +178,7 @@ abstract class QueueLimitsConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {1 << 5, 1 << 9, 1 << 20, Integer.MIN_VALUE})
-    void anUnknownFlagIsRefused(int flag) throws Exception {
+    void unknownFlagIsRefused(int flag) throws Exception {
         Pair p = connected();
         p.far.remember();
         assertRefused(Errno.EINVAL, p.near.post(write(p, 1), write(p, 2).and(flag), write(p, 3)));
@@ -189,7 +189,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void inlineDataThatAreTooLongAreRefused() throws Exception {
+    void tooLongInlineDataAreRefused() throws Exception {
         Pair p = connected();
         int max = p.near.qp.initAttributes().maxInlineData();
         assertRefused(Errno.EINVAL, p.near.post(write(p, 1), Op.send(2).inlineFrom(0, max + 1L)));
@@ -250,7 +250,7 @@ abstract class QueueLimitsConformance extends Conformance {
 
     /** The old value of an atomic has 8 bytes: a buffer of another size is refused or fails, and nothing is added. */
     @Test
-    void anAtomicNeedsABufferOfEightBytes() throws Exception {
+    void atomicNeedsABufferOfEightBytes() throws Exception {
         for (long length : new long[] {0, 4, 7}) {
             Pair p = connected();
             needs(p.near.context, org.verbena.verbs.Feature.ATOMICS);
@@ -265,7 +265,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void oneWrongRequestRefusesTheBatch() throws Exception {
+    void oneInvalidRequestRefusesTheBatch() throws Exception {
         Pair p = connected();
         int max = p.near.qp.initAttributes().maxSendSge();
         p.near.fill(0, 4096, 1);
@@ -280,7 +280,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void anAbortedBatchIsGone() throws Exception {
+    void abortedBatchIsDiscarded() throws Exception {
         Pair p = connected();
         p.near.fill(0, 4096, 1);
         p.far.remember();
@@ -296,7 +296,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void aBatchThatWasLeftOpenIsDropped() throws Exception {
+    void openBatchIsDiscarded() throws Exception {
         Pair p = connected();
         SendQueue sq = p.near.qp.sendQueue();
         for (int i = 0; i < 1000; i++) {
@@ -313,7 +313,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void anEmptyBatchPostsNothing() throws Exception {
+    void emptyBatchPostsNothing() throws Exception {
         Pair p = connected();
         assertPosted(p.near.qp.sendQueue().start().complete());
         assertPosted(p.near.receiveQueue(p.near.qp).start().complete());
@@ -332,7 +332,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void aCompletedBatchIsNotPostedAgain() throws Exception {
+    void completedBatchIsNotPostedAgain() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(write(p, 1)));
         assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
@@ -342,7 +342,7 @@ abstract class QueueLimitsConformance extends Conformance {
     }
 
     @Test
-    void manyQueuePairsAtOnce() throws Exception {
+    void manyQueuePairsExistSimultaneously() throws Exception {
         Pair p = connected();
         int n = Math.min(100, p.near.device.maxQp() / 4);
         for (int i = 0; i < n; i++) {

@@ -55,7 +55,7 @@ abstract class QueuePairsConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD})
-    void whatWasAskedForIsThere(int type) throws Exception {
+    void requestedCapabilitiesAreProvided(int type) throws Exception {
         needsType(type);
         Object mine = new Object();
         QueuePair qp = create(init(type).maxSendWr(7).maxReceiveWr(5).maxSendSge(3).maxReceiveSge(2).maxInlineData(33)
@@ -92,7 +92,7 @@ abstract class QueuePairsConformance extends Conformance {
     }
 
     @Test
-    void createFlagsAreKnownOrRefused() throws Exception {
+    void createFlagsAreSupportedOrRefused() throws Exception {
         assertErrno(Errno.EINVAL, () -> create(init(QueuePairType.RC).createFlags(1 << 30)), "createFlags");
         assertErrno(Errno.EINVAL, () -> create(init(QueuePairType.RC)
                 .createFlags(QueuePairCreateFlags.BLOCK_SELF_MCAST_LB)), "BLOCK_SELF_MCAST_LB");
@@ -100,7 +100,7 @@ abstract class QueuePairsConformance extends Conformance {
     }
 
     @Test
-    void onlyTheOperationsThatWereAskedForMayBePosted() throws Exception {
+    void onlyRequestedOperationsMayBePosted() throws Exception {
         QueuePair qp = create(init(QueuePairType.RC).sendOperations(SendOperations.SEND | SendOperations.READ)
                 .maxSendWr(16));
         QueuePair partner = create(init(QueuePairType.RC));
@@ -125,7 +125,7 @@ abstract class QueuePairsConformance extends Conformance {
     }
 
     @Test
-    void operationsThatTheTypeLacksCannotBeAskedFor() throws Exception {
+    void operationsUnknownToTheTypeCannotBeRequested() throws Exception {
         for (int type : List.of(QueuePairType.UC, QueuePairType.UD)) {
             needsType(type);
             assertErrno(Errno.EOPNOTSUPP, () -> create(init(type).sendOperations(SendOperations.READ)), "READ");
@@ -135,7 +135,7 @@ abstract class QueuePairsConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {QueuePairType.UC, QueuePairType.UD})
-    void postsThatTheStateOrTheSizesForbid(int type) throws Exception {
+    void postsForbiddenByStateOrSizeAreRefused(int type) throws Exception {
         needsType(type);
         End e = end(EndOptions.defaults().type(type).queues(4).maxSge(2));
         EndAddress self = e.address();
@@ -180,7 +180,7 @@ abstract class QueuePairsConformance extends Conformance {
     }
 
     @Test
-    void whatIsKnownOfOrderInMemory() throws Exception {
+    void memoryOrderIsReported() throws Exception {
         int known = QueuePair.DATA_IN_ORDER_WHOLE_MESSAGE | QueuePair.DATA_IN_ORDER_ALIGNED_128_BYTES;
         QueuePair qp = create(init(QueuePairType.RC));
         assertThat(qp.queryDataInOrder(SendOperations.WRITE) & ~known).isZero();
@@ -188,7 +188,7 @@ abstract class QueuePairsConformance extends Conformance {
 
     /** Options of a connection and limits of the rate need the right state and make sense, where they are. */
     @Test
-    void optionsAtTheWrongTimeAreRefused() throws Exception {
+    void optionsInTheWrongStateAreRefused() throws Exception {
         QueuePair qp = create(init(QueuePairType.RC));
         boolean limits = end.context.supports(Feature.RATE_LIMIT);
         assertErrno(limits ? Errno.EINVAL : Errno.EOPNOTSUPP, () -> qp.modifyRateLimit(RateLimit.of(1000, 0, 0)));
@@ -198,7 +198,7 @@ abstract class QueuePairsConformance extends Conformance {
     }
 
     @Test
-    void theWayOfADatagramQueuePair() throws Exception {
+    void datagramQueuePairFollowsItsStates() throws Exception {
         needsType(QueuePairType.UD);
         QueuePair qp = create(init(QueuePairType.UD));
         assertErrno(Errno.EINVAL, () -> qp.modify(QueuePairAttributes.to(QueuePairState.INIT).pkeyIndex(0).port(1)

@@ -91,7 +91,7 @@ abstract class RegistrationConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void addressesOfTheApplicationsChoice(Memory memory) throws Exception {
+    void addressesChosenByTheApplicationWork(Memory memory) throws Exception {
         Pair p = pair(memory);
         needs(p.near.context, Feature.IOVA);
         long[] near = withIova(p.near, IOVA + (p.near.region.address() & 4095), AccessFlags.ALL);
@@ -110,7 +110,7 @@ abstract class RegistrationConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void addressesThatCountFromZero(Memory memory) throws Exception {
+    void zeroBasedAddressesWork(Memory memory) throws Exception {
         Pair p = pair(memory);
         needs(p.near.context, Feature.ZERO_BASED);
         int access = AccessFlags.ALL | AccessFlags.ZERO_BASED;
@@ -123,7 +123,7 @@ abstract class RegistrationConformance extends Conformance {
     }
 
     @Test
-    void allocatedMemoryMayCountFromZeroToo() throws Exception {
+    void allocatedMemoryMayBeZeroBased() throws Exception {
         needs(Feature.ZERO_BASED);
         Pair p = connected(EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.ZERO_BASED),
                 EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.ZERO_BASED));
@@ -147,7 +147,7 @@ abstract class RegistrationConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(longs = {-1, SIZE - 7, SIZE, -8, Long.MIN_VALUE, Long.MAX_VALUE})
-    void outsideARegionWithAnAddressOfItsOwn(long offset) throws Exception {
+    void accessOutsideARegionWithChosenAddressIsRefused(long offset) throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = pair(memory);
             needs(p.near.context, Feature.IOVA);
@@ -165,7 +165,7 @@ abstract class RegistrationConformance extends Conformance {
     @ParameterizedTest
     @ValueSource(ints = {AccessFlags.RELAXED_ORDERING, AccessFlags.OPTIONAL_RANGE, AccessFlags.ON_DEMAND,
         AccessFlags.ON_DEMAND | AccessFlags.HUGETLB})
-    void hintsAndPagingOnDemand(int flags) throws Exception {
+    void hintsAndOnDemandPagingAreAccepted(int flags) throws Exception {
         if ((flags & AccessFlags.ON_DEMAND) != 0) {
             needs(Feature.ON_DEMAND);
         }
@@ -184,7 +184,7 @@ abstract class RegistrationConformance extends Conformance {
     /** The same for the other types: messages, and writes where there are any. */
     @ParameterizedTest
     @ValueSource(ints = {QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND})
-    void hintsAndPagingOnDemandOfOtherTypes(int type) throws Exception {
+    void hintsAndOnDemandPagingWorkForOtherTypes(int type) throws Exception {
         needs(type == QueuePairType.UC ? Feature.UC : type == QueuePairType.UD ? Feature.UD : Feature.XRC,
                 Feature.ON_DEMAND);
         for (Memory memory : Memory.values()) {
@@ -214,7 +214,7 @@ abstract class RegistrationConformance extends Conformance {
 
     /** What peers write is in the very pages of the buffer. */
     @Test
-    void aBufferThatAnotherDriverShares() throws Exception {
+    void dmaBufIsRegistered() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         needs(p.near.context, Feature.DMABUF);
         long[] far = p.far.run(end -> {
@@ -239,7 +239,7 @@ abstract class RegistrationConformance extends Conformance {
     }
 
     @Test
-    void aRegionWithoutMemoryReadsAsZeroAndTakesEverything() throws Exception {
+    void nullRegionReadsZeroAndDiscardsWrites() throws Exception {
         for (Memory memory : Memory.values()) {
             Pair p = pair(memory);
             needs(p.near.context, Feature.NULL_REGION);
@@ -280,7 +280,7 @@ abstract class RegistrationConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void otherMemoryForARegion(Memory memory) throws Exception {
+    void reregistrationChangesMemory(Memory memory) throws Exception {
         Pair p = pair(memory);
         needs(p.near.context, Feature.REREGISTER);
         p.far.run(end -> named(end, end.pd.register(end.region.segment().asSlice(0, 4096), AccessFlags.ALL)));
@@ -299,7 +299,7 @@ abstract class RegistrationConformance extends Conformance {
     }
 
     @Test
-    void memoryOfAnotherKindForARegion() throws Exception {
+    void reregistrationChangesKindOfMemory() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         needs(p.near.context, Feature.REREGISTER);
         long[] far = p.far.run(end -> {
@@ -338,7 +338,7 @@ abstract class RegistrationConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void otherRightsForARegion(Memory memory) throws Exception {
+    void reregistrationChangesAccess(Memory memory) throws Exception {
         Pair p = pair(memory);
         needs(p.near.context, Feature.REREGISTER);
         p.far.run(end -> named(end, end.pd.register(end.region.segment(), AccessFlags.REMOTE_READ)));
@@ -356,7 +356,7 @@ abstract class RegistrationConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource
-    void anotherDomainForARegion(Memory memory) throws Exception {
+    void reregistrationChangesProtectionDomain(Memory memory) throws Exception {
         Pair p = pair(memory);
         needs(p.near.context, Feature.REREGISTER);
         long[] there = p.far.run(end -> {
@@ -389,7 +389,7 @@ abstract class RegistrationConformance extends Conformance {
 
     /** What was posted before names the same key, and finds the new memory. */
     @Test
-    void aReceiveThatWasPostedFindsTheNewMemory() throws Exception {
+    void postedReceiveUsesTheNewMemory() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         needs(p.near.context, Feature.REREGISTER);
         for (int length : new int[] {30, 300}) {

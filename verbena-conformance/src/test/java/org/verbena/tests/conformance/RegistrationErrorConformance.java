@@ -46,7 +46,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     // ---- attributes
 
     @Test
-    void memoryByAttributes() throws Exception {
+    void memoryIsRegisteredByAttributes() throws Exception {
         ProtectionDomain pd = pd(Feature.IOVA);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment s = arena.allocate(PAGE, PAGE);
@@ -62,7 +62,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void attributesThatDoNotGoTogether() throws Exception {
+    void conflictingAttributesAreRefused() throws Exception {
         ProtectionDomain pd = pd(Feature.IOVA);
         try (Arena arena = Arena.ofShared(); Fd fd = Memfd.create("conformance", PAGE)) {
             MemorySegment s = arena.allocate(PAGE, PAGE);
@@ -89,7 +89,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void descriptorsThatAreNoSharedBuffers() throws Exception {
+    void descriptorsOtherThanDmaBufsAreRefused() throws Exception {
         ProtectionDomain pd = pd(Feature.DMABUF);
         try (Fd fd = Memfd.create("conformance", 2 * PAGE)) {
             assertErrno(Errno.EINVAL, () -> pd.register(attributes(LOCAL).descriptor(fd.value(), PAGE).iova(0)
@@ -108,7 +108,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     // ---- changing a region
 
     @Test
-    void wrongChangesAreRefusedAndChangeNothing() throws Exception {
+    void invalidReregistrationIsRefusedAndChangesNothing() throws Exception {
         ProtectionDomain pd = pd(Feature.REREGISTER);
         ProtectionDomain foreign = open().allocateProtectionDomain();
         ProtectionDomain closed = pd.context().allocateProtectionDomain();
@@ -141,7 +141,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void aReadOnlySegmentGetsNoWriteAccessLater() throws Exception {
+    void reregistrationGrantsNoWriteAccessToAReadOnlySegment() throws Exception {
         ProtectionDomain pd = pd(Feature.REREGISTER);
         try (Arena arena = Arena.ofShared();
                 MemoryRegion r = pd.register(arena.allocate(PAGE).asReadOnly(), AccessFlags.REMOTE_READ)) {
@@ -150,7 +150,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void aRegionStandsOnItsNewDomain() throws Exception {
+    void newProtectionDomainIsBusyAfterReregistration() throws Exception {
         ProtectionDomain pd = pd(Feature.REREGISTER);
         ProtectionDomain other = pd.context().allocateProtectionDomain();
         MemoryRegion r = pd.allocate(PAGE, AccessFlags.ALL);
@@ -164,7 +164,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void regionsWithoutMemory() throws Exception {
+    void nullRegionIsEmptyAndKeepsItsDomainBusy() throws Exception {
         ProtectionDomain pd = pd(Feature.NULL_REGION);
         MemoryRegion r = pd.allocateNullRegion();
         assertThat(r.address()).isZero();
@@ -179,7 +179,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     // ---- on demand
 
     @Test
-    void capabilitiesOfPagingOnDemand() throws Exception {
+    void onDemandPagingCapabilitiesAreReported() throws Exception {
         Context c = open();
         needs(c, Feature.ON_DEMAND);
         OdpCapabilities odp = Objects.requireNonNull(c.queryDevice().odpCapabilities());
@@ -189,7 +189,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void theWholeAddressSpaceIsAnotherCapability() throws Exception {
+    void implicitOnDemandPagingIsASeparateCapability() throws Exception {
         ProtectionDomain pd = pd(Feature.ON_DEMAND);
         MemorySegment all = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
         int general = Objects.requireNonNull(pd.context().queryDevice().odpCapabilities()).general();
@@ -202,7 +202,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void pagesAreBroughtInAndNothingChanges() throws Exception {
+    void prefetchAdviceChangesNothing() throws Exception {
         ProtectionDomain pd = pd(Feature.ADVISE);
         try (Arena arena = Arena.ofShared()) {
             MemorySegment s = arena.allocate(64 * PAGE);
@@ -224,7 +224,7 @@ abstract class RegistrationErrorConformance extends Conformance {
     }
 
     @Test
-    void wrongAdviceIsRefused() throws Exception {
+    void invalidAdviceIsRefused() throws Exception {
         ProtectionDomain pd = pd(Feature.ADVISE);
         ProtectionDomain other = pd.context().allocateProtectionDomain();
         int access = LOCAL | AccessFlags.ON_DEMAND;

@@ -84,7 +84,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(longs = {SIZE, SIZE - 7, -8, -1, SIZE + 4096, -4096, 1L << 40, Long.MIN_VALUE})
-    void outsideTheRegion(long offset) throws Exception {
+    void accessOutsideTheRegionIsRefused(long offset) throws Exception {
         for (Memory memory : Memory.values()) {
             for (int length : new int[] {8, 4096}) {
                 int n = accesses(pair(memory), offset, length).size();
@@ -100,7 +100,7 @@ abstract class RemoteErrorConformance extends Conformance {
     /** Raw addresses at the ends of 64 bits. */
     @ParameterizedTest
     @ValueSource(longs = {0, -8, Long.MAX_VALUE - 7, Long.MIN_VALUE})
-    void addressesThatOverflow(long address) throws Exception {
+    void overflowingAddressesAreRefused(long address) throws Exception {
         for (int i = 0; i < kinds(); i++) {
             Pair p = pair(Memory.ALLOCATED);
             assertRefusedThere(p, WcStatus.REM_ACCESS_ERR,
@@ -110,7 +110,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {0, -1, 0x12345678})
-    void anUnknownKey(int key) throws Exception {
+    void unknownKeyIsRefused(int key) throws Exception {
         for (int i = 0; i < kinds(); i++) {
             Pair p = pair(Memory.ALLOCATED);
             assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, accesses(p, 0, 8).get(i).at(key, p.farAddress.address()));
@@ -119,7 +119,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     /** No other key opens a region than its own. */
     @Test
-    void everyBitOfTheKeyCounts() throws Exception {
+    void keyWithAnyBitChangedIsRefused() throws Exception {
         for (int bit = 0; bit < 32; bit++) {
             Pair p = pair(Memory.ALLOCATED);
             assertRefusedThere(p, WcStatus.REM_ACCESS_ERR,
@@ -130,7 +130,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void aWriteNeedsTheRight(Memory memory) throws Exception {
+    void writeNeedsRemoteWriteAccess(Memory memory) throws Exception {
         int allButWrite = LOCAL | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
         for (int access : new int[] {0, LOCAL, allButWrite}) {
             Pair p = pair(options(memory).access(access));
@@ -143,7 +143,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void aReadNeedsTheRight(Memory memory) throws Exception {
+    void readNeedsRemoteReadAccess(Memory memory) throws Exception {
         int allButRead = LOCAL | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
         for (int access : new int[] {0, LOCAL, allButRead}) {
             Pair p = pair(options(memory).access(access));
@@ -152,7 +152,7 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     @Test
-    void anAtomicNeedsTheRight() throws Exception {
+    void atomicNeedsRemoteAtomicAccess() throws Exception {
         int allButAtomic = LOCAL | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
         for (int access : new int[] {0, LOCAL, allButAtomic}) {
             Pair p = pair(options(Memory.ALLOCATED).access(access));
@@ -164,7 +164,7 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     @Test
-    void theRightAloneIsEnough() throws Exception {
+    void oneAccessRightSufficesForItsOperation() throws Exception {
         Pair p = pair(options(Memory.ALLOCATED).access(AccessFlags.REMOTE_READ));
         assertPosted(p.near.post(Op.read(1, p.farAddress, 0).on(0, 8)));
         assertDone(WcOpcode.RDMA_READ, 1, p.near.awaitSend());
@@ -179,7 +179,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     /** A region's right does not help where the queue pair has none: the responder calls the request invalid. */
     @Test
-    void theQueuePairNeedsTheRightToo() throws Exception {
+    void queuePairNeedsTheAccessRightToo() throws Exception {
         int[] rights = {AccessFlags.REMOTE_WRITE, AccessFlags.REMOTE_READ, AccessFlags.REMOTE_ATOMIC,
             AccessFlags.REMOTE_ATOMIC};
         for (int i = 0; i < kinds(); i++) {
@@ -191,7 +191,7 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     @Test
-    void aRightTakenFromTheQueuePairIsGoneAtOnce() throws Exception {
+    void accessRightRemovedFromTheQueuePairIsGoneAtOnce() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         assertPosted(p.near.post(Op.read(1, p.farAddress, 0).on(0, 8)));
         assertDone(WcOpcode.RDMA_READ, 1, p.near.awaitSend());
@@ -202,7 +202,7 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     @Test
-    void aClosedRegion() throws Exception {
+    void closedRegionIsRefused() throws Exception {
         for (int i = 0; i < kinds(); i++) {
             Pair p = pair(Memory.ALLOCATED);
             EndAddress gone = p.far.run(end -> {
@@ -220,7 +220,7 @@ abstract class RemoteErrorConformance extends Conformance {
     /** A peer that has just used a region loses it at once, and a new region does not answer to the old key. */
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void aRegionThatIsClosedAfterItWasUsed(Memory memory) throws Exception {
+    void regionClosedAfterUseIsRefused(Memory memory) throws Exception {
         Pair p = pair(memory);
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8), Op.read(2, p.farAddress, 0).on(0, 8)));
         assertThat(p.near.awaitSends(2)).extracting(Completion::statusName).containsOnly("SUCCESS");
@@ -234,7 +234,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     /** Regions come and go while the peer writes: each write lands in a live region or is refused. */
     @Test
-    void deregistrationWhileThePeerWrites() throws Exception {
+    void deregistrationStopsAWritingPeer() throws Exception {
         int rounds = fixture.rounds(20);
         for (int round = 0; round < rounds; round++) {
             Pair p = connected(EndOptions.defaults().bytes(1 << 20), EndOptions.defaults().bytes(1 << 20));
@@ -256,7 +256,7 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     @Test
-    void aRegionOfAnotherProtectionDomain() throws Exception {
+    void regionOfAnotherProtectionDomainIsRefused() throws Exception {
         for (int i = 0; i < kinds(); i++) {
             Pair p = pair(Memory.ALLOCATED);
             long[] other = p.far.run(end -> {
@@ -270,7 +270,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 4, 7, 12, SIZE - 9})
-    void aMisalignedAtomicIsAnInvalidRequest(long offset) throws Exception {
+    void misalignedAtomicIsAnInvalidRequest(long offset) throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         needs(p.near.context, Feature.ATOMICS);
         Op add = Op.fetchAndAdd(1001, p.farAddress, offset, 1).on(0, 8);
@@ -287,21 +287,21 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     @Test
-    void theResponderIsToldOfAnAccessError() throws Exception {
+    void responderReportsAnAccessError() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, Op.write(1001, p.farAddress, SIZE).on(0, 8));
         p.far.awaitAsyncEvent(AsyncEventType.QP_ACCESS_ERR);
     }
 
     @Test
-    void theResponderIsToldOfAnInvalidRequest() throws Exception {
+    void responderReportsAnInvalidRequest() throws Exception {
         Pair p = pair(options(Memory.ALLOCATED).queuePairAccess(AccessFlags.REMOTE_WRITE));
         assertRefusedThere(p, WcStatus.REM_INV_REQ_ERR, Op.read(1001, p.farAddress, 0).on(0, 8));
         p.far.awaitAsyncEvent(AsyncEventType.QP_REQ_ERR);
     }
 
     @Test
-    void theResponderFlushesItsReceives() throws Exception {
+    void responderFlushesItsReceives() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8), Op.receive(2).on(0, 8)));
         assertPosted(p.near.postReceives(Op.receive(3).on(0, 8)));
@@ -311,7 +311,7 @@ abstract class RemoteErrorConformance extends Conformance {
     }
 
     @Test
-    void aWriteWithImmediateThatIsRefusedTakesNoReceiveWithSuccess() throws Exception {
+    void refusedWriteWithImmediateCompletesNoReceiveSuccessfully() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
         assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, Op.writeImmediate(1001, p.farAddress, SIZE, 1).on(0, 8));
@@ -326,7 +326,7 @@ abstract class RemoteErrorConformance extends Conformance {
 
     /** An error of one queue pair leaves others of the same ends alone. */
     @Test
-    void otherQueuePairsAreNotDisturbed() throws Exception {
+    void otherQueuePairsContinue() throws Exception {
         Pair healthy = pair(Memory.ALLOCATED);
         Pair p = pair(Memory.ALLOCATED);
         assertRefusedThere(p, WcStatus.REM_ACCESS_ERR, Op.write(1001, p.farAddress, SIZE).on(0, 8));

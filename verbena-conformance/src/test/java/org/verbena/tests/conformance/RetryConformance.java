@@ -39,7 +39,7 @@ abstract class RetryConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 6})
-    void aReceiverThatStaysNotReady(int rnrRetry) throws Exception {
+    void rnrRetriesAreExhausted(int rnrRetry) throws Exception {
         for (int i = 0; i < 4; i++) {
             Pair p = connected(EndOptions.defaults().rnrRetry(rnrRetry), EndOptions.defaults());
             p.far.remember();
@@ -56,7 +56,7 @@ abstract class RetryConformance extends Conformance {
 
     /** The longest timer and many retries: the sender really waits as long as the receiver's timer says. */
     @Test
-    void theReceiversTimerCounts() throws Exception {
+    void rnrTimerOfTheReceiverIsUsed() throws Exception {
         EndOptions slow = EndOptions.defaults();
         slow.minRnrTimer = 25; // 61.44 ms
         Pair p = connected(EndOptions.defaults().rnrRetry(3), slow);
@@ -68,7 +68,7 @@ abstract class RetryConformance extends Conformance {
     }
 
     @Test
-    void sevenRnrRetriesAreForEver() throws Exception {
+    void sevenRnrRetriesNeverEnd() throws Exception {
         for (int i = 0; i < 4; i++) {
             Pair p = connected(EndOptions.defaults(), EndOptions.defaults());
             p.near.fill(0, 20_000, 1);
@@ -85,7 +85,7 @@ abstract class RetryConformance extends Conformance {
 
     /** The sender does nothing at all after it has posted: it need not poll for its message to get there. */
     @Test
-    void aWaitingSendNeedsNoPollToGoOn() throws Exception {
+    void waitingSendContinuesWithoutPolls() throws Exception {
         Pair p = connected();
         p.near.fill(0, 20_000, 1);
         assertPosted(p.near.post(Op.send(1).on(0, 20_000), Op.send(2).on(0, 8)));
@@ -100,7 +100,7 @@ abstract class RetryConformance extends Conformance {
      * lies time enough for a provider's own thread to fall asleep.
      */
     @Test
-    void aSendThatWaitsBehindAnotherNeedsNoPollToGoOn() throws Exception {
+    void secondWaitingSendContinuesWithoutPolls() throws Exception {
         Pair p = connected();
         for (int round = 0; round < fixture.rounds(Thorough.rounds(25, 150)); round++) {
             assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
@@ -131,7 +131,7 @@ abstract class RetryConformance extends Conformance {
     }
 
     @Test
-    void manyWaitingSendsGoOnInOrder() throws Exception {
+    void manyWaitingSendsContinueInOrder() throws Exception {
         Pair p = connected();
         for (int i = 0; i < 40; i++) {
             p.near.fill(i * 1000L, 1000, i);
@@ -148,7 +148,7 @@ abstract class RetryConformance extends Conformance {
 
     /** Requests behind one that waits for a receive wait too, even those that need none. */
     @Test
-    void nothingOvertakesAWaitingSend() throws Exception {
+    void noRequestOvertakesAWaitingSend() throws Exception {
         Pair p = connected();
         p.near.setLong(0, 7);
         assertPosted(p.near.post(Op.send(1).on(0, 8), Op.write(2, p.farAddress, 800).on(0, 8)));
@@ -161,7 +161,7 @@ abstract class RetryConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(value = QueuePairState.class, names = {"RESET", "INIT", "ERR"})
-    void aPeerThatIsNotReadyDoesNotAnswer(QueuePairState far) throws Exception {
+    void peerNotReadyToReceiveDoesNotAnswer(QueuePairState far) throws Exception {
         for (Op op : List.of(Op.send(1).on(0, 8), Op.writeImmediate(1, dummy(), 0, 1).on(0, 8),
                 Op.write(1, dummy(), 0).on(0, 8), Op.read(1, dummy(), 0).on(0, 8))) {
             Pair p = pair(hasty(), EndOptions.defaults());
@@ -192,7 +192,7 @@ abstract class RetryConformance extends Conformance {
     }
 
     @Test
-    void aQueuePairThatDoesNotExistDoesNotAnswer() throws Exception {
+    void missingQueuePairDoesNotAnswer() throws Exception {
         End near = end(hasty());
         near.toInit();
         EndAddress a = near.address();
@@ -203,7 +203,7 @@ abstract class RetryConformance extends Conformance {
     }
 
     @Test
-    void aQueuePairThatWasClosedDoesNotAnswer() throws Exception {
+    void closedQueuePairDoesNotAnswer() throws Exception {
         Pair p = connected(hasty(), EndOptions.defaults());
         p.far.act(end -> end.qp.close());
         List<Integer> seen = new ArrayList<>();
@@ -222,7 +222,7 @@ abstract class RetryConformance extends Conformance {
 
     /** Somebody else's queue pair number: a connection takes messages of its own peer only. */
     @Test
-    void aConnectedQueuePairTakesMessagesOfItsPeerOnly() throws Exception {
+    void connectedQueuePairAcceptsItsPeerOnly() throws Exception {
         Pair p = connected();
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 64)));
         End intruder = end(hasty());
@@ -239,7 +239,7 @@ abstract class RetryConformance extends Conformance {
     }
 
     @Test
-    void goingToErrFlushesBothQueues() throws Exception {
+    void moveToErrFlushesBothQueues() throws Exception {
         Pair p = connected();
         assertPosted(p.near.postReceives(Op.receive(1).on(0, 8), Op.receive(2).on(0, 8)));
         assertPosted(p.near.post(Op.send(3).on(0, 8), Op.send(4).on(0, 8).unsignaled()));
@@ -269,14 +269,14 @@ abstract class RetryConformance extends Conformance {
     }
 
     @Test
-    void anUnsignaledRequestCompletesWhenItFails() throws Exception {
+    void failedUnsignaledRequestCompletes() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.write(1, p.farAddress, -8).on(0, 8).unsignaled()));
         assertStatus(WcStatus.REM_ACCESS_ERR, 1, p.near.awaitSend());
     }
 
     @Test
-    void whatSucceededBeforeTheErrorStaysSucceeded() throws Exception {
+    void requestsBeforeTheErrorStaySuccessful() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 8), Op.write(2, p.farAddress, 8).on(0, 8),
                 Op.write(3, p.farAddress, -8).on(0, 8), Op.write(4, p.farAddress, 0).on(0, 8)));
@@ -286,7 +286,7 @@ abstract class RetryConformance extends Conformance {
 
     /** Out of the error by RESET, again and again, on either side. */
     @Test
-    void aQueuePairIsUsedAgainAfterReset() throws Exception {
+    void queuePairIsReusableAfterReset() throws Exception {
         Pair p = connected();
         for (int round = 0; round < 20; round++) {
             assertPosted(p.far.postReceives(Op.receive(1).on(0, 64)));
@@ -308,7 +308,7 @@ abstract class RetryConformance extends Conformance {
 
     /** What the far end is told of an error belongs to the connection that failed, however late it comes. */
     @Test
-    void anErrorOfAnEarlierConnectionDoesNotReachTheNextOne() throws Exception {
+    void errorOfAnEarlierConnectionDoesNotReachTheNext() throws Exception {
         Pair p = connected();
         for (int round = 0; round < fixture.rounds(50); round++) {
             assertPosted(p.near.post(Op.write(1, p.farAddress, -1).on(0, 8)));
@@ -327,7 +327,7 @@ abstract class RetryConformance extends Conformance {
 
     /** RESET in the middle of healthy traffic forgets what is outstanding. */
     @Test
-    void resetForgetsWhatIsOutstanding() throws Exception {
+    void resetDiscardsOutstandingRequests() throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.send(1).on(0, 8))); // waits for a receive
         assertPosted(p.near.postReceives(Op.receive(2).on(0, 8)));
@@ -343,7 +343,7 @@ abstract class RetryConformance extends Conformance {
 
     /** In SQD requests are taken and wait; back in RTS they go on. */
     @Test
-    void aDrainingQueueTakesRequestsAndHoldsThem() throws Exception {
+    void drainingQueueHoldsNewRequests() throws Exception {
         Pair p = connected();
         p.near.setLong(0, 5);
         p.near.qp.modify(QueuePairAttributes.to(QueuePairState.SQD).build());
@@ -365,7 +365,7 @@ abstract class RetryConformance extends Conformance {
      * it is drained only then.
      */
     @Test
-    void aQueueIsDrainedWhenTheSendThatWaitedIsDone() throws Exception {
+    void queueIsDrainedWhenTheWaitingSendCompletes() throws Exception {
         for (Op waiting : List.of(Op.send(1).on(0, 8), Op.send(1).on(0, 20_000), Op.sendImmediate(1, 5).on(0, 8))) {
             Pair p = connected();
             p.near.setLong(0, 5);
@@ -399,7 +399,7 @@ abstract class RetryConformance extends Conformance {
 
     /** The retries of a started send go on in SQD; when they are used up the queue pair fails instead of being drained. */
     @Test
-    void aStartedSendMayFailWhileTheQueueDrains() throws Exception {
+    void startedSendMayFailDuringDrain() throws Exception {
         EndOptions slow = EndOptions.defaults();
         slow.minRnrTimer = 25; // 61.44 ms, so that SQD comes first
         Pair p = connected(EndOptions.defaults().rnrRetry(3), slow);
@@ -414,7 +414,7 @@ abstract class RetryConformance extends Conformance {
     /** A queue that waits for ever is given up by ERR or RESET. */
     @ParameterizedTest
     @EnumSource(value = QueuePairState.class, names = {"ERR", "RESET"})
-    void aDrainingQueueCanBeGivenUp(QueuePairState end) throws Exception {
+    void drainingQueueCanBeMovedToErr(QueuePairState end) throws Exception {
         Pair p = connected();
         assertPosted(p.near.post(Op.send(1).on(0, 8)));
         drain(p);

@@ -53,7 +53,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void sends() throws Exception {
+    void sendsAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         assertPosted(p.far.postReceives(Op.receives(8, 6000, 6000)));
@@ -75,7 +75,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void packets() throws Exception {
+    void packetsAreCounted() throws Exception {
         assumeTrue(fixture.hasPackets(), "there are no packets");
         Pair p = connected();
         CountBook near = begin(p);
@@ -90,7 +90,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void writes() throws Exception {
+    void writesAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         for (int i = 0; i < 7; i++) {
@@ -108,7 +108,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void readsAndAtomics() throws Exception {
+    void readsAndAtomicsAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         for (int i = 0; i < 4; i++) {
@@ -125,7 +125,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
 
     /** Requests go to two regions in turn, through two queue pairs. */
     @Test
-    void eachRegionForItself() throws Exception {
+    void regionsAreCountedSeparately() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         EndAddress other = p.far.run(end -> {
@@ -151,7 +151,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
 
     /** A WRITE without bytes, as one is sent to announce others, touches no region, whatever key it names. */
     @Test
-    void requestsWithoutBytes() throws Exception {
+    void emptyRequestsAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         EndAddress f = p.farAddress;
@@ -171,7 +171,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void aWrongKeyTakesNothingAway() throws Exception {
+    void wrongKeyRemovesNoCounts() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         EndAddress f = p.farAddress;
@@ -192,7 +192,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void receiversThatAreNotReady() throws Exception {
+    void rnrNaksAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         for (int i = 0; i < 3; i++) {
@@ -214,7 +214,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void retriesThatAreUsedUp() throws Exception {
+    void exhaustedRetriesAreCounted() throws Exception {
         Pair p = connected(EndOptions.defaults().rnrRetry(1), EndOptions.defaults());
         CountBook near = begin(p);
         assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8), Op.send(3).on(0, 8)));
@@ -236,7 +236,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void aPeerThatDoesNotAnswer() throws Exception {
+    void timeoutsAreCounted() throws Exception {
         Pair p = pair(EndOptions.defaults().retry(8, 1), EndOptions.defaults());
         p.toInit();
         p.near.toRtr(p.farAddress);
@@ -250,7 +250,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void requestsThatAreRefused() throws Exception {
+    void refusedRequestsAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         assertPosted(p.near.post(Op.write(1, p.farAddress, p.farAddress.length() - 4).on(0, 8), Op.send(2).on(0, 8)));
@@ -263,7 +263,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void messagesThatAreTooLong() throws Exception {
+    void tooLongMessagesAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(0, 100)));
@@ -280,7 +280,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void localErrors() throws Exception {
+    void localErrorsAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
@@ -292,7 +292,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
 
     /** Memory windows: what is bound is counted, and what cannot be bound. */
     @Test
-    void otherRequests() throws Exception {
+    void memoryWindowBindsAreCounted() throws Exception {
         needs(Feature.MEMORY_WINDOW_TYPE_1);
         Pair p = connected(EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND), EndOptions.defaults());
         CountBook near = begin(p);
@@ -316,7 +316,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
 
     /** A window is taken away by its own end, and by the peer. */
     @Test
-    void windowsThatAreInvalidated() throws Exception {
+    void invalidatedWindowsAreCounted() throws Exception {
         needs(Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE);
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND));
         assumeTrue(p.near.context.supportsSamplePoint(SamplePoint.MR_INVALIDATIONS), "invalidations are not counted");
@@ -346,7 +346,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void requestsOfAWrongLength() throws Exception {
+    void atomicsOfAWrongLengthAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         assertPosted(p.near.post(Op.fetchAndAdd(1, p.farAddress, 8, 1).on(0, 16)));
@@ -355,7 +355,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void receivesThatCannotBeWritten() throws Exception {
+    void receivesIntoInvalidMemoryAreCounted() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         p.far.act(end -> assertPosted(end.receiveQueue(end.qp).start().receive(1)
@@ -368,7 +368,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void connectionsAndRejections() throws Exception {
+    void connectionsAndRejectionsAreCounted() throws Exception {
         Pair p = pair();
         CountBook near = begin(p);
         InetSocketAddress no = listen(p.far, (r, end) -> {
@@ -389,7 +389,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
 
     /** The program at the other end closes all it has: its peer has flushed receives, and no error. */
     @Test
-    void anOrderlyEndIsNoError() throws Exception {
+    void orderlyDisconnectIsNotCountedAsError() throws Exception {
         if (topology == Topology.ONE_CONTEXT) {
             return; // it would be its own peer
         }
@@ -411,7 +411,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void flushedReceives() throws Exception {
+    void flushedReceivesAreCounted() throws Exception {
         Pair p = connected();
         begin(p);
         assertPosted(p.far.postReceives(Op.receives(3, 8, 8)));
@@ -422,7 +422,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void pollsArmingsAndEvents() throws Exception {
+    void pollsArmingsAndEventsAreCounted() throws Exception {
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults().channel());
         begin(p);
         p.far.act(end -> {
@@ -450,7 +450,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void sharedReceiveQueues() throws Exception {
+    void sharedReceiveQueuesAreCounted() throws Exception {
         needs(Feature.SHARED_RECEIVE_QUEUE);
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults().sharedReceives());
         begin(p);
@@ -475,7 +475,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void datagrams() throws Exception {
+    void datagramsAreCounted() throws Exception {
         needs(Feature.UD);
         Pair p = pair(EndOptions.datagrams(), EndOptions.datagrams());
         p.connect();
@@ -499,7 +499,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void messagesThatReachNobody() throws Exception {
+    void undeliverableMessagesAreCounted() throws Exception {
         needs(Feature.UC);
         Pair p = connected(EndOptions.defaults().type(QueuePairType.UC), EndOptions.defaults().type(
                 QueuePairType.UC));
@@ -527,7 +527,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
 
     /** A port is the sum of its queue pairs, of those too that have been closed. */
     @Test
-    void portsAddUp() throws Exception {
+    void portIsTheSumOfItsQueuePairs() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         QueuePair second = p.near.queuePair();
@@ -552,7 +552,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void peersComeAndGo() throws Exception {
+    void deadPeersKeepSumsCorrect() throws Exception {
         if (topology != Topology.TWO_PROCESSES) {
             return; // those of one process do not die alone
         }
@@ -578,7 +578,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
     }
 
     @Test
-    void aConnectionThatIsReset() throws Exception {
+    void resetKeepsCounts() throws Exception {
         Pair p = connected();
         CountBook near = begin(p);
         for (int round = 0; round < 3; round++) {

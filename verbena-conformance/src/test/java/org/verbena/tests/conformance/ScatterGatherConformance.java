@@ -157,7 +157,7 @@ abstract class ScatterGatherConformance extends Conformance {
     }
 
     @Test
-    void buffersMayLieInDifferentRegions() throws Exception {
+    void buffersMayBeInDifferentRegions() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         MemoryRegion second = p.near.keep(p.near.pd.allocate(100, AccessFlags.LOCAL_WRITE));
         Pattern.fill(second.segment(), 5);
@@ -172,7 +172,7 @@ abstract class ScatterGatherConformance extends Conformance {
 
     /** Buffers that together are larger than any message. The same memory is named often, for nobody writes that much. */
     @Test
-    void aReceiveMayBeLongerThanAnyMessage() throws Exception {
+    void receiveMayBeLongerThanAnyMessage() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         int elements = elements(p.near.device);
         org.junit.jupiter.api.Assumptions.assumeTrue(elements >= 8, "too few elements");
@@ -195,7 +195,7 @@ abstract class ScatterGatherConformance extends Conformance {
     }
 
     @Test
-    void oneBufferMayBeGatheredTwice() throws Exception {
+    void sameBufferMayBeGatheredTwice() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         p.near.fill(0, 30, 1);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 60)));
@@ -207,7 +207,7 @@ abstract class ScatterGatherConformance extends Conformance {
     }
 
     @Test
-    void emptyBuffersBetweenOthersCountForNothing() throws Exception {
+    void emptyBuffersAreSkipped() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
         org.junit.jupiter.api.Assumptions.assumeTrue(p.near.device.maxSge() >= 4, "too few elements");
         p.near.fill(0, 30, 1);
@@ -219,7 +219,7 @@ abstract class ScatterGatherConformance extends Conformance {
     }
 
     @Test
-    void oneBufferTooManyIsRefused() throws Exception {
+    void tooManyBuffersAreRefused() throws Exception {
         Pair p = connected(EndOptions.defaults().maxSge(2), EndOptions.defaults().maxSge(2));
         int send = p.near.qp.initAttributes().maxSendSge();
         int receive = p.near.srq == null ? p.near.qp.initAttributes().maxReceiveSge() : p.near.srq.query().maxSge();

@@ -103,7 +103,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void severalQueuePairsOfTwoTypesTakeFromOneQueue() throws VerbsException {
+    void queuePairsOfTwoTypesShareOneQueue() throws VerbsException {
         Pair p = connected(EndOptions.defaults().queues(CAPACITY).sharedReceives(), EndOptions.defaults().queues(
                 CAPACITY));
         List<EndAddress> targets = new ArrayList<>();
@@ -157,7 +157,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void nothingIsPostedToTheQueuePairItself() throws VerbsException {
+    void receivesCannotBePostedToTheQueuePair() throws VerbsException {
         End end = end(ud().sharedReceives());
         end.toReady(end.qp);
         assertRefused(Errno.EINVAL, end.qp.receiveQueue().start().receive(1).sge(end.region, 0, 8).complete());
@@ -166,7 +166,7 @@ abstract class SharedDatagramConformance extends Conformance {
 
     /** A datagram has a right to what was posted when it was sent, as long as nobody else has taken it. */
     @Test
-    void whatFindsTheReceivesTakenIsLost() throws VerbsException {
+    void datagramWithoutAFreeReceiveIsLost() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
         EndAddress other = ready(p.near, second);
@@ -188,7 +188,7 @@ abstract class SharedDatagramConformance extends Conformance {
 
     /** While there are receives, nothing is lost that waits, however many others have used meanwhile. */
     @Test
-    void whatWaitsIsNotLostBecauseOthersUseAndPostReceives() throws VerbsException {
+    void waitingMessageSurvivesReceivesUsedByOthers() throws VerbsException {
         Pair p = sharing();
         CompletionQueue cq = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
         EndAddress other = ready(p.near, p.near.queuePair(cq));
@@ -205,7 +205,7 @@ abstract class SharedDatagramConformance extends Conformance {
 
     /** What finds all receives taken when it is sent is lost, though some are posted before it would be polled. */
     @Test
-    void whatWasSentWithoutAReceiveIsLost() throws VerbsException {
+    void datagramSentWithoutAReceiveIsLost() throws VerbsException {
         Pair p = sharing();
         send(p.far, p.nearAddress, 1);
         p.near.expectNoCompletion(); // by then it has come
@@ -221,7 +221,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void severalCompletionQueues() throws VerbsException {
+    void severalCompletionQueuesAreUsed() throws VerbsException {
         Pair p = sharing();
         CompletionQueue cq = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
         QueuePair second = p.near.queuePair(cq);
@@ -236,7 +236,7 @@ abstract class SharedDatagramConformance extends Conformance {
 
     /** Two threads poll, and the receives are posted again by a third: none gets lost, none is used twice at a time. */
     @Test
-    void threadsThatPollSeparateQueues() throws Exception {
+    void separateQueuesMayBePolledByThreads() throws Exception {
         int datagrams = Thorough.rounds(5000, 20_000);
         Pair p = connected(ud().sharedReceives(), ud());
         CompletionQueue cq = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
@@ -298,7 +298,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void theLimitIsReachedOnce() throws VerbsException {
+    void limitEventIsRaisedOnce() throws VerbsException {
         Pair p = sharing();
         SharedReceiveQueue q = srq(p.near);
         postReceives(p.near, 0, 8);
@@ -322,7 +322,7 @@ abstract class SharedDatagramConformance extends Conformance {
 
     /** A datagram that is too long for the oldest receive takes none, so that it does not count for the limit. */
     @Test
-    void whatIsNotDeliveredDoesNotCountForTheLimit() throws VerbsException {
+    void undeliveredMessagesDoNotCountForTheLimit() throws VerbsException {
         Pair p = sharing();
         SharedReceiveQueue q = srq(p.near);
         for (int i = 0; i < 4; i++) {
@@ -343,7 +343,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore() throws VerbsException {
+    void failedQueuePairRaisesLastWqeReachedAndFlushesNoReceive() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
         EndAddress other = ready(p.near, second);
@@ -366,7 +366,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void aReceiveIntoMemoryThatIsNotOursFailsItsQueuePairOnly() throws VerbsException {
+    void receiveIntoForeignMemoryFailsItsQueuePairOnly() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
         EndAddress other = ready(p.near, second);
@@ -397,7 +397,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void aGrownQueueTakesMore() throws VerbsException {
+    void grownQueueTakesMoreReceives() throws VerbsException {
         Pair p = connected(ud().queues(4).sharedReceives(), ud());
         srq(p.near).modify(SharedReceiveQueueAttributes.builder().maxWr(40).build());
         postReceives(p.near, 0, 40);
@@ -409,7 +409,7 @@ abstract class SharedDatagramConformance extends Conformance {
     }
 
     @Test
-    void membersOfAGroupOnOneQueueTakeAReceiveEach() throws Exception {
+    void groupMembersOnOneQueueUseAReceiveEach() throws Exception {
         Pair p = sharing();
         needs(p.near.context, Feature.MULTICAST);
         String group = MulticastConformance.newGroup(fixture);

@@ -110,7 +110,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     // ---- making, changing, closing
 
     @Test
-    void limitsOfSizes() throws VerbsException {
+    void sizesBeyondTheLimitsAreRefused() throws VerbsException {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         int maxWr = c.queryDevice().maxSrqWr();
@@ -131,7 +131,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void whatIsUsedIsBusyAndWhatIsClosedIsRefused() throws VerbsException {
+    void usedQueueIsBusyAndClosedQueueIsRefused() throws VerbsException {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         CompletionQueue cq = c.createCompletionQueue(8);
@@ -154,7 +154,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
 
     /** A queue pair that takes from a shared queue has no receives of its own, whatever it asks for: ibv_create_qp(3). */
     @Test
-    void sizesOfOwnReceivesAreIgnored() throws VerbsException {
+    void receiveSizesOfTheQueuePairAreIgnored() throws VerbsException {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         CompletionQueue cq = c.createCompletionQueue(8);
@@ -171,7 +171,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void anotherContextsQueueIsRefused() throws VerbsException {
+    void queueOfAnotherContextIsRefused() throws VerbsException {
         Context c = open();
         ProtectionDomain pd = c.allocateProtectionDomain();
         CompletionQueue cq = c.createCompletionQueue(8);
@@ -181,7 +181,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void wrongChangesAreRefused() throws VerbsException {
+    void invalidModifyIsRefused() throws VerbsException {
         ProtectionDomain pd = open().allocateProtectionDomain();
         SharedReceiveQueue q = pd.createSharedReceiveQueue(attributes().maxWr(4).maxSge(1).build());
         assertErrno(Errno.EINVAL, () -> q.modify(attributes().build()), "neither");
@@ -204,7 +204,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void postingIsChecked() throws VerbsException {
+    void invalidPostIsRefused() throws VerbsException {
         End end = end(EndOptions.defaults().sharedReceives().queues(4).maxSge(2));
         SharedReceiveQueue q = srq(end);
         assertRefused(Errno.EINVAL, end.qp.receiveQueue().start().receive(1).complete());
@@ -228,7 +228,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     // ---- messages
 
     @Test
-    void severalQueuePairsTakeFromOneQueue() throws VerbsException {
+    void severalQueuePairsShareOneQueue() throws VerbsException {
         Pair p = sharing();
         List<Integer> senders = new ArrayList<>(List.of(p.farAddress.queuePairNumber()));
         List<QueuePair> receivers = new ArrayList<>(List.of(p.near.qp));
@@ -259,7 +259,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void severalCompletionQueues() throws VerbsException {
+    void severalCompletionQueuesAreUsed() throws VerbsException {
         Pair p = sharing();
         CompletionQueue other = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
         QueuePair second = p.near.queuePair(other);
@@ -273,7 +273,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void immediateAndInlineData() throws VerbsException {
+    void immediateAndInlineDataArrive() throws VerbsException {
         Pair p = sharing();
         EndAddress near = p.nearAddress;
         postReceives(p.near, 0, 4);
@@ -291,7 +291,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void aMessageWaitsForAReceive() throws VerbsException {
+    void messageWaitsForAReceive() throws VerbsException {
         onlyReliable();
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
@@ -313,7 +313,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void retriesForAReceiveEnd() throws VerbsException {
+    void rnrRetriesAreExhausted() throws VerbsException {
         onlyReliable();
         Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
         assertPosted(p.far.post(Op.send(1).on(0, 8)));
@@ -322,7 +322,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
 
     /** Nothing is polled, so that receives and places for messages run out together. */
     @Test
-    void retriesEndWhenAllReceivesAreTaken() throws VerbsException {
+    void rnrRetriesAreExhaustedWhenAllReceivesAreUsed() throws VerbsException {
         onlyReliable();
         Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
         postReceives(p.near, 0, CAPACITY);
@@ -336,7 +336,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void moreUnpolledMessagesThanTheQueueHadWhenItWasConnected() throws VerbsException {
+    void queueGrownAfterConnectHoldsMoreUnpolledMessages() throws VerbsException {
         onlyReliable();
         Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
         SharedReceiveQueue q = srq(p.near);
@@ -354,7 +354,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
 
     /** What finds no place for its message is lost and takes no receive. */
     @Test
-    void unreliableMessagesWithoutAPlaceAreLostAndLeaveTheirReceives() throws VerbsException {
+    void unreliableMessagesWithoutRoomAreLostAndKeepReceives() throws VerbsException {
         assumeTrue(!isReliable(), "who sends waits");
         Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
         srq(p.near).modify(attributes().maxWr(40).build());
@@ -379,7 +379,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     // ---- events
 
     @Test
-    void theLimitIsReachedOnce() throws VerbsException {
+    void limitEventIsRaisedOnce() throws VerbsException {
         Pair p = sharing();
         SharedReceiveQueue q = srq(p.near);
         postReceives(p.near, 0, 8);
@@ -399,7 +399,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
 
     /** A write with immediate by a wrong key takes no receive, so that it does not count for the limit. */
     @Test
-    void whatIsNotDeliveredDoesNotCountForTheLimit() throws VerbsException {
+    void undeliveredMessagesDoNotCountForTheLimit() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
         int sender = p.connect(second).queuePairNumber();
@@ -439,7 +439,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void aFailedQueuePairFlushesNoReceiveAndSaysThatItTakesNoMore() throws VerbsException {
+    void failedQueuePairRaisesLastWqeReachedAndFlushesNoReceive() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
         int sender = p.connect(second).queuePairNumber();
@@ -454,7 +454,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     @Test
-    void aMessageThatIsTooLongFailsItsQueuePairsOnly() throws VerbsException {
+    void tooLongMessageFailsItsQueuePairsOnly() throws VerbsException {
         Pair p = sharing();
         QueuePair second = p.near.queuePair();
         int sender = p.connect(second).queuePairNumber();

@@ -125,7 +125,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
     }
 
     @Test
-    void aStoppedSenderDoesNotStopTheOther() throws Exception {
+    void stoppedSenderDoesNotBlockOtherSenders() throws Exception {
         End end = receiver();
         PeerProcess stopped = ownPeer();
         Far going = sender(sharedPeer());

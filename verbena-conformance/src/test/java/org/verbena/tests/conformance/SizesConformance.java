@@ -33,7 +33,7 @@ abstract class SizesConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void smallSizesOfEveryOperation(Memory memory) throws Exception {
+    void everyOperationTransfersSmallSizes(Memory memory) throws Exception {
         Pair p = pair(memory, SMALL[SMALL.length - 1]);
         for (long n : SMALL) {
             for (int shift : new int[] {0, 1, 3}) {
@@ -44,7 +44,7 @@ abstract class SizesConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void everySizeUpToThreeHundred(Memory memory) throws Exception {
+    void everySizeUpToThreeHundredIsTransferred(Memory memory) throws Exception {
         Pair p = pair(memory, 300);
         for (int n = 0; n <= 300; n++) {
             everyOperation(p, n, MARGIN, MARGIN);
@@ -53,7 +53,7 @@ abstract class SizesConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void largeSizesOfEveryOperation(Memory memory) throws Exception {
+    void everyOperationTransfersLargeSizes(Memory memory) throws Exception {
         Pair p = pair(memory, 16 * MIB);
         for (long n : new long[] {MIB, MIB + 1, 16 * MIB}) {
             if (n <= fixture.largestTransfer() && n <= p.near.context.queryPort(1).maxMessageSize()) {
@@ -137,7 +137,7 @@ abstract class SizesConformance extends Conformance {
     /** Messages of all sizes in one stream, so that long and short ones meet. */
     @ParameterizedTest
     @EnumSource(Memory.class)
-    void aStreamOfMixedSizes(Memory memory) throws Exception {
+    void mixedSizesAreTransferredInSequence(Memory memory) throws Exception {
         int slots = 16;
         int slot = 6000;
         Pair p = connected(EndOptions.defaults().memory(memory).bytes((long) slots * slot),

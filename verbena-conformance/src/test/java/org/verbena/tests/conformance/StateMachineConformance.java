@@ -186,7 +186,7 @@ abstract class StateMachineConformance extends Conformance {
 
     @ParameterizedTest(name = "{0} to {1}")
     @MethodSource("allPairs")
-    void everyTransition(QueuePairState from, QueuePairState to) throws Exception {
+    void everyTransitionIsAllowedOrRefusedPerTable(QueuePairState from, QueuePairState to) throws Exception {
         QueuePair qp = in(from);
         Rule rule = RULES.get(from + " " + to);
         if (rule == null) {
@@ -219,7 +219,7 @@ abstract class StateMachineConformance extends Conformance {
 
     @ParameterizedTest
     @ValueSource(strings = {"ALT_PATH", "PATH_MIG_STATE", "CAP", "RATE_LIMIT"})
-    void aRareAttributeIsTakenOrSaidToBeUnknownWhereTheTableAllowsIt(String name) throws Exception {
+    void rareAttributeIsAcceptedOrUnsupportedPerTable(String name) throws Exception {
         AddressVector av = end.address(partner).vector();
         for (String transition : RULES.keySet()) {
             QueuePairState from = QueuePairState.valueOf(transition.split(" ", -1)[0]);
@@ -248,7 +248,7 @@ abstract class StateMachineConformance extends Conformance {
     }
 
     @Test
-    void aRareAttributeOutOfRangeIsRefused() throws Exception {
+    void rareAttributeOutOfRangeIsRefused() throws Exception {
         AddressVector av = end.address(partner).vector();
         QueuePair qp = in(RTS);
         for (int bad : new int[] {-1, 32, Integer.MIN_VALUE}) {
@@ -261,7 +261,7 @@ abstract class StateMachineConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(QueuePairState.class)
-    void aModifyWithoutAStateStaysInTheState(QueuePairState state) throws Exception {
+    void modifyWithoutAStateKeepsTheState(QueuePairState state) throws Exception {
         if (state == SQE) {
             return; // RC has no SQE, and everyTransition shows that none leads there
         }
@@ -279,7 +279,7 @@ abstract class StateMachineConformance extends Conformance {
 
     @ParameterizedTest
     @EnumSource(value = QueuePairState.class, names = {"RTR", "RTS", "SQD"})
-    void aWrongCurrentStateIsRefused(QueuePairState state) throws Exception {
+    void wrongCurrentStateIsRefused(QueuePairState state) throws Exception {
         QueuePair qp = in(state);
         for (QueuePairState wrong : QueuePairState.values()) {
             if (wrong != state) {
@@ -292,7 +292,7 @@ abstract class StateMachineConformance extends Conformance {
     /** Everything that the caller may not choose freely, with values beyond its range. */
     @ParameterizedTest
     @MethodSource("wrongValues")
-    void aValueOutOfRangeIsRefusedAndNamed(String name, QueuePairState from, QueuePairState to,
+    void valueOutOfRangeIsRefusedAndNamed(String name, QueuePairState from, QueuePairState to,
             Consumer<QueuePairAttributes.Builder> wrong)
             throws Exception {
         QueuePair qp = in(from);
@@ -336,7 +336,7 @@ abstract class StateMachineConformance extends Conformance {
     }
 
     @Test
-    void queryReturnsWhatWasSet() throws Exception {
+    void queryReturnsModifiedAttributes() throws Exception {
         QueuePair qp = end.queuePair();
         assertThat(qp.query().state()).isEqualTo(RESET);
         qp.modify(QueuePairAttributes.to(INIT).pkeyIndex(0).port(1).accessFlags(AccessFlags.REMOTE_READ).build());
@@ -391,7 +391,7 @@ abstract class StateMachineConformance extends Conformance {
     }
 
     @Test
-    void receivesAreRefusedInResetOnly() throws Exception {
+    void receivesAreRefusedOnlyInReset() throws Exception {
         assertRefused(Errno.EINVAL, end.postReceives(in(RESET), Op.receive(1).on(0, 8)));
         for (QueuePairState s : List.of(INIT, RTR, RTS, SQD)) {
             assertPosted(end.postReceives(in(s), Op.receive(1).on(0, 8)));
@@ -400,7 +400,7 @@ abstract class StateMachineConformance extends Conformance {
     }
 
     @Test
-    void aDrainedQueueSaysSo() throws Exception {
+    void drainedQueueRaisesAnEvent() throws Exception {
         end.toInit();
         end.toRtr(end.address(partner));
         end.toRts();
@@ -409,7 +409,7 @@ abstract class StateMachineConformance extends Conformance {
     }
 
     @Test
-    void goingBackToResetForgetsReceives() throws Exception {
+    void moveToResetDiscardsReceives() throws Exception {
         QueuePair qp = in(INIT);
         assertPosted(end.postReceives(qp, Op.receive(1).on(0, 8)));
         bring(qp, RESET);

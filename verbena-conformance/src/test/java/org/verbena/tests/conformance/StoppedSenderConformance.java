@@ -70,7 +70,7 @@ abstract class StoppedSenderConformance extends Conformance {
     /** A message to a shared queue may arrive long after the connection has ended, and no later than it succeeds. */
     @ParameterizedTest
     @EnumSource
-    void whatSucceedsIsInTheSharedQueue(Shared kind) throws Exception {
+    void succeededSendIsInTheSharedQueue(Shared kind) throws Exception {
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, options(kind), options(kind));
         assertPosted(p.near.postReceives(Op.receive(1).on(0, LENGTH)));

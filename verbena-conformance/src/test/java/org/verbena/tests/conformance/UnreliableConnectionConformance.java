@@ -84,7 +84,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     }
 
     @Test
-    void aSendThatFindsNoReceiveIsLost() throws Exception {
+    void sendWithoutAReceiveIsLost() throws Exception {
         Pair p = connected(uc(), uc());
         beginLosses(p);
         sent(p, Op.send(1).on(0, 8));
@@ -99,7 +99,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     }
 
     @Test
-    void aMessageThatIsTooLongFailsItsReceiveAndNotItsSend() throws Exception {
+    void tooLongMessageFailsTheReceiveButNotTheSend() throws Exception {
         Pair p = connected(uc(), uc());
         assertPosted(p.far.postReceives(Op.receive(9).on(64, 100)));
         sent(p, Op.send(1).on(0, 101));
@@ -110,7 +110,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     }
 
     @Test
-    void aWriteThatIsNotAllowedIsLost() throws Exception {
+    void forbiddenWriteIsLost() throws Exception {
         Pair p = connected(uc(), uc());
         p.far.remember();
         sent(p, Op.write(1, p.farAddress, 0).at(p.farAddress.rkey() ^ 1, p.farAddress.address()).on(0, 64));
@@ -122,7 +122,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     }
 
     @Test
-    void anErrorHereStopsSendingOnlyAndCanBeLeft() throws Exception {
+    void localErrorMovesToSqeAndIsRecoverable() throws Exception {
         Pair p = connected(uc(), uc());
         assertPosted(p.near.post(Op.send(1).onKey(0x7fffff01, 0, 100), Op.send(2).on(0, 8)));
         List<Completion> c = p.near.awaitSends(2);
@@ -144,7 +144,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     }
 
     @Test
-    void whatIsSentToAPeerThatIsNotReadyIsLost() throws Exception {
+    void sendToAPeerInAWrongStateIsLost() throws Exception {
         Pair p = pair(uc(), uc());
         p.toInit();
         p.near.toRtr(p.farAddress);
@@ -165,7 +165,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     /** Windows work as on reliable connections; what comes under a key that is gone is lost. */
     @ParameterizedTest
     @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
-    void keysOfWindowsComeAndGo(int type) throws Exception {
+    void windowKeysAreBoundAndInvalidated(int type) throws Exception {
         needs(open(), type == MemoryWindow.TYPE_1 ? Feature.MEMORY_WINDOW_TYPE_1 : Feature.MEMORY_WINDOW_TYPE_2);
         EndOptions far = uc().access(AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
         Pair p = connected(uc(), far);
@@ -236,7 +236,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     }
 
     @Test
-    void theConnectionManagerConnectsThemToo() throws Exception {
+    void connectionManagerConnectsUcQueuePairs() throws Exception {
         needs(open(), Feature.CONNECTION_MANAGER);
         Pair p = pair(uc(), uc());
         InetSocketAddress at = p.far.run(end -> Listening.start(end, Listening::accept));
@@ -254,7 +254,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
     }
 
     @Test
-    void typesDoNotMix() throws Exception {
+    void messageToAQueuePairOfAnotherTypeIsNotAnswered() throws Exception {
         Pair p = connected(EndOptions.defaults().retry(1, 0), uc());
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 8)));
         assertPosted(p.near.post(Op.send(1).on(0, 8)));

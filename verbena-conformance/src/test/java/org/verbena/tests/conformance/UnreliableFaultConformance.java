@@ -25,7 +25,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
-    void aReceiverThatIsKilledDisturbsNobody() throws Exception {
+    void killedReceiverDoesNotDisturbOthers() throws Exception {
         needs(open(), Feature.UD);
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
@@ -46,7 +46,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
-    void aReceiverThatIsStoppedBlocksNobody() throws Exception {
+    void stoppedReceiverDoesNotBlockOthers() throws Exception {
         needs(open(), Feature.UD);
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
@@ -76,7 +76,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
-    void whatAKilledSenderHadSentArrives() throws Exception {
+    void messagesOfAKilledSenderArrive() throws Exception {
         needs(open(), Feature.UD);
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
@@ -98,7 +98,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
-    void aMemberThatIsKilledDisturbsNobody() throws Exception {
+    void killedGroupMemberDoesNotDisturbOthers() throws Exception {
         needs(open(), Feature.MULTICAST);
         PeerProcess process = ownPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
@@ -136,7 +136,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
-    void ofAPeerThatWasKilledNobodyIsTold() throws Exception {
+    void killedPeerIsNotReported() throws Exception {
         needs(open(), Feature.UC);
         PeerProcess process = ownPeer();
         Pair p = connectedByUc(process);
@@ -157,7 +157,7 @@ abstract class UnreliableFaultConformance extends Conformance {
 
     /** After RESET it has a new peer in another process, and each hears the other. */
     @Test
-    void theQueuePairOfAPeerThatWasKilledIsUsedAgain() throws Exception {
+    void queuePairOfAKilledPeerIsReusable() throws Exception {
         needs(open(), Feature.UC);
         PeerProcess process = ownPeer();
         Pair p = connectedByUc(process);

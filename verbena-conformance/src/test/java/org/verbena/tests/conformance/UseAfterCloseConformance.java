@@ -252,7 +252,7 @@ abstract class UseAfterCloseConformance extends Conformance {
     }
 
     @Test
-    void everyKindOfObjectIsClosedHere() {
+    void everyKindOfObjectIsTested() {
         Set<Class<?>> objects = ApiMethods.classes().stream().filter(VerbsObject.class::isAssignableFrom)
                 .filter(c -> c != VerbsObject.class).collect(Collectors.toSet());
         assertThat(Stream.concat(closed().keySet().stream().filter(VerbsObject.class::isAssignableFrom),

@@ -19,7 +19,7 @@ abstract class VirtualThreadConformance extends Conformance {
 
     /** Eight virtual threads wait on one carrier; that each is woken shows that none holds on to it. */
     @Test
-    void virtualThreadsParkWhileTheyWait() throws Exception {
+    void waitingVirtualThreadsPark() throws Exception {
         PeerProcess one = ownPeer("-Djdk.virtualThreadScheduler.parallelism=1",
                 "-Djdk.virtualThreadScheduler.maxPoolSize=1");
         int woken = one.run(fixture -> {

@@ -49,7 +49,7 @@ abstract class XrcConformance extends XrcTraffic {
     // ---- which queue
 
     @Test
-    void severalQueuesOverOneConnection() throws VerbsException {
+    void oneConnectionReachesSeveralQueues() throws VerbsException {
         Pair p = xrc();
         ProtectionDomain pd = p.near.context.allocateProtectionDomain();
         CompletionQueue cq = p.near.context.createCompletionQueue(CAPACITY);
@@ -90,7 +90,7 @@ abstract class XrcConformance extends XrcTraffic {
 
     /** Keys are those of the protection domain of the queue that the request names. */
     @Test
-    void theQueueSaysWhichMemoryIsReached() throws VerbsException {
+    void protectionDomainOfTheQueueIsUsed() throws VerbsException {
         Pair p = xrc();
         CompletionQueue cq = p.near.context.createCompletionQueue(8);
         ProtectionDomain pd = p.near.context.allocateProtectionDomain();
@@ -115,7 +115,7 @@ abstract class XrcConformance extends XrcTraffic {
     }
 
     @Test
-    void manySendersFillOneQueue() throws VerbsException {
+    void manySendersShareOneQueue() throws VerbsException {
         Pair p = xrc();
         List<Integer> senders = new ArrayList<>(List.of(p.farAddress.queuePairNumber()));
         List<Integer> targets = new ArrayList<>(List.of(target(p.near).number()));
@@ -147,7 +147,7 @@ abstract class XrcConformance extends XrcTraffic {
     // ---- naming a queue
 
     @Test
-    void everyRequestNamesAQueue() throws VerbsException {
+    void requestWithoutAQueueIsRefused() throws VerbsException {
         Pair p = xrc();
         postReceives(p.near, 0, 2);
         EndAddress near = p.nearAddress;
@@ -178,7 +178,7 @@ abstract class XrcConformance extends XrcTraffic {
 
     @ParameterizedTest
     @ValueSource(ints = {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD})
-    void onlyRequestsOfThisTypeNameOne(int type) throws VerbsException {
+    void queueOnOtherTypesIsRefused(int type) throws VerbsException {
         Pair p = connected(EndOptions.defaults().type(type), EndOptions.defaults().type(type));
         SendQueue sq = p.near.qp.sendQueue().start().send(1, SendFlags.SIGNALED).remoteSharedReceiveQueue(1)
                 .sge(p.near.region, 0, 8);
@@ -193,7 +193,7 @@ abstract class XrcConformance extends XrcTraffic {
 
     /** Numbers are given again; the one that has it now is meant. */
     @Test
-    void aNumberMeansTheQueueThatHasItNow() throws VerbsException {
+    void numberIdentifiesTheCurrentQueue() throws VerbsException {
         Pair p = xrc();
         CompletionQueue cq = p.near.context.createCompletionQueue(8);
         int first = -1;
@@ -214,7 +214,7 @@ abstract class XrcConformance extends XrcTraffic {
     }
 
     @Test
-    void manyQueuesOverOneConnection() throws VerbsException {
+    void oneConnectionReachesManyQueues() throws VerbsException {
         Pair p = xrc();
         int queues = 100;
         List<SharedReceiveQueue> all = new ArrayList<>();
@@ -238,7 +238,7 @@ abstract class XrcConformance extends XrcTraffic {
 
     /** Sends, receives of a queue pair and of both kinds of queues complete in one place. */
     @Test
-    void oneCompletionQueueForAll() throws VerbsException {
+    void queuesShareOneCompletionQueue() throws VerbsException {
         Pair p = xrc(EndOptions.defaults().oneCompletionQueue(), EndOptions.defaults().oneCompletionQueue());
         EndAddress near = p.nearAddress;
         postReceives(p.near, 0, CAPACITY);
@@ -258,7 +258,7 @@ abstract class XrcConformance extends XrcTraffic {
     // ---- waiting for receives
 
     @Test
-    void aMessageWaitsForAReceive() throws VerbsException {
+    void messageWaitsForAReceive() throws VerbsException {
         Pair p = xrc();
         assertPosted(p.far.post(Op.send(1).on(0, 8)));
         Await.never("the send completes", () -> p.far.run(end -> !End.poll(end.sendCq, 4).isEmpty()));
@@ -268,7 +268,7 @@ abstract class XrcConformance extends XrcTraffic {
     }
 
     @Test
-    void retriesForAReceiveEnd() throws VerbsException {
+    void rnrRetriesAreExhausted() throws VerbsException {
         Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
         postReceives(p.near, 0, 1);
         assertAllSent(send(p, 8));
@@ -281,7 +281,7 @@ abstract class XrcConformance extends XrcTraffic {
     // ---- events and time
 
     @Test
-    void theQueuesCompletionsMakeEvents() throws VerbsException {
+    void completionsOfTheQueueRaiseEvents() throws VerbsException {
         Pair p = xrc(EndOptions.defaults().channel(), EndOptions.defaults());
         CompletionChannel channel = Objects.requireNonNull(p.near.channel);
         postReceives(p.near, 0, 8);
@@ -299,7 +299,7 @@ abstract class XrcConformance extends XrcTraffic {
     }
 
     @Test
-    void theLimitIsReachedOnce() throws VerbsException {
+    void limitEventIsRaisedOnce() throws VerbsException {
         Pair p = xrc();
         SharedReceiveQueue q = p.near.xrc().srq;
         postReceives(p.near, 0, 6);
@@ -318,7 +318,7 @@ abstract class XrcConformance extends XrcTraffic {
     }
 
     @Test
-    void completionsHaveTime() throws VerbsException {
+    void completionsHaveTimestamps() throws VerbsException {
         Pair p = xrc(EndOptions.defaults().fields(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP),
                 EndOptions.defaults());
         needs(p.near.context, Feature.COMPLETION_TIMESTAMP);
@@ -334,7 +334,7 @@ abstract class XrcConformance extends XrcTraffic {
 
     /** The completion says where the message came from. */
     @Test
-    void theSenderIsKnown() throws VerbsException {
+    void completionNamesTheSender() throws VerbsException {
         Pair p = xrc();
         postReceives(p.near, 0, 1);
         assertPosted(p.far.post(Op.sendImmediate(1, 0x1234).on(0, 8)));
@@ -350,7 +350,7 @@ abstract class XrcConformance extends XrcTraffic {
     // ---- memory beyond reading and writing
 
     @Test
-    void flushesAndAtomicWrites() throws VerbsException {
+    void flushesAndAtomicWritesWork() throws VerbsException {
         int access = AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL;
         Pair p = xrc(EndOptions.defaults().access(access).queuePairAccess(access), EndOptions.defaults());
         needs(p.near.context, Feature.FLUSH);
@@ -371,7 +371,7 @@ abstract class XrcConformance extends XrcTraffic {
 
     /** A window of type 1 is of a protection domain, so whoever reaches that reaches the window. */
     @Test
-    void windowsAreReachedThroughTheQueue() throws VerbsException {
+    void windowsOfTheQueueAreAccessible() throws VerbsException {
         Pair p = xrc(EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND), EndOptions.defaults());
         needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_1);
         QueuePair helper = p.near.keep(p.near.pd.createQueuePair(QueuePairInitAttributes
@@ -395,7 +395,7 @@ abstract class XrcConformance extends XrcTraffic {
     }
 
     @Test
-    void aRegionThatIsClosedIsNotReached() throws VerbsException {
+    void closedRegionIsRefused() throws VerbsException {
         Pair p = xrc();
         MemoryRegion more = p.near.pd.allocate(4096, AccessFlags.ALL);
         EndAddress there = new EndAddress("", 0, 0, more.rkey(), more.address(), more.length());

@@ -77,7 +77,7 @@ abstract class XrcDomainConformance extends Conformance {
     // ---- which one
 
     @Test
-    void privateDomainsAreAllDifferent() throws VerbsException {
+    void privateDomainsAreDistinct() throws VerbsException {
         Context other = open();
         List<XrcDomain> all = new ArrayList<>();
         for (int flags : new int[] {0, CREATE, EXCLUSIVE, CREATE | EXCLUSIVE}) {
@@ -102,7 +102,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void flagsOfADomainOfAFile() throws VerbsException {
+    void openFlagsOfAFileDomainAreHonoured() throws VerbsException {
         assertGone(file);
         assertErrno(Errno.EAGAIN, () -> context.openXrcDomain(by(file, EXCLUSIVE)), "CREATE");
         XrcDomain d = context.openXrcDomain(by(file, CREATE | EXCLUSIVE));
@@ -123,7 +123,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void aFileIsKnownByItselfAndNotByItsName() throws Exception {
+    void fileIsIdentifiedByInodeNotByName() throws Exception {
         XrcDomain d = context.openXrcDomain(by(file, CREATE));
         Path link = Files.createLink(dir.resolve("link"), file);
         Path symbolic = Files.createSymbolicLink(dir.resolve("symbolic"), file);
@@ -143,7 +143,7 @@ abstract class XrcDomainConformance extends Conformance {
 
     /** File systems like to give the number of a file that is gone to the next one. */
     @Test
-    void aNewFileOfTheSameNameHasNotTheOldDomain() throws Exception {
+    void newFileOfTheSameNameHasAnotherDomain() throws Exception {
         XrcDomain old = context.openXrcDomain(by(file, CREATE));
         for (int i = 0; i < 20; i++) {
             Files.delete(file);
@@ -156,7 +156,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void whatIsNoFileIsRefused() throws Exception {
+    void descriptorsOtherThanFilesAreRefused() throws Exception {
         int beyondAll = 1 << 28;
         for (int bad : new int[] {beyondAll, -2, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
             assertErrno(Errno.EBADF,
@@ -172,7 +172,7 @@ abstract class XrcDomainConformance extends Conformance {
     // ---- how long
 
     @Test
-    void contextsOfAProcessShareADomain() throws VerbsException {
+    void contextsOfOneProcessShareADomain() throws VerbsException {
         XrcDomain d = context.openXrcDomain(by(file, CREATE));
         try (Context other = fixture.open()) {
             XrcDomain same = other.openXrcDomain(by(file, 0));
@@ -197,7 +197,7 @@ abstract class XrcDomainConformance extends Conformance {
     private static final List<Context> KEPT = new ArrayList<>();
 
     @Test
-    void processesShareADomainUntilTheLastHasLeft() throws VerbsException {
+    void processesShareADomainUntilTheLastCloses() throws VerbsException {
         PeerProcess peer = ownPeer();
         String path = file.toString();
         XrcDomain d = context.openXrcDomain(by(file, CREATE | EXCLUSIVE));
@@ -220,7 +220,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void aProcessThatIsKilledHasLeft() throws VerbsException {
+    void killedProcessReleasesTheDomain() throws VerbsException {
         PeerProcess peer = ownPeer();
         PeerProcess second = ownPeer();
         String path = file.toString();
@@ -243,7 +243,7 @@ abstract class XrcDomainConformance extends Conformance {
     // ---- what belongs to it
 
     @Test
-    void whatBelongsToADomainKeepsItOpen() throws VerbsException {
+    void domainWithObjectsIsBusy() throws VerbsException {
         ProtectionDomain pd = context.allocateProtectionDomain();
         CompletionQueue cq = context.createCompletionQueue(8);
         XrcDomain d = context.openXrcDomain(by(file, CREATE));
@@ -265,7 +265,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void aContextThatClosesLeavesItsDomains() throws VerbsException {
+    void closingAContextClosesItsDomains() throws VerbsException {
         Context other = fixture.open();
         XrcDomain d = other.openXrcDomain(by(file, CREATE));
         ProtectionDomain pd = other.allocateProtectionDomain();
@@ -278,7 +278,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void queuesHaveNumbers() throws VerbsException {
+    void queuesHaveUniqueNumbers() throws VerbsException {
         ProtectionDomain pd = context.allocateProtectionDomain();
         CompletionQueue cq = context.createCompletionQueue(8);
         XrcDomain d = context.openXrcDomain(by(file, CREATE));
@@ -303,7 +303,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void aQueueIsResizedAsAnyOther() throws VerbsException {
+    void queueIsResizable() throws VerbsException {
         ProtectionDomain pd = context.allocateProtectionDomain();
         XrcDomain d = context.openXrcDomain(XrcEnd.privateDomain());
         SharedReceiveQueue q = pd.createSharedReceiveQueue(
@@ -324,7 +324,7 @@ abstract class XrcDomainConformance extends Conformance {
     // ---- queue pairs that several have open
 
     @Test
-    void aQueuePairIsOneByWhateverHandle() throws VerbsException {
+    void handlesOfOneTargetAreOneQueuePair() throws VerbsException {
         XrcDomain d = context.openXrcDomain(by(file, CREATE));
         QueuePair made = XrcEnd.newTarget(d);
         Context other = open();
@@ -387,7 +387,7 @@ abstract class XrcDomainConformance extends Conformance {
     }
 
     @Test
-    void nothingIsPostedToATarget() throws VerbsException {
+    void targetRefusesPosts() throws VerbsException {
         End end = end(EndOptions.defaults().xrc());
         QueuePair qp = end.xrc().target(end.qp);
         end.toInit();

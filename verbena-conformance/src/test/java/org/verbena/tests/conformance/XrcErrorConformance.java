@@ -40,7 +40,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aQueueThatThereIsNotIsAnError(boolean write) throws VerbsException {
+    void missingQueueIsAnError(boolean write) throws VerbsException {
         Pair p = xrc();
         postReceives(p.near, 0, 4);
         int own = p.near.xrc().srq.number();
@@ -59,7 +59,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aQueueOfAnotherDomainIsAnError(boolean write) throws VerbsException {
+    void queueOfAnotherDomainIsAnError(boolean write) throws VerbsException {
         Pair p = xrc();
         Pair other = xrc();
         postReceives(other.near, 0, 4);
@@ -70,7 +70,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void aQueueThatIsClosedIsAnError() throws VerbsException {
+    void closedQueueIsAnError() throws VerbsException {
         Pair p = xrc();
         CompletionQueue cq = p.near.context.createCompletionQueue(8);
         SharedReceiveQueue second = queue(p, p.near.pd, cq);
@@ -85,7 +85,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void aRequestThatWaitsEndsWhenItsQueueIsClosed() throws VerbsException {
+    void waitingRequestEndsWhenItsQueueIsClosed() throws VerbsException {
         Pair p = xrc();
         CompletionQueue cq = p.near.context.createCompletionQueue(8);
         SharedReceiveQueue second = queue(p, p.near.pd, cq);
@@ -101,7 +101,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     // ---- errors of the receiving side
 
     @Test
-    void aMessageThatIsTooLongFailsItsConnectionOnly() throws VerbsException {
+    void tooLongMessageFailsItsConnectionOnly() throws VerbsException {
         Pair p = xrc();
         int other = p.connect(p.near.queuePair()).queuePairNumber();
         postReceives(p.near, 0, 4);
@@ -116,7 +116,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
 
     /** A receive's memory is checked when it is taken. */
     @Test
-    void aReceiveOfForeignMemoryFailsBothEnds() throws VerbsException {
+    void receiveIntoForeignMemoryFailsBothEnds() throws VerbsException {
         Pair p = xrc();
         ProtectionDomain pd = p.near.context.allocateProtectionDomain();
         MemoryRegion foreign = pd.allocate(4096, AccessFlags.ALL);
@@ -132,7 +132,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void rightsOfTheTargetCount() throws VerbsException {
+    void accessRightsOfTheTargetAreChecked() throws VerbsException {
         Pair p = xrc(EndOptions.defaults().queuePairAccess(AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE),
                 EndOptions.defaults());
         assertPosted(p.far.post(Op.write(1, p.nearAddress, 0).on(0, 8)));
@@ -141,7 +141,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void aMessageWithAWrongKeyIsAnErrorOnBothEnds() throws VerbsException {
+    void sendWithInvalidateOfAWrongKeyFailsBothEnds() throws VerbsException {
         Pair p = xrc();
         needs(p.near.context, Feature.SEND_INVALIDATE);
         postReceives(p.near, 0, 2);
@@ -165,7 +165,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void queuePairsAreConnectedAnew() throws VerbsException {
+    void queuePairsReconnectAfterAnError() throws VerbsException {
         Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(17, 2));
         postReceives(p.near, 0, 4);
         for (int round = 0; round < Thorough.rounds(2, 3); round++) {
@@ -184,7 +184,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void attributesAreThoseOfTheType() throws VerbsException {
+    void queryReturnsAttributesOfTheType() throws VerbsException {
         Pair p = xrc();
         QueuePairAttributes sender = p.near.qp.query();
         assertThat(sender.state()).isEqualTo(QueuePairState.RTS);
@@ -203,7 +203,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
 
     /** The sender looks for a target that is closed. */
     @Test
-    void aTargetThatIsClosedEndsTheConnection() throws VerbsException {
+    void closedTargetEndsTheConnection() throws VerbsException {
         Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(17, 1));
         postReceives(p.near, 0, 2);
         assertAllSent(send(p, 8));
@@ -216,7 +216,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void anErrorIsToldToAllWhoHaveTheTargetOpen() throws VerbsException {
+    void everyHolderOfTheTargetReceivesTheErrorEvent() throws VerbsException {
         Pair p = xrc();
         QueuePair t = target(p.near);
         QueuePair second = p.near.keep(p.near.xrc().domain.openQueuePair(
@@ -252,7 +252,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
     }
 
     @Test
-    void theConnectionManagerTakesOtherTypes() throws VerbsException {
+    void connectionManagerRefusesXrc() throws VerbsException {
         End end = end(EndOptions.defaults().xrc());
         needs(end.context, Feature.CONNECTION_MANAGER);
         for (QueuePair q : List.of(end.qp, target(end))) {

@@ -29,7 +29,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
     // ---- where messages go
 
     @Test
-    void messagesGoToTheProcessOfTheQueue() throws VerbsException {
+    void messageReachesTheProcessOfItsQueue() throws VerbsException {
         Far a = here();
         Far b = in(sharedPeer());
         Far c = in(ownPeer());
@@ -83,7 +83,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
 
     /** Its process does nothing, and need not be able to. */
     @Test
-    void theProcessOfTheTargetMayStandStill() throws Exception {
+    void stoppedProcessOfTheTargetDoesNotBlock() throws Exception {
         PeerProcess still = ownPeer();
         Far a = here();
         Far b = in(still);
@@ -110,7 +110,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
     }
 
     @Test
-    void theProcessOfTheQueueMayStandStill() throws Exception {
+    void stoppedProcessOfTheQueueDoesNotBlockOthers() throws Exception {
         PeerProcess still = ownPeer();
         Far a = here();
         Far b = in(sharedPeer());
@@ -129,7 +129,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
 
     /** Each message is received once, whoever else sends. */
     @Test
-    void manySendersFloodOneQueue() throws VerbsException {
+    void manySendersMayFloodOneQueue() throws VerbsException {
         int messages = 5000;
         Far b = in(sharedPeer());
         Far c = here();
@@ -200,7 +200,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
     }
 
     @Test
-    void theProcessOfTheQueueIsKilledWhileARequestWaits() throws Exception {
+    void killingTheProcessOfTheQueueEndsAWaitingRequest() throws Exception {
         PeerProcess victim = ownPeer();
         Far a = here();
         Far b = in(sharedPeer());

@@ -59,7 +59,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
     }
 
     @Test
-    void aQueueGrowsAndShrinksUnderItsSenders() throws VerbsException {
+    void queueIsResizedUnderTraffic() throws VerbsException {
         Pair p = connected(EndOptions.defaults().xrc().queues(FEW), EndOptions.defaults().xrc().queues(CAPACITY));
         SharedReceiveQueue q = p.near.xrc().srq;
         int first = p.farAddress.queuePairNumber();
@@ -97,7 +97,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
 
     /** A sender waits for a receive at the moment when the queue is resized. */
     @Test
-    void aQueueGrowsWhileAMessageWaits() throws VerbsException {
+    void queueGrowsWhileAMessageWaits() throws VerbsException {
         Pair p = connected(EndOptions.defaults().xrc().queues(FEW), EndOptions.defaults().xrc().queues(CAPACITY));
         postReceives(p.near, 0, FEW);
         p.far.act(end -> {
@@ -136,7 +136,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
 
     @ParameterizedTest
     @ValueSource(ints = {33, 500})
-    void everyFieldIsRead(int length) throws VerbsException {
+    void everyCompletionFieldIsReadable(int length) throws VerbsException {
         int all = allFields();
         Pair p = xrc(EndOptions.defaults().fields(all), EndOptions.defaults().fields(all));
         assertThat(all & CompletionQueueAttributes.STANDARD_FIELDS)
@@ -182,7 +182,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
     // ---- requests that stay on this side, and so name no queue
 
     @Test
-    void windowsAreBoundByAPairThatOnlySends() throws VerbsException {
+    void windowsAreBoundThroughAnInitiatorQueuePair() throws VerbsException {
         int access = AccessFlags.ALL | AccessFlags.MW_BIND;
         Pair p = xrc(EndOptions.defaults().access(access), EndOptions.defaults().access(access));
         needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_1);
@@ -199,7 +199,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
     }
 
     @Test
-    void windowsComeAndGoByThemselves() throws VerbsException {
+    void windowsAreBoundAndInvalidatedRepeatedly() throws VerbsException {
         Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND));
         needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_2);
         p.far.act(end -> {
@@ -218,7 +218,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
 
     /** In one batch with requests that do name one. */
     @Test
-    void windowsComeAndGoAmongMessages() throws VerbsException {
+    void windowsAreBoundAndInvalidatedAmongMessages() throws VerbsException {
         int access = AccessFlags.ALL | AccessFlags.MW_BIND;
         Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().access(access));
         needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_2);

@@ -52,7 +52,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
     }
 
     @Test
-    void anotherProcessOpensTheTarget() throws VerbsException {
+    void otherProcessOpensTheTarget() throws VerbsException {
         Far a = here();
         Far b = in(ownPeer());
         Far c = in(sharedPeer());
@@ -95,7 +95,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
     }
 
     @Test
-    void theTargetLivesAsLongAsSomebodyHasItOpen() throws VerbsException {
+    void targetLivesUntilItsLastHandleCloses() throws VerbsException {
         Far a = here();
         Far b = in(ownPeer());
         Far c = in(sharedPeer());
@@ -139,7 +139,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
 
     /** The one who made it is killed: the others who have it open are told. */
     @Test
-    void theTargetOfAProcessThatIsKilledHasFailed() throws VerbsException {
+    void targetOfAKilledProcessHasFailed() throws VerbsException {
         PeerProcess victim = ownPeer();
         Far a = here();
         Far b = in(victim);
@@ -184,7 +184,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
 
     /** The one who made it stands still: who has it open is told so, and may go on when it goes on. */
     @Test
-    void theTargetOfAProcessThatStandsStillIsAskedInVain() throws VerbsException {
+    void queryOfATargetInAStoppedProcessTimesOut() throws VerbsException {
         PeerProcess still = ownPeer();
         Far b = in(still);
         Far c = in(sharedPeer());
@@ -204,7 +204,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
 
     /** The one who has it open is killed: the one who made it still has it, and it ends with that. */
     @Test
-    void aHandleOfAProcessThatIsKilledIsClosed() throws VerbsException {
+    void handleOfAKilledProcessIsClosed() throws VerbsException {
         PeerProcess victim = ownPeer();
         Far a = here();
         Far b = in(sharedPeer());
