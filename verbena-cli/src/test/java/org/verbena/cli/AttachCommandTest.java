@@ -15,7 +15,7 @@ class AttachCommandTest {
     @TempDir private Path proc;
 
     @Test
-    void aJvmHasAHandlerOfSigquit() throws Exception {
+    void jvmHandlesSigquit() throws Exception {
         assertThat(AttachCommand.catches(Path.of("/proc/self"), SIGQUIT)).isTrue();
         Process sleep = new ProcessBuilder("sleep", "60").start();
         try {
@@ -27,7 +27,7 @@ class AttachCommandTest {
 
     /** Then the attempt tells. */
     @Test
-    void whatIsNotToBeKnownMayBeAJvm() throws Exception {
+    void processWithUnknownSignalsMayBeAJvm() throws Exception {
         assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
         Files.writeString(proc.resolve("status"), "Name: x\nSigCgt: nonsense\n");
         assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
@@ -39,7 +39,7 @@ class AttachCommandTest {
 
     /** An id that stands for all users who are not mapped is not the user's own. */
     @Test
-    void anIdThatProvesNothingIsRefused() {
+    void idThatProvesNothingIsRefused() {
         assertThat(AttachCommand.refusal(7, 1000, 1000, true)).isNull();
         assertThat(AttachCommand.refusal(7, 0, 65534, false)).isNull();
         assertThat(AttachCommand.refusal(7, 1000, 1001, true)).contains("process 7 is of user 1001", "(1000)");

@@ -33,13 +33,13 @@ class DevicesCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"devices roce_lo", "devices -d roce_lo", "devices --ib-dev=roce_lo -i 1",
         "devices roce_lo -d roce_lo"})
-    void oneIsShownAlone(String line) {
+    void namedDeviceIsPrintedAlone(String line) {
         assertThat(run(line.split(" "))).as(err.toString()).isZero();
         assertThat(out.toString()).startsWith("hca_id:\troce_lo\n").contains("PORT_ACTIVE").doesNotContain("shm0");
     }
 
     @Test
-    void namesAlone() throws Exception {
+    void listPrintsNamesOnly() throws Exception {
         assertThat(run("devices", "-l")).isZero();
         assertThat(out.toString()).matches("(?s)[0-9]+ HCAs found:\n\tshm0\n.*\troce_lo\n.*\n");
         out.getBuffer().setLength(0);
@@ -51,7 +51,7 @@ class DevicesCommandTest {
     @CsvSource(delimiter = '|', value = {"devices nix0 | 1 | there is no device 'nix0': shm0, ",
         "devices shm0 -d roce_lo | 2 | one device, or all: shm0 or -d roce_lo",
         "devices shm0 -i 0 | 2 | --ib-port 0: must be 1 to 255", "devices shm0 -i 9 | 1 | port 9"})
-    void whatIsNotThere(String line, int code, String sentence) {
+    void missingDeviceOrPortIsReported(String line, int code, String sentence) {
         assertThat(run(line.split(" "))).isEqualTo(code);
         assertThat(err.toString()).startsWith("verbena: ").contains(sentence);
         assertThat(out.toString()).isBlank();
@@ -59,7 +59,7 @@ class DevicesCommandTest {
 
     /** What ibv_devinfo -v prints, as far as there is such a thing here. */
     @Test
-    void allThatIsKnown() throws Exception {
+    void verbosePrintsAllAttributes() throws Exception {
         assertThat(run("devices", "--json")).isZero();
         JsonNode shm = new ObjectMapper().readTree(out.toString()).get(0);
         Set<String> names = new TreeSet<>();
@@ -80,7 +80,7 @@ class DevicesCommandTest {
     }
 
     @Test
-    void ofRoceTheGidHasItsTypeAndInterface() throws Exception {
+    void roceGidHasTypeAndInterface() throws Exception {
         assertThat(run("devices", "-v", ROCE)).isZero();
         assertThat(out.toString()).containsPattern("GID\\[ {2}0]:\\s+::ffff:127[.0-9]+, RoCE v2, lo\n");
         out.getBuffer().setLength(0);

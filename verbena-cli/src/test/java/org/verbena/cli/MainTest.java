@@ -35,7 +35,7 @@ class MainTest {
     }
 
     @Test
-    void wrongUsageIsExitCodeTwo() {
+    void wrongUsageExitsWithCodeTwo() {
         assertThat(run("--nonsense")).isEqualTo(ExitCode.USAGE);
         assertThat(run()).isEqualTo(ExitCode.USAGE);
         assertThat(out.toString()).isEmpty();
@@ -57,7 +57,7 @@ class MainTest {
         "help prf                  | there is no command 'prf': did you mean 'perf'? | verbena",
         "help rules nix            | there is no command 'nix' | verbena rules",
     })
-    void aWrongLineIsTwoLines(String words, String sentence, String help) {
+    void wrongUsagePrintsTwoLines(String words, String sentence, String help) {
         assertThat(run(words.split(" +"))).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).startsWith("verbena: ").contains(sentence).doesNotContain("positional", "index")
                 .endsWith("Try '" + help + " --help'.\n");
@@ -66,7 +66,7 @@ class MainTest {
     }
 
     @Test
-    void helpAndVersionAreCommandsToo() {
+    void helpAndVersionAreAlsoCommands() {
         assertThat(run("version")).isZero();
         assertThat(run("--version")).isZero();
         assertThat(out.toString().lines().distinct()).hasSize(1).allMatch(l -> l.startsWith("verbena "));
@@ -78,7 +78,7 @@ class MainTest {
     }
 
     @Test
-    void whoIsNamedComesAlone() {
+    void namedSubcommandIsLoadedAlone() {
         Set<String> all = Main.commandLine().getSubcommands().keySet();
         assertThat(all).contains("perf", "devices");
         assertThat(Main.commandLine("nonsense", "perf").getSubcommands().keySet()).isEqualTo(all);

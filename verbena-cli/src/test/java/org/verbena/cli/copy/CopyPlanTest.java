@@ -19,7 +19,7 @@ class CopyPlanTest {
     }
 
     @Test
-    void walksThroughDirectories() throws Exception {
+    void directoriesAreWalked() throws Exception {
         Path tree = Files.createDirectories(dir.resolve("tree/empty")).getParent();
         Files.writeString(tree.resolve("one"), "1");
         Files.writeString(Files.createDirectory(tree.resolve("sub")).resolve("two"), "22");
@@ -37,7 +37,7 @@ class CopyPlanTest {
 
     /** Whatever order the file system has; what is in a directory comes right behind it. */
     @Test
-    void goesByName() throws Exception {
+    void filesAreSortedByName() throws Exception {
         Path tree = Files.createDirectory(dir.resolve("tree"));
         for (String name : List.of("b", "a/z", "a/b/c", "a.txt", "a-b", "c/1", "A", "a/a")) {
             Files.createDirectories(tree.resolve(name).getParent());
@@ -55,7 +55,7 @@ class CopyPlanTest {
     }
 
     @Test
-    void followsALinkThatWasNamed() throws Exception {
+    void namedSymbolicLinkIsFollowed() throws Exception {
         Files.writeString(Files.createDirectory(dir.resolve("real")).resolve("x"), "1");
         Path link = Files.createSymbolicLink(dir.resolve("link"), Path.of("real"));
         CopyPlan plan = CopyPlan.of(List.of(link));
@@ -64,7 +64,7 @@ class CopyPlanTest {
     }
 
     @Test
-    void refusesTwoOfOneName() throws Exception {
+    void duplicateTargetNameIsRefused() throws Exception {
         Path a = Files.createFile(Files.createDirectory(dir.resolve("a")).resolve("x"));
         Path b = Files.createFile(Files.createDirectory(dir.resolve("b")).resolve("x"));
         assertThatExceptionOfType(CopyFailure.class).isThrownBy(() -> CopyPlan.of(List.of(a, b)))
@@ -73,7 +73,7 @@ class CopyPlanTest {
     }
 
     @Test
-    void namesEveryPlace() throws Exception {
+    void targetNameComesFromTheResolvedPath() throws Exception {
         assertThatExceptionOfType(CopyFailure.class).isThrownBy(() -> CopyPlan.of(List.of(Path.of("/"))))
                 .withMessageContaining("no name");
         Path a = Files.createDirectory(dir.resolve("a"));
@@ -81,7 +81,7 @@ class CopyPlanTest {
     }
 
     @Test
-    void whatIsNotThereFails() throws Exception {
+    void missingAndSpecialSourcesFail() throws Exception {
         CopyPlan plan = CopyPlan.of(List.of(dir.resolve("none"), Path.of("/dev/null")));
         assertThat(plan.entries()).isEmpty();
         assertThat(plan.failed()).extracting(CopyPlan.Omission::reason)

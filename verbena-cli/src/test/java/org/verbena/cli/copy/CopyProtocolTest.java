@@ -52,13 +52,13 @@ class CopyProtocolTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void whatIsWrittenIsRead(CopyMessage m) throws Exception {
+    void encodedMessageIsDecodedUnchanged(CopyMessage m) throws Exception {
         assertThat(CopyProtocol.decode(encode(m))).isEqualTo(m);
     }
 
     @ParameterizedTest
     @MethodSource("messages")
-    void everyPartOfAMessageIsRefused(CopyMessage m) {
+    void truncatedMessageIsRefused(CopyMessage m) {
         byte[] whole = encode(m);
         for (int length = 0; length < whole.length; length++) {
             assertRefused(Arrays.copyOf(whole, length));
@@ -81,7 +81,7 @@ class CopyProtocolTest {
 
     /** Nothing but the protocol's own error comes out of random bytes, and of messages with some bytes changed. */
     @Test
-    void noBytesBreakTheParser() {
+    void randomBytesDoNotBreakTheParser() {
         SplittableRandom random = new SplittableRandom(20_250_101);
         List<CopyMessage> messages = messages();
         int accepted = 0;
@@ -114,7 +114,7 @@ class CopyProtocolTest {
     }
 
     @Test
-    void textsOfPeersCannotSteerATerminal() throws Exception {
+    void controlCharactersOfPeersAreEscaped() throws Exception {
         CopyMessage m = CopyProtocol.decode(encode(new CopyMessage.Result(1, CopyStatus.FAILED, 0, "x\u001b[2J\ny")));
         assertThat(((CopyMessage.Result) m).text()).isEqualTo("x\\u{1b}[2J\\u{a}y");
         assertThat(PATH.toString()).isEqualTo("a/b \\u{1b}[2J\\u{a}\\u{fffd}");

@@ -21,7 +21,7 @@ class CopyStateTest {
     }
 
     @Test
-    void isForOneVersionOfOneSource() throws Exception {
+    void stateMatchesOneVersionOfOneSource() throws Exception {
         try (CopyState s = open()) {
             assertThat(s.verified(100, TIME)).isZero();
             s.begin(100, TIME);
@@ -38,7 +38,7 @@ class CopyStateTest {
     }
 
     @Test
-    void whatSomebodyElseWroteIsNoState() throws Exception {
+    void foreignFileIsNotAcceptedAsState() throws Exception {
         Files.write(dir.resolve("x.state"), new byte[10]);
         try (CopyState s = open()) {
             assertThat(s.verified(0, TIME)).isZero();

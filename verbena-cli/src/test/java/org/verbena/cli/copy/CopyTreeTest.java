@@ -32,7 +32,7 @@ class CopyTreeTest {
     @ParameterizedTest
     @ValueSource(strings = {"", "/", "/etc/passwd", "..", ".", "../x", "a/../../x", "a//b", "a/", "a/.", "a/..", "x\0y",
         ".verbena-copy/x", "a/.verbena-copy/x", ".verbena-copy"})
-    void pathsThatLeadElsewhereAreRefused(String text) {
+    void pathsLeavingTheTreeAreRefused(String text) {
         for (boolean directory : new boolean[] {false, true}) {
             assertRefused(text, directory);
         }
@@ -49,19 +49,19 @@ class CopyTreeTest {
     }
 
     @Test
-    void namesThatAreTooLongAreRefused() throws Exception {
+    void tooLongNamesAreRefused() throws Exception {
         assertThat(tree.place(path("x".repeat(255))).target()).isEqualTo(root.resolve("x".repeat(255)));
         assertRefused("x".repeat(256), false);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {" ", "...", "..x", "-rf", "a\nb", "\u001b[31m", "ä", "*", "\\", "a b/c\"d/'e"})
-    void oddNamesAreNames(String text) throws Exception {
+    void unusualNamesAreAccepted(String text) throws Exception {
         assertThat(tree.place(path(text)).target()).isEqualTo(root.resolve(text));
     }
 
     @Test
-    void bytesThatAreNoCharactersAreKept() throws Exception {
+    void bytesOutsideTheCharacterSetAreKept() throws Exception {
         byte[] name = {(byte) 0xff, 'x', (byte) 0x80};
         CopyTree.Place place = tree.place(CopyBytes.of(name));
         Files.writeString(place.target(), "x");
@@ -71,7 +71,7 @@ class CopyTreeTest {
     }
 
     @Test
-    void linksOnTheWayMayStayInsideOnly() throws Exception {
+    void linksInAPathAreFollowedInsideTheTreeOnly() throws Exception {
         Files.createDirectory(root.resolve("real"));
         Files.createSymbolicLink(root.resolve("in"), Path.of("real"));
         Files.createSymbolicLink(root.resolve("out"), outside);
@@ -91,14 +91,14 @@ class CopyTreeTest {
     }
 
     @Test
-    void aFileOnTheWayIsNamed() throws Exception {
+    void fileInPlaceOfADirectoryIsNamed() throws Exception {
         Files.createFile(root.resolve("file"));
         assertThatExceptionOfType(CopyFailure.class).isThrownBy(() -> tree.place(path("file/x")))
                 .withMessageContaining("is not a directory");
     }
 
     @Test
-    void theAreaOfUnfinishedFilesMustBeADirectory() throws Exception {
+    void areaOfUnfinishedFilesMustBeADirectory() throws Exception {
         Path area = root.resolve(CopyTree.AREA);
         Files.createSymbolicLink(area, outside);
         assertThatExceptionOfType(CopyFailure.class).isThrownBy(() -> CopyTree.createArea(area))

@@ -35,7 +35,7 @@ class DoctorProcTest {
             """;
 
     @Test
-    void fieldsOfTheStatus() {
+    void statusFieldsAreParsed() {
         assertThat(DoctorProc.field(STATUS, "Name")).contains("java");
         assertThat(DoctorProc.field(STATUS, "Uid")).contains("0\t0\t0\t0");
         assertThat(DoctorProc.field(STATUS, "Seccomp")).contains("2");
@@ -45,7 +45,7 @@ class DoctorProcTest {
     }
 
     @Test
-    void capabilities() {
+    void capabilitiesAreNamed() {
         long all = 0x1fffeffffffL;
         assertThat(DoctorProc.capabilities(STATUS, "CapEff")).hasValue(all);
         assertThat(DoctorProc.capabilities(STATUS, "CapInh")).hasValue(0);
@@ -63,7 +63,7 @@ class DoctorProcTest {
     }
 
     @Test
-    void limits() {
+    void limitsAreParsed() {
         assertThat(DoctorProc.limit(LIMITS, "Max open files")).contains(new DoctorProc.Limit(1024, 1048576));
         assertThat(DoctorProc.limit(LIMITS, "Max locked memory")).contains(
                 new DoctorProc.Limit(8388608, DoctorProc.UNLIMITED));
@@ -82,7 +82,7 @@ class DoctorProcTest {
     }
 
     @Test
-    void kernels() {
+    void kernelVersionsAreCompared() {
         assertThat(DoctorProc.kernel("6.18.44-fc-v669")).contains(new DoctorProc.Kernel(6, 18));
         assertThat(DoctorProc.kernel("5.1\n")).contains(new DoctorProc.Kernel(5, 1));
         assertThat(DoctorProc.kernel("7.0-rc1")).contains(new DoctorProc.Kernel(7, 0));
@@ -98,7 +98,7 @@ class DoctorProcTest {
     }
 
     @Test
-    void modules(@TempDir Path root) throws Exception {
+    void modulesAreFound(@TempDir Path root) throws Exception {
         Path folder = Files.createDirectories(root.resolve("lib/modules/6.1.0"));
         Files.writeString(folder.resolve("modules.builtin"), "kernel/net/ipv4/tcp_diag.ko\nkernel/lib/xsmc.ko\n");
         Files.writeString(folder.resolve("modules.dep"), """
@@ -119,7 +119,7 @@ class DoctorProcTest {
     }
 
     @Test
-    void filesThatAreNotThere(@TempDir Path dir) throws Exception {
+    void missingFilesGiveUnknown(@TempDir Path dir) throws Exception {
         assertThat(DoctorProc.read(dir.resolve("none"))).isEmpty();
         assertThat(DoctorProc.read(dir)).isEmpty();
         assertThat(DoctorProc.names(dir.resolve("none"))).isEmpty();
@@ -131,7 +131,7 @@ class DoctorProcTest {
     }
 
     @Test
-    void bytesInTheLargestUnit() {
+    void bytesAreFormattedInTheLargestUnit() {
         assertThat(DoctorHost.bytes(0)).isEqualTo("0 bytes");
         assertThat(DoctorHost.bytes(1023)).isEqualTo("1023 bytes");
         assertThat(DoctorHost.bytes(1024)).isEqualTo("1 KiB");

@@ -35,7 +35,7 @@ class DoctorReportTest {
     }
 
     @Test
-    void whatAProbeThrowsIsItsFinding() {
+    void exceptionOfAProbeBecomesItsFinding() {
         DoctorFinding full = of(() -> {
             throw new VerbsException("open shm0", new LinuxException("memfd_create(\"x\")", Errno.EMFILE));
         });
@@ -59,7 +59,7 @@ class DoctorReportTest {
 
     /** Also one that does not mind being interrupted: it is left behind. */
     @Test
-    void whatDoesNotAnswerIsALineAndHidesNoOther() {
+    void hangingProbeIsReportedAndOthersStillRun() {
         CountDownLatch never = new CountDownLatch(1);
         Callable<DoctorFinding> hangs = () -> {
             while (true) {
@@ -84,13 +84,13 @@ class DoctorReportTest {
     }
 
     @Test
-    void whatIsLimitedIsFit() {
+    void limitedFeatureCountsAsUsable() {
         assertThat(new DoctorCheck.Line(check("x", true, LONG, () -> DoctorFinding.ok("")), DoctorFinding.limited("a",
                 "b")).isFit()).isTrue();
     }
 
     @Test
-    void linesAreWithinEightyColumns() {
+    void linesFitEightyColumns() {
         StringWriter text = new StringWriter();
         DoctorReport report = new DoctorReport(new PrintWriter(text, true), Ansi.OFF);
         String path = "/very/long".repeat(20);
@@ -111,7 +111,7 @@ class DoctorReportTest {
 
     /** A machine without it lacks nothing. */
     @Test
-    void whatIsNotUsedComesLastAndIsNoFault() {
+    void unusedFeatureIsListedLastAndIsNoFailure() {
         StringWriter text = new StringWriter();
         DoctorReport report = new DoctorReport(new PrintWriter(text, true), Ansi.OFF);
         DoctorCheck unused = new DoctorCheck("future", DoctorCheck.UNUSED, "tests", false, LONG, () -> DoctorFinding.ok(
@@ -126,7 +126,7 @@ class DoctorReportTest {
     }
 
     @Test
-    void verdictsAreColouredOnATerminalAndAlignedAsBefore() {
+    void terminalVerdictsAreColouredAndAligned() {
         StringWriter plain = new StringWriter();
         StringWriter coloured = new StringWriter();
         DoctorCheck.Line line = new DoctorCheck.Line(check("x", true, LONG, () -> DoctorFinding.ok("")), DoctorFinding
@@ -139,7 +139,7 @@ class DoctorReportTest {
     }
 
     @Test
-    void everyObjectHasEveryKey() throws Exception {
+    void jsonObjectsHaveEveryKey() throws Exception {
         JsonNode all = new ObjectMapper().readTree(DoctorReport.json(List.of(
                 new DoctorCheck.Line(check("x", true, LONG, () -> DoctorFinding.ok("")), DoctorFinding.ok("e")),
                 new DoctorCheck.Line(check("y", false, LONG, () -> DoctorFinding.ok("")), DoctorFinding.no("\"",

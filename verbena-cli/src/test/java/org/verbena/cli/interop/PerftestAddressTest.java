@@ -22,7 +22,7 @@ class PerftestAddressTest {
             0xffff00001000beefL, Gid.parse("::ffff:192.0.2.7"));
 
     @Test
-    void theFormIsThatOfC() throws PeerException {
+    void formatMatchesC() throws PeerException {
         byte[] bytes = TEXT.getBytes(StandardCharsets.US_ASCII);
         assertThat(bytes).hasSize(PerftestAddress.BYTES);
         assertThat(ADDRESS.bytes()).isEqualTo(bytes);
@@ -31,7 +31,7 @@ class PerftestAddressTest {
 
     /** {@code struct pingpong_dest} of x86-64, with its numbers in network order. */
     @Test
-    void theFormByAConnection() throws PeerException {
+    void formatOverConnectionManagerMatchesC() throws PeerException {
         byte[] bytes = HexFormat.of().parseHex("00000000" + "00000010" + "0000001a" + "00ffffff" + "80000001"
                 + "00000000"
                 + "ffff00001000beef" + "00000000000000000000ffffc0000207" + "00000000" + "00000000");
@@ -46,7 +46,7 @@ class PerftestAddressTest {
     @ParameterizedTest
     @ValueSource(strings = {"0000:0010:00001a:ffffff:80000001:ffff00001000beef:00000000\0", "GET / HTTP/1.1\r\n\033[2J",
         ""})
-    void garbage(String text) {
+    void garbageIsRefused(String text) {
         assertThatThrownBy(() -> PerftestAddress.of(text.getBytes(StandardCharsets.US_ASCII)))
                 .isInstanceOf(PeerException.class).hasMessageStartingWith("the peer is none of perftest")
                 .message().doesNotContain("\033", "\r", "\n", "\0");

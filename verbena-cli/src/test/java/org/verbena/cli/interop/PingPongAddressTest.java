@@ -20,7 +20,7 @@ class PingPongAddressTest {
             "::ffff:10.0.0.1"));
 
     @Test
-    void theFormIsThatOfC() throws PeerException {
+    void formatMatchesC() throws PeerException {
         byte[] bytes = TEXT.getBytes(StandardCharsets.US_ASCII);
         assertThat(bytes).hasSize(PingPongAddress.BYTES);
         assertThat(ADDRESS.bytes()).isEqualTo(bytes);
@@ -34,7 +34,7 @@ class PingPongAddressTest {
         "0012:00000a:ffffff:00000000000000000000ffff0a00000g\0",
         "0012;00000a:ffffff:00000000000000000000ffff0a000001\0",
         "GET / HTTP/1.1\r\n\033[2J", ""})
-    void garbage(String text) {
+    void garbageIsRefused(String text) {
         assertThatThrownBy(() -> PingPongAddress.of(text.getBytes(StandardCharsets.US_ASCII)))
                 .isInstanceOf(PeerException.class).hasMessageStartingWith("the peer is no ping-pong: it said '")
                 .message().doesNotContain("\033", "\r", "\n", "\0");

@@ -42,7 +42,7 @@ class PingPongCommandUsageTest {
         "rping -s -C -1                  | --count -1: must be 0",
         "rping -s -v --json              | --verbose and --json exclude each other",
     })
-    void wrongUsage(String arguments, String sentence) {
+    void wrongUsageIsReported(String arguments, String sentence) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         int code = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))

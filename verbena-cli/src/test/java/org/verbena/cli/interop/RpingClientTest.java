@@ -16,12 +16,12 @@ class RpingClientTest {
     @ParameterizedTest
     @CsvSource({"0,26,rdma-ping-0: ABCDEFGHIJKL", "57,30,rdma-ping-57: zABCDEFGHIJKLMN",
         "58,26,rdma-ping-58: ABCDEFGHIJK", "2147483647,26,rdma-ping-2147483647: HIJ"})
-    void texts(int number, int size, String text) {
+    void textsMatchC(int number, int size, String text) {
         assertThat(RpingClient.text(number, size)).isEqualTo((text + "\0").getBytes(StandardCharsets.US_ASCII));
     }
 
     @Test
-    void offersAreInNetworkOrder() {
+    void bufferOfferIsEncodedInNetworkOrder() {
         byte[] bytes = HexFormat.of().parseHex("00007f0102030405fedcba98fffffffe");
         RpingBuffer offer = new RpingBuffer(0x7f01_0203_0405L, 0xfedcba98, 0xfffffffeL);
         assertThat(RpingBuffer.get(MemorySegment.ofArray(bytes))).isEqualTo(offer);

@@ -23,7 +23,7 @@ class RsocketHelloTest {
     }
 
     @Test
-    void bothWays() throws IOException {
+    void encodedHelloIsDecodedUnchanged() throws IOException {
         RsocketHello hello = new RsocketHello(ByteOrder.LITTLE_ENDIAN, 384,
                 new RpingBuffer(0x7f01_0203_0405L, 0x0a0b0c0d, 2),
                 new RpingBuffer(0x7f11_1213_1415L, 0x1a1b1c1d, 262_144));
@@ -32,7 +32,7 @@ class RsocketHelloTest {
     }
 
     @Test
-    void bigEndianHosts() throws IOException {
+    void bigEndianHelloIsDecoded() throws IOException {
         byte[] bytes = bytes(BYTES);
         bytes[1] |= 1;
         RsocketHello hello = RsocketHello.of(bytes);
@@ -41,7 +41,7 @@ class RsocketHelloTest {
     }
 
     @Test
-    void others() {
+    void invalidHelloIsRefused() {
         byte[] version = bytes(BYTES);
         version[0] = 2;
         byte[] entries = bytes(BYTES);

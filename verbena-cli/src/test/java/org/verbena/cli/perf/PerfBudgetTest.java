@@ -45,7 +45,7 @@ class PerfBudgetTest {
     }
 
     @Test
-    void jobsThatTakeAllTheyMayEndInTime() throws Exception {
+    void jobsUsingTheirWholeShareEndInTime() throws Exception {
         long[] spent = {0};
         List<Long> may = run(mainJob(), m -> m, spent);
         assertThat(may).hasSize(83).allMatch(m -> m > PerfBudget.LEAST_NANOS);
@@ -53,7 +53,7 @@ class PerfBudgetTest {
     }
 
     @Test
-    void jobsThatTakeHalfAsMuchAgainEndInTime() throws Exception {
+    void jobsOverrunningByHalfEndInTime() throws Exception {
         long[] spent = {0};
         List<Long> may = run(mainJob(), m -> m + m / 2, spent);
         assertThat(may).allMatch(m -> m >= PerfBudget.LEAST_NANOS);
@@ -63,7 +63,7 @@ class PerfBudgetTest {
     /** A stall, wherever it is, costs the others their time, not the minute. */
     @ParameterizedTest
     @ValueSource(ints = {0, 30, 61})
-    void aStallIsMadeUpForByTheJobsAfterIt(int where) throws Exception {
+    void laterJobsCompensateForAStall(int where) throws Exception {
         long[] spent = {0};
         int[] job = {0};
         List<Long> may = run(mainJob(), m -> job[0]++ == where ? 20 * SECOND : Math.min(m, SECOND / 2), spent);
@@ -72,7 +72,7 @@ class PerfBudgetTest {
     }
 
     @Test
-    void aTestsFirstSizeMayTakeMoreThanTheOthers() throws Exception {
+    void firstSizeOfATestGetsWarmUpTime() throws Exception {
         List<PerfJob> jobs = mainJob();
         List<Long> may = run(jobs, m -> m, new long[1]);
         for (int i = 1; i < jobs.size(); i++) {
@@ -92,7 +92,7 @@ class PerfBudgetTest {
     }
 
     @Test
-    void withoutABudgetThereIsNoLimit() throws Exception {
+    void noBudgetMeansNoLimit() throws Exception {
         PerfBudget none = new PerfBudget(PerfBudget.NONE, mainJob());
         assertThat(none.next(0)).isEqualTo(Long.MAX_VALUE);
         assertThat(none.next(3600 * SECOND)).isEqualTo(Long.MAX_VALUE);
@@ -100,7 +100,7 @@ class PerfBudgetTest {
 
     /** Who says what to measure, or how long, gets that. */
     @Test
-    void onlyTheMainJobHasABudget() {
+    void onlyTheDefaultRunHasABudget() {
         for (String main : List.of("", "--json", "--consume", "--connect=nix:1", "--runs=5")) {
             assertThat(options(main).budgetNanos()).as(main).isEqualTo(PerfBudget.MINUTE_NANOS);
         }

@@ -70,7 +70,7 @@ class PerfCommandUsageTest {
         "--counters tcp-bw                   | --counters is for tests of verbs, remote memory and channels",
         "--sizes=8                           | Unknown option: '--sizes",
     })
-    void wrongUsage(String arguments, String sentence) {
+    void wrongUsageIsReported(String arguments, String sentence) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         int code = Main.commandLine().setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true))
@@ -82,13 +82,13 @@ class PerfCommandUsageTest {
 
     @ParameterizedTest
     @CsvSource({"1,1", "64,64", "4k,4096", "1M,1048576", "1g,1073741824"})
-    void sizes(String text, long bytes) {
+    void sizesAreParsed(String text, long bytes) {
         assertThat(new Units.Size().convert(text)).isEqualTo(bytes);
     }
 
     @ParameterizedTest
     @CsvSource({"1ns,1", "2us,2000", "300ms,300000000", "0.5s,500000000", "2,2000000000"})
-    void times(String text, long nanos) {
+    void timesAreParsed(String text, long nanos) {
         assertThat(new Units.Time().convert(text)).isEqualTo(nanos);
     }
 
@@ -120,7 +120,7 @@ class PerfCommandUsageTest {
     }
 
     @Test
-    void oneTableHasEachSizeInABlockAndNoColumnThatIsEmpty() {
+    void tableGroupsBySizeAndOmitsEmptyColumns() {
         List<PerfResult> all = List.of(bandwidth(PerfTest.TCP_BW, 2e9), latency(PerfTest.TCP_LAT_BLOCK, 8, 9000),
                 latency(PerfTest.WRITE_LAT, 4096, 900), bandwidth(PerfTest.WRITE_BW, 18e9),
                 latency(PerfTest.LIMIT_CACHELINE, 8, 250), latency(PerfTest.WRITE_LAT, 8, 300));
@@ -136,7 +136,7 @@ class PerfCommandUsageTest {
 
     /** A channel is compared with the same over as many connections. */
     @Test
-    void tableTellsConnectionsApart() {
+    void tableDistinguishesConnectionCounts() {
         List<PerfResult> all = List.of(channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.VERBENA, 100, 6e9),
                 channel(PerfEnds.PLAIN, 1, 3e9), channel(PerfEnds.PLAIN, 100, 1e9));
         assertThat(table(all)).containsPattern("nio-bw +4096 +1 .* 3\\.00x *\n  by the kernel")
@@ -169,7 +169,7 @@ class PerfCommandUsageTest {
 
     /** Verbena's channels to a plain peer have a row of their own, between the two. */
     @Test
-    void tableTellsPeersApart() {
+    void tableDistinguishesPeers() {
         List<PerfResult> all = List.of(channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.VERBENA_TO_PLAIN, 1, 3.3e9),
                 channel(PerfEnds.PLAIN, 1, 3e9));
         assertThat(table(all)).containsPattern(
@@ -178,7 +178,7 @@ class PerfCommandUsageTest {
 
     /** What one process reports the other reads; runs of the same are found by their key. */
     @Test
-    void jsonTellsEndsApart() throws Exception {
+    void jsonDistinguishesEnds() throws Exception {
         ObjectMapper mapper = new ObjectMapper();
         Set<String> keys = new HashSet<>();
         for (PerfEnds ends : PerfEnds.values()) {
@@ -208,7 +208,7 @@ class PerfCommandUsageTest {
     }
 
     @Test
-    void mediansAreTakenFigureByFigure() {
+    void medianIsTakenOfEachFigure() {
         PerfResult m = PerfResult.median(List.of(latency(PerfTest.WRITE_LAT, 8, 300), latency(PerfTest.WRITE_LAT, 8,
                 700),
                 latency(PerfTest.WRITE_LAT, 8, 310)));

@@ -24,7 +24,7 @@ class PerfCountingTest {
     }
 
     @Test
-    void whatLiesWithinTheNoiseIsNone() {
+    void differenceWithinNoiseIsNotReported() {
         PerfCounting.Row r = PerfCounting.row(roundTrips(210, 190, 205), roundTrips(180, 200, 220));
         assertThat(r.ratio()).isEqualTo(205.0 / 200);
         assertThat(r.noise()).isEqualTo(0.2);
@@ -32,14 +32,14 @@ class PerfCountingTest {
     }
 
     @Test
-    void aDifferenceIsSaid() {
+    void differenceBeyondNoiseIsReported() {
         PerfCounting.Row r = PerfCounting.row(roundTrips(300, 300), roundTrips(200, 202));
         assertThat(PerfCounting.verdict(List.of(r))).isEqualTo(
                 "send-lat at 8 bytes takes 49 % longer when it is counted.");
     }
 
     @Test
-    void oneRunHasNoNoiseToCompareWith() {
+    void singleRunHasNoNoise() {
         StringWriter out = new StringWriter();
         PerfCounting.print(List.of(PerfCounting.row(roundTrips(100), roundTrips(200))), 1, false, new PrintWriter(out,
                 true));
@@ -47,7 +47,7 @@ class PerfCountingTest {
     }
 
     @Test
-    void ratesAreTimesPerMessage() {
+    void ratesAreComparedAsTimePerMessage() {
         PerfCounting.Row r = PerfCounting.row(rates(10e6), rates(20e6));
         assertThat(r.with()).isEqualTo(100);
         assertThat(r.without()).isEqualTo(50);
@@ -55,7 +55,7 @@ class PerfCountingTest {
     }
 
     @Test
-    void fasterIsNoDifferenceToComplainOf() {
+    void speedupIsNotReportedAsCost() {
         assertThat(PerfCounting.row(roundTrips(100), roundTrips(200)).isNoise()).isTrue();
     }
 }

@@ -34,7 +34,7 @@ class RulesCommandTest {
     }
 
     @Test
-    void theRuleThatDecidesIsNamedWithItsBlock() throws Exception {
+    void decidingRuleIsNamedWithItsBlock() throws Exception {
         String f = file("application-id B *\nuse os tcp_client *:*\napplication-id * *\nuse stream tcp_client *:1\n"
                 + "use os tcp_client 10.0.0.0/8:* # all\n");
         Result r = run("rules", "explain", "--role", "tcp_client", "--to", "10.1.2.3:443", "--file", f, "--app", "A",
@@ -54,7 +54,7 @@ class RulesCommandTest {
     }
 
     @Test
-    void aProgramIsKnownByNameAndId() throws Exception {
+    void programIsMatchedByNameAndId() throws Exception {
         String f = file("application-id tcp_lat B1\nuse os tcp_client *:*\n");
         String[] command = {"rules", "explain", "--role", "tcp_client", "--to", "10.1.2.3:1", "--file", f};
         for (String[] is : new String[][] {{"--app", "tcp_lat"}, {"--id", "B1"}, {"--app", "tcp_lat", "--id", "B1"}}) {
@@ -73,7 +73,7 @@ class RulesCommandTest {
     }
 
     @Test
-    void rulesMayBeGivenAndComeBeforeTheFile() throws Exception {
+    void rulesOfTheOptionPrecedeTheFile() throws Exception {
         String f = file("use os tcp_client *:*\n");
         String[] command = {"rules", "explain", "--role", "tcp_client", "--file", f, "--rules",
             "use os tcp_server *:1; use stream tcp_client *:1", "--to"};
@@ -91,7 +91,7 @@ class RulesCommandTest {
     }
 
     @Test
-    void datagramsAreTheKernelsWhateverRulesSay() {
+    void datagramsUseTheKernelWhateverTheRules() {
         assertThat(run("rules", "explain", "--role", "udp_sender", "--to", "10.1.2.3:1", "--rules",
                 "use stream udp_sender *:*").out()).startsWith("transport: os\nrule:      --rules:1: ")
                 .contains("why:       datagrams are always the kernel's, and no rule is asked");
@@ -100,7 +100,7 @@ class RulesCommandTest {
     }
 
     @Test
-    void aRuleThatNeedsFromIsSaidToBeOpen() {
+    void ruleNeedingFromIsReportedAsUndecided() {
         String[] command = {"rules", "explain", "--role", "tcp_client", "--to", "10.1.2.3:1", "--rules",
             "use os tcp_client *:*:127.0.0.0/8:*"};
         assertThat(run(command).out()).startsWith("transport: stream\n").endsWith(
@@ -111,7 +111,7 @@ class RulesCommandTest {
     }
 
     @Test
-    void withoutRulesThereIsTheDefault() {
+    void missingRulesMeanTheDefault() {
         assertThat(run("rules", "explain", "--role", "tcp_server", "--from", "0.0.0.0:5001"))
                 .isEqualTo(new Result(0,
                         "transport: stream\nrule:      none\nwhy:       there are no rules: the default\n",
@@ -119,14 +119,14 @@ class RulesCommandTest {
     }
 
     @Test
-    void aStackThatIsNotThereIsSaid() throws Exception {
+    void missingTransportIsReported() throws Exception {
         assertThat(run("rules", "explain", "--role", "tcp_server", "--from", "127.0.0.1:1", "--file",
                 file("use vma tcp_server *:*")).out()).startsWith("transport: os\n").contains(
                         "; the rule asks for stack");
     }
 
     @Test
-    void aFileIsCheckedAndWarnedOf() throws Exception {
+    void checkReportsWarningsOfAFile() throws Exception {
         String f = file("application-id * *\nuse os tcp_client *:*\nuse stream tcp_client *:1\n");
         assertThat(run("rules", "check", f)).isEqualTo(new Result(0, "warning: " + f + ":3: use stream tcp_client *:1:"
                 + " never used, since line 2 (use os tcp_client *:*) matches all that it matches\n" + f
@@ -134,7 +134,7 @@ class RulesCommandTest {
     }
 
     @Test
-    void whatIsWrongIsRefused() throws Exception {
+    void invalidRulesAreRefused() throws Exception {
         String f = file("use os tcp_client *:1\nuse os tcp_cleint *:1\n");
         for (Result r : new Result[] {run("rules", "check", f), run("rules", "explain", "--role", "tcp_client", "--to",
                 "1.2.3.4:5", "--file", f)}) {

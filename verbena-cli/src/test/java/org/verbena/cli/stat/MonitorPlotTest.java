@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 /** The bars of {@code verbena monitor}. */
 class MonitorPlotTest {
     @Test
-    void scalesAreRound() {
+    void scaleIsRounded() {
         assertThat(MonitorPlot.round(0)).isEqualTo(1);
         assertThat(MonitorPlot.round(1.5)).isEqualTo(2);
         assertThat(MonitorPlot.round(4999)).isEqualTo(5000);
@@ -16,7 +16,7 @@ class MonitorPlotTest {
     }
 
     @Test
-    void theScaleOnlyGrows() {
+    void scaleNeverShrinks() {
         MonitorPlot p = new MonitorPlot(40, true);
         assertThat(p.fit(30)).isTrue();
         assertThat(p.scale()).isEqualTo(50);
@@ -28,7 +28,7 @@ class MonitorPlotTest {
     }
 
     @Test
-    void bars() {
+    void valuesAreDrawnAsBars() {
         MonitorPlot blocks = new MonitorPlot(10, true);
         assertThat(blocks.fit(100)).isTrue();
         assertThat(blocks.bar(100)).isEqualTo("██████████");

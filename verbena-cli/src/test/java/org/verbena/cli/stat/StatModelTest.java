@@ -21,7 +21,7 @@ class StatModelTest {
     }
 
     @Test
-    void ratesAreDeltasByTheTimeBetween() {
+    void rateIsDeltaDividedByInterval() {
         StatObject now = StatSamples.queuePair(0x11, 350, 7000);
         StatDelta d = delta(StatSamples.process(1, 3 * StatSamples.SECOND, now),
                 StatSamples.process(1, StatSamples.SECOND, StatSamples.queuePair(0x11, 50, 1000)));
@@ -31,7 +31,7 @@ class StatModelTest {
     }
 
     @Test
-    void countersPass64BitsAndNeverRunBackwards() {
+    void countersWrapAt64BitsAndNeverDecrease() {
         assertThat(StatDelta.change(4, -6)).isEqualTo(10);
         assertThat(StatDelta.change(Long.MIN_VALUE + 5, Long.MAX_VALUE)).isEqualTo(6);
         assertThat(StatDelta.change(-1, -1)).isZero();
@@ -39,7 +39,7 @@ class StatModelTest {
     }
 
     @Test
-    void objectsComeAndGo() {
+    void objectsAppearAndDisappear() {
         StatObject comes = StatSamples.queuePair(0x12, 40, 80);
         StatDelta d = delta(StatSamples.process(1, 2 * StatSamples.SECOND, comes),
                 StatSamples.process(1, 0, StatSamples.queuePair(0x11, 1000, 1)));
@@ -51,7 +51,7 @@ class StatModelTest {
     }
 
     @Test
-    void withoutAnEarlierPictureThereAreNoRates() {
+    void firstSampleHasNoRates() {
         StatObject o = StatSamples.queuePair(0x11, 1, 1);
         StatProcess p = StatSamples.process(1, 5, o);
         for (StatDelta d : List.of(StatDelta.of(p, null), delta(p, StatSamples.process(2, 1, o)), delta(p, p))) {
@@ -62,7 +62,7 @@ class StatModelTest {
     }
 
     @Test
-    void processesHaveTheSumsOfTheirPorts() {
+    void processTotalsAreSumsOfPorts() {
         StatProcess before = StatSamples.process(7, 0, StatSamples.port(10, 100), StatSamples.queuePair(1, 9, 9));
         StatProcess now = StatSamples.process(7, StatSamples.SECOND, StatSamples.port(30, 500));
         assertThat(now.figure(StatFigure.TX)).isEqualTo(30);
@@ -70,7 +70,7 @@ class StatModelTest {
     }
 
     @Test
-    void aPortThatWentTakesNothingFromTheRate() {
+    void closedPortDoesNotLowerTheRate() {
         StatObject other = StatSamples.object(3, ObjectType.PORT, 1, SamplePoint.PORT + SamplePoint.QP_TX_SENDS, 1000);
         StatDelta d = delta(StatSamples.process(7, StatSamples.SECOND, StatSamples.port(30, 500)),
                 StatSamples.process(7, 0, StatSamples.port(10, 100), other));
@@ -78,7 +78,7 @@ class StatModelTest {
     }
 
     @Test
-    void whoDoesNotAnswerHasNoRatesAndThenThoseSinceItDid() {
+    void silentProcessHasNoRatesUntilItAnswers() {
         StatPicture first = StatSamples.picture(StatSamples.process(7, 0, StatSamples.port(10, 100)),
                 StatSamples.process(8, 0, StatSamples.port(1, 1)));
         StatProcess silent = silent(StatSamples.process(7, StatSamples.SECOND, StatSamples.port(12, 110)));
@@ -103,7 +103,7 @@ class StatModelTest {
     }
 
     @Test
-    void aQueuePairWithoutWritesHasWhatItHas() {
+    void queuePairWithoutWritesHasItsOtherFigures() {
         StatObject ud = StatSamples.object(5, ObjectType.QP, 5, SamplePoint.QP_TX_SENDS, 3, SamplePoint.QP_TX_LOST, 2);
         assertThat(ud.has(StatFigure.TX)).isTrue();
         assertThat(ud.figure(StatFigure.TX)).isEqualTo(3);
@@ -112,7 +112,7 @@ class StatModelTest {
     }
 
     @Test
-    void everyFigureIsMadeOfPointsOfItsOwnType() {
+    void everyFigureUsesPointsOfItsType() {
         for (StatFigure f : StatFigure.values()) {
             for (int type = 0; type < 10; type++) {
                 for (int p : f.points(type)) {
@@ -160,7 +160,7 @@ class StatModelTest {
     }
 
     @Test
-    void linesOfTheTable() {
+    void tableLines() {
         StatTable t = table(true);
         assertThat(t.header(200)).isEqualTo(
                 "OBJECT        STATE    TX/s  TX-B/s    RX/s  RX-B/s   ERR/s  WAIT/s  ABOUT");
@@ -174,7 +174,7 @@ class StatModelTest {
     }
 
     @Test
-    void figuresForPeople() {
+    void figuresAreHumanReadable() {
         assertThat(StatText.total(0)).isEqualTo("0");
         assertThat(StatText.total(999_999)).isEqualTo("999999");
         assertThat(StatText.total(1_000_000)).isEqualTo("1.000M");
@@ -193,7 +193,7 @@ class StatModelTest {
     }
 
     @Test
-    void commandLinesForPeople() {
+    void commandLinesAreShortened() {
         assertThat(StatText.command("/opt/jdk/bin/java -Xmx1g --module-path a:b --module m/p.Main x")).isEqualTo(
                 "p.Main x");
         assertThat(StatText.command("java -cp a -jar /opt/app.jar run")).isEqualTo("app.jar run");
@@ -205,7 +205,7 @@ class StatModelTest {
     }
 
     @Test
-    void objectsByName() throws Exception {
+    void objectsAreSelectedByName() throws Exception {
         StatProcess p = StatSamples.process(9, 0, StatSamples.queuePair(0x11, 0, 0), StatSamples.device(), StatSamples
                 .port(
                         0, 0));
@@ -220,7 +220,7 @@ class StatModelTest {
     }
 
     @Test
-    void namesThatSeveralObjectsWouldHave() {
+    void ambiguousNamesAreDistinguished() {
         List<String> plain = List.of("port:1", "qp:0x11", "port:1");
         List<String> names = StatNames.distinct(plain, List.of(16L, 32L, 48L));
         assertThat(names).containsExactly("port:1@0x10", "qp:0x11", "port:1@0x30");
@@ -235,7 +235,7 @@ class StatModelTest {
     }
 
     @Test
-    void pointsByName() throws Exception {
+    void samplePointsAreSelectedByName() throws Exception {
         StatObject qp = StatSamples.queuePair(0x11, 0, 0);
         for (String name : List.of("QP_TX_SENDS", "tx_sends", "tx-sends", "Tx-Sends")) {
             assertThat(StatNames.points(qp, name)).containsExactly(SamplePoint.QP_TX_SENDS);
@@ -251,7 +251,7 @@ class StatModelTest {
     }
 
     @Test
-    void json() throws Exception {
+    void jsonHasAllFields() throws Exception {
         StatObject o = StatSamples.queuePair(0x11, -1, Long.MIN_VALUE);
         StatProcess now = StatSamples.process(1, StatSamples.SECOND, o);
         String line = StatJson.objects(StatSamples.picture(now), delta(now, StatSamples.process(1, 0,

@@ -77,7 +77,7 @@ class StatViewTest {
     }
 
     @Test
-    void saysWhatRoomItNeeds() {
+    void tooSmallScreenStatesRequiredSize() {
         StatView v = view(0);
         v.show(0, processes(1));
         for (int[] size : new int[][] {{24, 75}, {7, 200}, {1, 1}, {5, 20}, {0, 0}}) {
@@ -91,7 +91,7 @@ class StatViewTest {
     }
 
     @Test
-    void fromProcessesToObjectsToPointsAndBack() {
+    void keysNavigateProcessesObjectsAndPoints() {
         StatView v = view(0);
         assertThat(all(v)).contains("looking...");
         v.show(0, processes(1));
@@ -120,7 +120,7 @@ class StatViewTest {
     }
 
     @Test
-    void sortsAndKeepsWhatIsChosen() {
+    void sortingKeepsTheSelection() {
         StatView v = view(4711);
         v.show(4711, objects(1));
         press(v, StatKey.Name.DOWN, StatKey.Name.DOWN);
@@ -138,7 +138,7 @@ class StatViewTest {
     }
 
     @Test
-    void filters() {
+    void filterNarrowsTheList() {
         StatView v = view(4711);
         v.show(4711, objects(1));
         type(v, "/qp");
@@ -155,7 +155,7 @@ class StatViewTest {
     }
 
     @Test
-    void totalsRatesPauseHelp() {
+    void keysToggleTotalsPauseAndHelp() {
         StatView v = view(0);
         v.show(0, processes(1));
         assertThat(all(v)).contains(" rates", "TX/s", "-");
@@ -177,7 +177,7 @@ class StatViewTest {
     }
 
     @Test
-    void whatEndsIsSaid() {
+    void endOfAProcessIsReported() {
         StatView v = view(4711);
         v.show(4711, objects(1));
         v.lost(4711, "process 4711 has ended");
@@ -191,7 +191,7 @@ class StatViewTest {
     }
 
     @Test
-    void anObjectThatIsClosedLeadsBackToTheOthers() {
+    void closedObjectReturnsToTheList() {
         StatView v = view(4711);
         v.show(4711, objects(1));
         press(v, StatKey.Name.DOWN, StatKey.Name.DOWN, StatKey.Name.ENTER);
@@ -200,7 +200,7 @@ class StatViewTest {
     }
 
     @Test
-    void problemsAndSilentProcessesAreSaid() {
+    void problemsAndSilentProcessesAreReported() {
         StatView v = view(0);
         v.show(0, new StatPicture(StatSamples.CREATED, List.of(), List.of("a file is broken", "another")));
         assertThat(all(v)).contains("a file is broken (and 1 more)", StatStream.NOBODY);

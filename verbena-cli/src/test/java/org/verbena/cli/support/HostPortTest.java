@@ -19,7 +19,7 @@ import org.verbena.cli.Main;
 class HostPortTest {
     @ParameterizedTest
     @ValueSource(strings = {"localhost:1", ":18516", "127.0.0.1:65535", "[::1]:5", "[0:0:0:0:0:0:0:1]:018516"})
-    void addresses(String text) throws Exception {
+    void addressesAreParsed(String text) throws Exception {
         assertThat(HostPort.resembles(text)).isTrue();
         HostPort a = HostPort.parse(text);
         assertThat(a.port()).isEqualTo(Integer.parseInt(text.substring(text.lastIndexOf(':') + 1)));
@@ -28,7 +28,7 @@ class HostPortTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"file", "dir/x:1", "./x:1", "/a:b"})
-    void files(String text) {
+    void fileNamesAreNoAddresses(String text) {
         assertThat(HostPort.resembles(text)).isFalse();
     }
 
@@ -53,7 +53,7 @@ class HostPortTest {
         "[127.0.0.1]:5          | [127.0.0.1] is no IPv6 address",
         "a[b:5                  | \"a[b\" is no host",
     })
-    void neitherFilesNorAddresses(String text, String why) {
+    void malformedAddressesAreRefused(String text, String why) {
         assertThat(HostPort.resembles(text)).isTrue();
         assertThatIllegalArgumentException().isThrownBy(() -> HostPort.parse(text)).withMessageContaining(why);
         StringWriter err = new StringWriter();
@@ -67,7 +67,7 @@ class HostPortTest {
     }
 
     @Test
-    void anAddressAndAPortExcludeEachOther() {
+    void addressWithPortExcludesPortOption() {
         StringWriter err = new StringWriter();
         assertThat(Main.commandLine().setErr(new PrintWriter(err)).execute("copy", "--port=5", "pom.xml", "nix:5"))
                 .isEqualTo(ExitCode.USAGE);
@@ -75,7 +75,7 @@ class HostPortTest {
     }
 
     @Test
-    void anUnknownHostIsNamed() {
+    void unknownHostIsNamed() {
         assertThatExceptionOfType(UnknownHostException.class).isThrownBy(HostPort.parse("nowhere.invalid:5")::resolve);
         StringWriter err = new StringWriter();
         assertThat(Main.commandLine().setErr(new PrintWriter(err)).execute("copy", "pom.xml", "nowhere.invalid:5"))
@@ -84,7 +84,7 @@ class HostPortTest {
     }
 
     @Test
-    void asText() throws Exception {
+    void textFormIsParseable() throws Exception {
         assertThat(HostPort.text(HostPort.parse("[::1]:5").resolve())).isEqualTo("[0:0:0:0:0:0:0:1]:5");
         assertThat(HostPort.text(HostPort.loopback(5))).isEqualTo("127.0.0.1:5");
     }

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class HumanTextTest {
     @Test
-    void sizesAndTimes() {
+    void sizesAndTimesAreFormatted() {
         assertThat(HumanText.size(0)).isEqualTo("0 B");
         assertThat(HumanText.size(1023)).isEqualTo("1023 B");
         assertThat(HumanText.size(1536)).isEqualTo("1.5 KiB");

@@ -16,7 +16,7 @@ import org.verbena.cli.Main;
 
 class OwnAddressesTest {
     @Test
-    void nobodyHasTheAddressOfTheHost() {
+    void roceLoHasNoEndAtAddressesOfTheHost() {
         assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("127.0.0.1", 1))).isTrue();
         assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("::1", 1))).isTrue();
         assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("127.0.0.2", 1))).isFalse();
@@ -28,7 +28,7 @@ class OwnAddressesTest {
     @ParameterizedTest
     @ValueSource(strings = {"udaddy -s localhost", "ucmatose -s 127.0.0.1", "rstream -s localhost",
         "rping -c -a 127.0.0.1"})
-    void aClientIsToldAtOnce(String line) {
+    void clientToAnAddressWithoutAnEndFailsAtOnce(String line) {
         String[] words = (line + " --device roce_lo").split(" ");
         CommandLine command = Main.commandLine(words);
         StringWriter err = new StringWriter();

@@ -25,7 +25,7 @@ class TypographyTest {
     }
 
     @Test
-    void aTerminalOfAsciiGetsNoOtherSigns() {
+    void asciiTerminalGetsAsciiOnly() {
         String text = "→ wait… 3 µs: ä";
         assertThat(written(text, StandardCharsets.UTF_8)).isEqualTo(text + text);
         assertThat(written(text, StandardCharsets.US_ASCII)).isEqualTo("-> wait... 3 us: ä".repeat(2));
@@ -34,7 +34,7 @@ class TypographyTest {
 
     /** As it says of itself: the first signs that a person without UTF-8 sees. */
     @Test
-    void allSignsOfTheHelpAreKnown() {
+    void everySpecialCharacterOfTheHelpHasAReplacement() {
         for (String command : List.of("perf", "run", "perftest", "copy")) {
             String help = Main.commandLine(command).getSubcommands().get(command)
                     .getUsageMessage();
