@@ -33,7 +33,7 @@ class EngineLogTest {
     }
 
     @Test
-    void whatHappensWithoutEndIsSaidOnceASecond() {
+    void repeatedWarningIsLoggedOnceASecond() {
         IOException cause = new IOException("for a test");
         Wait.during(INTERVAL);
         try (Logged log = new Logged(NAME)) {
@@ -50,7 +50,7 @@ class EngineLogTest {
     }
 
     @Test
-    void aLoggerThatFailsDoesNotStopTheEngine() {
+    void failingLoggerDoesNotStopTheEngine() {
         Handler failing = new Handler() {
             @Override
             public void publish(LogRecord r) {

@@ -59,7 +59,7 @@ class ManyIdleConnectionsTest {
     }
 
     @Test
-    void idleOnesCostMemoryAndNothingElse() throws Exception {
+    void idleConnectionsCostOnlyMemory() throws Exception {
         int connections = connections();
         assertThat(connections).isGreaterThan(20 * LOOKS);
         try (Child server = start()) {

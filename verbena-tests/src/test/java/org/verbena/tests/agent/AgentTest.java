@@ -52,19 +52,19 @@ class AgentTest {
     }
 
     @Test
-    void aProgramGetsVerbenasChannelsAndOneLine() throws Exception {
+    void programGetsVerbenaChannelsAndOneLogLine() throws Exception {
         AgentRun r = run(List.of(agent("")), "provider", "same", "unnamed", "select", "echo", "wait", "exit7");
         assertThat(r).isEqualTo(new AgentRun(7, "provider " + OURS
                 + "\nsame true true\nunnamed false\nselect 0\necho hello\n", ACTIVE));
     }
 
     @Test
-    void nothingIsSaidOfAProgramWithoutChannels() throws Exception {
+    void programWithoutChannelsGetsNoLogLine() throws Exception {
         assertThat(run(List.of(agent("")))).isEqualTo(new AgentRun(0, "", ""));
     }
 
     @Test
-    void aFileIsSentByTheChannelAndNotMapped() throws Exception {
+    void fileIsTransferredByTheChannelWithoutMapping() throws Exception {
         assertThat(run(List.of(agent("")), "wait", "file")).isEqualTo(new AgentRun(0, "file true sendFile\n", ACTIVE));
         assertThat(run(List.of(agent("rules=use os tcp_client *:*")), "wait", "file"))
                 .isEqualTo(new AgentRun(0, "file true sendFile\n", ACTIVE));
@@ -72,24 +72,24 @@ class AgentTest {
 
     /** Policies that are asked about all callers on the stack see the program, as if the JDK's own classes did it. */
     @Test
-    void whatCarriesTheSocketsIsAllowedAll() throws Exception {
+    void policyAllowsTheImplementationEverything() throws Exception {
         assertThat(run(List.of(agent("quiet")), "domain", "wait")).isEqualTo(new AgentRun(0, "domain true\n", ""));
     }
 
     @Test
-    void quietIsQuiet() throws Exception {
+    void quietOptionPrintsNothing() throws Exception {
         assertThat(run(List.of(agent("quiet")), "provider", "wait"))
                 .isEqualTo(new AgentRun(0, "provider " + OURS + "\n", ""));
     }
 
     @Test
-    void nativeAccessNeedsNoOptionAndGivesNoWarning() throws Exception {
+    void nativeAccessNeedsNoOptionAndWarnsNot() throws Exception {
         assertThat(run(List.of("--illegal-native-access=deny", agent("")), "echo", "wait"))
                 .isEqualTo(new AgentRun(0, "echo hello\n", ACTIVE));
     }
 
     @Test
-    void namedTwiceItIsThereOnce() throws Exception {
+    void agentNamedTwiceIsInstalledOnce() throws Exception {
         assertThat(run(List.of(agent("counters=off"), agent("counters=on")), "echo", "property", "wait"))
                 .isEqualTo(new AgentRun(0, "echo hello\nproperty off\n",
                         "verbena: the agent is here already: the arguments 'counters=on' are not read\n" + ACTIVE));
@@ -137,7 +137,7 @@ class AgentTest {
     @ParameterizedTest
     @CsvSource({"-jar, orders-1.0.jar, true", "-jar, orders-1.0, true", "-jar, ord*, true", "-jar, orders, false",
         "-cp, Report, true", "-cp, orders-1.0.jar, false"})
-    void rulesKnowAProgramByItsJarOrItsMainClass(String option, String program, boolean meant) throws Exception {
+    void rulesMatchAProgramByJarOrMainClass(String option, String program, boolean meant) throws Exception {
         Path folder = Files.createTempDirectory(dir, "jar");
         Path app = AgentJar.runnable(classes, "Report", folder.resolve("orders-1.0.jar"));
         Path rules = Files.writeString(folder.resolve("rules.conf"), "application-id " + program + " *\n"
@@ -159,7 +159,7 @@ class AgentTest {
     /** Older ones load these two, to say that they are too old; the rest is for Java 25. */
     @ParameterizedTest
     @CsvSource({"Premain, 52", "SocketHook, 52", "Activation, 69"})
-    void whatEveryJavaLoadsIsForJava8(String name, int major) throws Exception {
+    void premainClassIsCompiledForJava8(String name, int major) throws Exception {
         try (ZipFile zip = new ZipFile(jar.toFile());
                 DataInputStream in = new DataInputStream(zip.getInputStream(zip.getEntry("org/verbena/agent/" + name
                         + ".class")))) {
@@ -184,16 +184,16 @@ class AgentTest {
     }
 
     @Test
-    void argumentsAreProperties() throws Exception {
+    void agentArgumentsSetProperties() throws Exception {
         assertThat(run(List.of(agent("quiet,counters=off,shm.trusted-uids=1\\,2")), "property").out())
                 .isEqualTo("property off\n");
     }
 
     @Test
-    void anOldJavaIsLeftAlone() throws Exception {
+    void oldJavaIsLeftUnchanged() throws Exception {
         Optional<Path> old = AgentRun.oldJava();
         if (old.isEmpty()) {
-            System.out.println("AgentTest.anOldJavaIsLeftAlone: skipped, /usr/lib/jvm has no Java older than 25");
+            System.out.println("AgentTest.oldJavaIsLeftUnchanged: skipped, /usr/lib/jvm has no Java older than 25");
         }
         assumeTrue(old.isPresent());
         AgentRun r = AgentRun.of(AgentRun.command(old.get(), List.of(agent("")), classes, "provider", "echo", "exit3"),
@@ -206,7 +206,7 @@ class AgentTest {
     }
 
     @Test
-    void aProviderOfTheProgramsOwnStays() throws Exception {
+    void selectorProviderOfTheProgramStays() throws Exception {
         String line = "verbena: not active: this program has a selector provider of its own, " + JDKS + "\n";
         assertThat(run(List.of(agent(""), "-Djava.nio.channels.spi.SelectorProvider=" + JDKS), "provider", "echo"))
                 .isEqualTo(new AgentRun(0, "provider " + JDKS + "\necho hello\n", line));
@@ -215,7 +215,7 @@ class AgentTest {
     }
 
     @Test
-    void withoutSharedMemoryAllIsTheKernels() throws Exception {
+    void withoutSharedMemoryTheKernelCarriesAll() throws Exception {
         List<String> command = new ArrayList<>(List.of("prlimit", "--fsize=0"));
         command.addAll(AgentRun.command(AgentRun.java(), List.of("-XX:-UsePerfData", agent("")), classes, "wait"));
         List<String> shell = List.of("sh", "-c", command.stream().map(c -> "'" + c + "'")
@@ -226,7 +226,7 @@ class AgentTest {
     }
 
     @Test
-    void aRuntimeWithoutTheFlightRecorderIsEnough() throws Exception {
+    void runtimeWithoutFlightRecorderSuffices() throws Exception {
         assertThat(run(List.of(agent(""), "--limit-modules", "java.base,java.instrument"), "provider", "echo", "wait"))
                 .isEqualTo(new AgentRun(0, "provider " + OURS + "\necho hello\n", ACTIVE));
     }
@@ -271,7 +271,7 @@ class AgentTest {
     }
 
     @Test
-    void whatFailsInsideLeavesTheJdksSockets() throws Exception {
+    void internalFailureLeavesTheSocketsOfTheJdk() throws Exception {
         Path all = broken("all", "throw new StackOverflowError(\"broken\");", "throw new AssertionError();");
         AgentRun r = run(List.of(agent(""), "-cp", classes + File.pathSeparator + all), "classic", "provider", "echo",
                 "wait");
@@ -295,7 +295,7 @@ class AgentTest {
     }
 
     @Test
-    void theProgramsOwnVerbenaIsTaken() throws Exception {
+    void verbenaOfTheProgramIsPreferred() throws Exception {
         String line = "verbena: active: sockets are those of the application's own Verbena\n";
         assertThat(run(List.of("--illegal-native-access=deny", agent(""), "-cp",
                 classPath(AgentJar.onClassPath("sockets"))), "provider", "unnamed", "echo", "wait"))
@@ -309,7 +309,7 @@ class AgentTest {
 
     /** A program that names its own Verbena by the JDK's property has what that needs of the agent. */
     @Test
-    void theProgramsOwnVerbenaMayBeNamedByTheJdksProperty() throws Exception {
+    void verbenaOfTheProgramMayBeSetByTheJdkProperty() throws Exception {
         assertThat(run(List.of("--illegal-native-access=deny", agent(""),
                 "-Djava.nio.channels.spi.SelectorProvider=" + OURS, "-cp",
                 classPath(AgentJar.onClassPath("sockets"))), "provider", "echo"))
@@ -319,7 +319,7 @@ class AgentTest {
 
     /** Nothing but the JDK's own property: what is wrong stops the first channel, what nobody knows is said. */
     @Test
-    void withoutTheAgentPropertiesAreLookedAtToo() throws Exception {
+    void propertiesAreReadWithoutTheAgent() throws Exception {
         List<String> options = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "--add-exports",
                 "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/sun.net=ALL-UNNAMED",
                 "-Djava.nio.channels.spi.SelectorProvider=" + OURS, "-cp", classPath(AgentJar.onClassPath("sockets"))));
@@ -335,7 +335,7 @@ class AgentTest {
     }
 
     @Test
-    void aVerbenaThatIsTooOldIsPassedOver() throws Exception {
+    void tooOldVerbenaIsSkipped() throws Exception {
         Path old = AgentJar.copy(AgentJar.onClassPath("sockets"), dir.resolve("old-sockets.jar"),
                 n -> !n.contains("DropIn"));
         assertThat(run(List.of(agent(""), "-cp", classPath(old)), "provider", "unnamed", "echo", "wait"))
@@ -343,7 +343,7 @@ class AgentTest {
     }
 
     @Test
-    void halfAVerbenaIsPassedOver() throws Exception {
+    void incompleteVerbenaIsSkipped() throws Exception {
         String half = classes + File.pathSeparator + AgentJar.onClassPath("sockets");
         assertThat(run(List.of(agent(""), "-cp", half), "provider", "unnamed", "echo", "wait"))
                 .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed false\necho hello\n", ACTIVE));

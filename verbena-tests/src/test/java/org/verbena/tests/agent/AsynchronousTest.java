@@ -71,7 +71,7 @@ class AsynchronousTest {
     }
 
     @Test
-    void ringsCarryNearlyAllThatTwoProgramsSay() throws Exception {
+    void ringsCarryNearlyAllBytesOfTwoPrograms() throws Exception {
         Path server = dir.resolve("server");
         Path client = dir.resolve("client");
         talk(PATIENT + "summary=" + server, PATIENT + "summary=" + client);
@@ -88,7 +88,7 @@ class AsynchronousTest {
     }
 
     @Test
-    void aPeerWithoutVerbenaIsReachedByTcp() throws Exception {
+    void peerWithoutVerbenaIsReachedByTcp() throws Exception {
         Path server = dir.resolve("alone-server");
         talk("stream.patience=100,summary=" + server, "");
         Path client = dir.resolve("alone-client");
@@ -114,7 +114,7 @@ class AsynchronousTest {
     }
 
     @Test
-    void offloadCanBeOff() throws Exception {
+    void offloadCanBeDisabled() throws Exception {
         Path client = dir.resolve("off-client");
         talk(PATIENT + "counters=on", PATIENT + "offload=off,summary=" + client);
         assertThat(summary(client).get("fallbacks").toString()).isEqualTo("{\"rule\":4}");
@@ -129,7 +129,7 @@ class AsynchronousTest {
     }
 
     @Test
-    void theAgentBringsItsProviderAndAProviderOfTheProgramsOwnStays() throws Exception {
+    void agentInstallsItsProviderUnlessTheProgramHasOne() throws Exception {
         String agent = "-javaagent:" + program.agent() + "=quiet";
         assertThat(provider(agent)).isEqualTo(OURS + " true\n");
         assertThat(provider(agent, PROPERTY + JDKS)).isEqualTo(JDKS + " true\n");
@@ -138,7 +138,7 @@ class AsynchronousTest {
 
     /** Nothing but the JDK's own property. */
     @Test
-    void withoutTheAgentThePropertyIsEnough() throws Exception {
+    void propertySufficesWithoutTheAgent() throws Exception {
         List<String> path = new ArrayList<>(List.of(program.classes().toString()));
         for (String module : List.of("linux", "verbs", "shm", "sockets")) {
             path.add(AgentJar.onClassPath(module).toString());

@@ -65,20 +65,20 @@ class CallerPolicyTest {
     }
 
     @Test
-    void withoutVerbena() throws Exception {
+    void policySeesTheProgramWithoutVerbena() throws Exception {
         assertThat(said(true, List.of("-javaagent:" + judge), "judge", "talk")).isEqualTo(all("jdk"));
         assertThat(said(false, List.of("-javaagent:" + judge), "judge", "talk")).isEqualTo(refused());
     }
 
     /** It looks at the process's selector provider before it judges, as Elasticsearch's does: by that Verbena is active. */
     @Test
-    void whoComesBeforeTheFirstChannel() throws Exception {
+    void policySetBeforeTheFirstChannelSeesTheProgram() throws Exception {
         assertThat(said(true, verbenaFirst(), "judge", "talk")).isEqualTo(all("jdk"));
         assertThat(said(false, verbenaFirst(), "judge", "talk")).isEqualTo(refused());
     }
 
     @Test
-    void whoComesWhenThereAreChannels() throws Exception {
+    void policySetAfterTheFirstChannelSeesTheProgram() throws Exception {
         List<String> both = new ArrayList<>(all("verbena"));
         both.addAll(all("jdk"));
         assertThat(said(true, verbenaFirst(), "talk", "judge", "talk")).isEqualTo(both);
@@ -89,7 +89,7 @@ class CallerPolicyTest {
 
     /** A program that begins under a policy is not ended by what that refuses the agent. */
     @Test
-    void whoIsThereBeforeTheAgent() throws Exception {
+    void policySetBeforeTheAgentSeesTheProgram() throws Exception {
         for (boolean allows : new boolean[] {true, false}) {
             AgentRun r = run(allows, List.of("-javaagent:" + judge + "=now", "-javaagent:" + jar), "talk");
             assertThat(r.out().lines().toList()).isEqualTo(allows ? all("jdk") : refused());

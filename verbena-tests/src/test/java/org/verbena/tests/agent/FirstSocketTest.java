@@ -52,14 +52,14 @@ class FirstSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"channels", "classic"})
-    void withoutThreadsTheAgentLeavesTheJdksSockets(String kind) throws Exception {
+    void threadLimitMakesTheAgentKeepTheSocketsOfTheJdk(String kind) throws Exception {
         AgentRun r = withoutThreads(List.of("-javaagent:" + jar, "-cp", classes.toString()), kind);
         assertThat(r.err()).startsWith(INACTIVE + "java.lang.OutOfMemoryError: ");
         assertThat(r.err().lines()).hasSize(1);
     }
 
     @Test
-    void withoutThreadsVerbenasChannelsAreTheKernels() throws Exception {
+    void threadLimitMakesChannelsUseTheKernel() throws Exception {
         String path = Stream.concat(Stream.of(classes), Stream.of("linux", "verbs", "shm", "sockets")
                 .map(AgentJar::onClassPath)).map(Path::toString).collect(Collectors.joining(File.pathSeparator));
         AgentRun r = withoutThreads(List.of("--enable-native-access=ALL-UNNAMED", "--add-exports",
@@ -70,7 +70,7 @@ class FirstSocketTest {
     }
 
     @Test
-    void aServiceFileThatIsBrokenSpoilsNoClassicSocket() throws Exception {
+    void brokenServiceFileDoesNotAffectClassicSockets() throws Exception {
         Path services = Files.createDirectories(dir.resolve("broken/META-INF/services"));
         Files.writeString(services.resolve("java.nio.channels.spi.SelectorProvider"), "no.such.Provider\n");
         String path = classes + File.pathSeparator + services.getParent().getParent();

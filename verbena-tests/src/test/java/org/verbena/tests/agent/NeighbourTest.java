@@ -75,7 +75,7 @@ class NeighbourTest {
     }
 
     @Test
-    void whoTransformsAnewTakesNothingBack() throws Exception {
+    void retransformationKeepsThePatches() throws Exception {
         List<String> verbena = said("verbena", "verbena", "verbena", "verbena");
         assertThat(run(verbenaFirst(), "same=" + ALL)).isEqualTo(twice(verbena, verbena));
         List<String> early = said("verbena", "jdk", "verbena", "verbena");
@@ -84,7 +84,7 @@ class NeighbourTest {
 
     /** The recorder's method timing transforms classes, too: back again as well, when it stops. */
     @Test
-    void methodTimingTakesNothingBack() throws Exception {
+    void methodTimingKeepsThePatches() throws Exception {
         List<String> verbena = said("verbena", "verbena", "verbena", "verbena");
         String timed = "timed=" + ALL;
         assertThat(run(List.of("-javaagent:" + jar + "=quiet", "-Xlog:disable"), timed, timed))
@@ -107,7 +107,7 @@ class NeighbourTest {
     /** Open listeners of either kind go on whichever of the changes is gone, and so do connections. */
     @ParameterizedTest
     @ValueSource(strings = {SERVER, IMPL, SERVER + "," + IMPL, IMPL + "," + SERVER})
-    void whatIsTakenBackLeavesAllThatIsOpenWorking(String types) throws Exception {
+    void removedPatchesLeaveOpenChannelsWorking(String types) throws Exception {
         String client = types.contains(IMPL) ? "jdk" : "verbena";
         boolean accepts = !types.contains(SERVER);
         List<String> before = said("verbena", "verbena", "verbena", "verbena");
@@ -119,7 +119,7 @@ class NeighbourTest {
     /** With a listener of the JDK's from before, after whose agent another one takes the changes back. */
     @ParameterizedTest
     @ValueSource(strings = {SERVER, IMPL, SERVER + "," + IMPL})
-    void listenersFromBeforeGoOnAsWell(String types) throws Exception {
+    void earlierListenersKeepWorking(String types) throws Exception {
         String client = types.contains(IMPL) ? "jdk" : "verbena";
         String accepted = types.contains(SERVER) ? "jdk" : "verbena";
         List<String> agents = new ArrayList<>(neighbourFirst());
@@ -130,7 +130,7 @@ class NeighbourTest {
 
     /** What has been taken back by then is in the line that the agent prints. */
     @Test
-    void theLineSaysWhatIsTheJdksAgain() throws Exception {
+    void logLineNamesWhatTheJdkHandlesAgain() throws Exception {
         AgentRun r = AgentRun.of(command(List.of("-javaagent:" + jar, "-javaagent:" + neighbour + "=" + SERVER + ";"
                 + IMPL), "said"), dir);
         assertThat(r.err()).isEqualTo(

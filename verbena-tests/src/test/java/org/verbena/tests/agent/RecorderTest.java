@@ -41,7 +41,7 @@ class RecorderTest {
     }
 
     @Test
-    void whatRingsCarryIsRecordedAndDoorbellsAreNot() throws Exception {
+    void ringTrafficIsRecordedAndDoorbellsAreNot() throws Exception {
         Path summary = dir.resolve("summary");
         String rings = said(List.of("-javaagent:" + jar + "=quiet,stream.patience=60000,summary=" + summary));
         assertThat(rings).isEqualTo(said(List.of()));
@@ -52,14 +52,14 @@ class RecorderTest {
     }
 
     @Test
-    void whatTcpCarriesIsRecordedOnce() throws Exception {
+    void tcpTrafficIsRecordedOnce() throws Exception {
         assertThat(said(List.of("-javaagent:" + jar + "=quiet,rules=use os tcp_client *:*; use os tcp_server *:*")))
                 .isEqualTo(said(List.of()));
     }
 
     /** While nobody records, what stands for the JDK's own methods is not looked for. */
     @Test
-    void nothingIsLoadedBeforeSomebodyRecords() throws Exception {
+    void nothingIsLoadedBeforeARecordingStarts() throws Exception {
         Path loaded = dir.resolve("loaded");
         AgentRun r = AgentRun.of(List.of(AgentRun.java().toString(), "-Xlog:class+load:file=" + loaded, "-javaagent:"
                 + jar + "=quiet", "-cp", AgentJar.program(Files.createDirectory(dir.resolve("report"))).toString(),

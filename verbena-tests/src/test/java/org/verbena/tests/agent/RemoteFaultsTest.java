@@ -99,7 +99,7 @@ class RemoteFaultsTest {
     }
 
     @Test
-    void whatTheNetworkLosesIsSentAgain() throws Exception {
+    void lostPacketsAreRetransmitted() throws Exception {
         RoceNamespaces.with(() -> {
             Fd program = losing();
             int lost = 0;
@@ -159,7 +159,7 @@ class RemoteFaultsTest {
 
     /** Both ends are hosts with the rule, but what each calls its connection is not the other's. */
     @Test
-    void connectionsThatAreTwoGoByTcp() throws Exception {
+    void splitConnectionsUseTcp() throws Exception {
         RoceNamespaces.with(() -> {
             TalkProcess server = talk.start(SERVER + patience(3_000, "behind"), "serve", "1");
             ServerSocketChannel listener = ServerSocketChannel.open().bind(new InetSocketAddress(

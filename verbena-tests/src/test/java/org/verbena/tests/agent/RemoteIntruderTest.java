@@ -62,7 +62,7 @@ class RemoteIntruderTest {
     }
 
     @Test
-    void aClientThatSaysWhatIsNotSo() throws Exception {
+    void lyingClientIsRefused() throws Exception {
         RoceNamespaces.with(() -> talk.start("rules=use stream tcp_server *:* device " + RoceNamespaces.DEVICE_B
                 + ",stream.delay=0,stream.patience=3000,summary=" + dir.resolve("server"), "echo"), server -> {
                     String rule = "rules=use stream tcp_client 10.47.92.0/24:* device " + RoceNamespaces.DEVICE_A;
@@ -81,7 +81,7 @@ class RemoteIntruderTest {
     }
 
     @Test
-    void aServerThatAnswersWronglyOrTakesNothing() throws Exception {
+    void wrongOrSilentServerIsHandled() throws Exception {
         RoceNamespaces.with(() -> {
             TalkProcess server = talk.start(List.of(), "serve", "2");
             try {

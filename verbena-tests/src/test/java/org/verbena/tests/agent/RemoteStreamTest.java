@@ -82,7 +82,7 @@ class RemoteStreamTest {
     }
 
     @Test
-    void allBytesGoByRingsWhereBothEndsHaveTheRule() throws Exception {
+    void ringsCarryAllBytesIfBothEndsHaveTheRule() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("server"), "serve", "3"), server -> {
             TalkProcess client = send(CLIENT + PATIENT + to("client"), server.line(), 16, 3);
             allArrives(server, client, 3, 16);
@@ -93,7 +93,7 @@ class RemoteStreamTest {
 
     /** Sessions are those of addresses: the same two processes have one by each. */
     @Test
-    void connectionsByBothVersionsOfIpGoByRingsAtTheSameTime() throws Exception {
+    void connectionsOverIpv4AndIpv6UseRingsSimultaneously() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("both-server"), "serve", "2"), server -> {
             String port = server.line();
             TalkProcess client = talk.start(CLIENT + PATIENT + to("both-client"), "send", RoceNamespaces.ADDRESS_B
@@ -106,7 +106,7 @@ class RemoteStreamTest {
 
     /** The first connection waits for its time-out, the others ask nobody. */
     @Test
-    void towardsAPeerWithoutVerbenaAllIsTcp() throws Exception {
+    void peerWithoutVerbenaIsReachedByTcp() throws Exception {
         RoceNamespaces.with(() -> talk.start(List.of(), "serve", "2"), server -> {
             TalkProcess client = send(CLIENT + IMPATIENT + to("plain"), server.line(), 2, 2);
             allArrives(server, client, 2, 2);
@@ -115,7 +115,7 @@ class RemoteStreamTest {
     }
 
     @Test
-    void towardsAPeerWithoutTheRuleAllIsTcp() throws Exception {
+    void peerWithoutTheRuleIsReachedByTcp() throws Exception {
         RoceNamespaces.with(() -> talk.start("stream.patience=1000" + WAITS + to("unruled"), "serve", "1"),
                 server -> {
                     TalkProcess client = send(CLIENT + IMPATIENT + to("ruled"), RoceNamespaces.ADDRESS6_B, server
@@ -127,7 +127,7 @@ class RemoteStreamTest {
     }
 
     @Test
-    void aServerWhoseClientsHaveNoRuleUsesTcp() throws Exception {
+    void serverUsesTcpForClientsWithoutTheRule() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + IMPATIENT + to("waiting"), "serve", "1"), server -> {
             TalkProcess client = send("stream.patience=1000" + WAITS + to("silent"), server.line(), 2, 1);
             allArrives(server, client, 1, 2);
@@ -137,7 +137,7 @@ class RemoteStreamTest {
     }
 
     @Test
-    void aServerThatIsKilledIsNoticed() throws Exception {
+    void killedServerIsNoticed() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT, "serve", "1"), server -> {
             TalkProcess client = send(CLIENT + PATIENT + to("left"), RoceNamespaces.ADDRESS6_B, server.line(), 0, 1);
             assertThat(client.line()).isEqualTo("begun");
@@ -151,7 +151,7 @@ class RemoteStreamTest {
 
     /** As with TCP: what has arrived is read, then its end or a reset. */
     @Test
-    void aClientThatIsKilledIsNoticed() throws Exception {
+    void killedClientIsNoticed() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("stays"), "serve", "1"), server -> {
             TalkProcess client = send(CLIENT + PATIENT, server.line(), 0, 1);
             assertThat(client.line()).isEqualTo("begun");
@@ -164,7 +164,7 @@ class RemoteStreamTest {
     }
 
     @Test
-    void aDeviceThatIsNotThereIsRefused() throws Exception {
+    void missingDeviceIsRefused() throws Exception {
         AgentRun r = AgentRun.of(List.of(AgentRun.java().toString(), "-javaagent:" + talk.agent()
                 + "=rules=use stream tcp_server *:* device roce_nosuch0", "-cp", talk.classes().toString(),
                 "RemoteTalk",

@@ -103,7 +103,7 @@ class SummaryTest {
     }
 
     @Test
-    void thoseThatAreWaitedForCarryTheFirstByteToo() throws Exception {
+    void awaitedConnectionsCarryTheFirstByteByRing() throws Exception {
         Path file = dir.resolve("wait");
         String waits = "stream.delay=0,stream.wait=60000," + PATIENT + file;
         TalkProcess server = start(waits, "serve", "1");
@@ -119,7 +119,7 @@ class SummaryTest {
     }
 
     @Test
-    void aConnectionThatIsYoungerThanTheDelayIsTcp() throws Exception {
+    void connectionYoungerThanTheDelayIsTcp() throws Exception {
         Path file = dir.resolve("delay");
         String late = "stream.delay=60000000,summary=" + file;
         TalkProcess server = start(late, "serve", "1");
@@ -134,7 +134,7 @@ class SummaryTest {
     }
 
     @Test
-    void towardsAPlainPeerAllIsTcpWithItsReason() throws Exception {
+    void plainPeerIsCountedAsTcpWithItsReason() throws Exception {
         Path file = dir.resolve("plain");
         TalkProcess server = start("", "serve", "1");
         TalkProcess client = start("stream.patience=100,summary=" + file, "talk", server.line(), "50", "5");
@@ -148,7 +148,7 @@ class SummaryTest {
     }
 
     @Test
-    void whatARuleGivesToTheKernelIsCountedToo() throws Exception {
+    void bytesThatARuleGivesToTheKernelAreCounted() throws Exception {
         Path file = dir.resolve("rule");
         TalkProcess server = start("rules=use os tcp_server *:*,summary=" + file, "serve", "1");
         start("stream.patience=100", "talk", server.line(), "20", "0").end();
@@ -160,7 +160,7 @@ class SummaryTest {
     }
 
     @Test
-    void whatShutdownHooksSendIsInIt() throws Exception {
+    void bytesOfShutdownHooksAreIncluded() throws Exception {
         Path file = dir.resolve("hook");
         TalkProcess server = start("", "serve", "1");
         TalkProcess client = start("summary=" + file, "hook", server.line());
@@ -172,7 +172,7 @@ class SummaryTest {
     }
 
     @Test
-    void aProgramWithoutSocketsHasALineOnStandardError() throws Exception {
+    void programWithoutSocketsPrintsALineOnStandardError() throws Exception {
         List<String> command = List.of(AgentRun.java().toString(), "-Dverbena.summary=stderr", "-javaagent:" + talk
                 .agent(),
                 "-cp", AgentJar.program(dir).toString(), "Report", "exit3");
@@ -183,7 +183,7 @@ class SummaryTest {
     }
 
     @Test
-    void aFileThatCannotBeWrittenIsRefused() throws Exception {
+    void unwritableFileIsRefused() throws Exception {
         List<String> command = List.of(AgentRun.java().toString(), "-javaagent:" + talk.agent()
                 + "=summary=/no/such/file",
                 "-cp", talk.classes().toString(), "Talk", "serve", "1");

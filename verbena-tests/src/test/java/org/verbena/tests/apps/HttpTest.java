@@ -106,7 +106,7 @@ class HttpTest {
 
     @ParameterizedTest
     @CsvSource({"Jdk, jdk", "Jetty, jetty", "Netty, jdk"})
-    void bothEndsByRing(String kind, String client) throws Exception {
+    void bothEndsUseRings(String kind, String client) throws Exception {
         try (App server = server(By.VERBENA, kind)) {
             String url = url(server);
             try (App down = get(By.VERBENA, client, url, 2, 4);
@@ -122,7 +122,7 @@ class HttpTest {
     }
 
     @Test
-    void aHundredConnectionsByRing() throws Exception {
+    void hundredConnectionsUseRings() throws Exception {
         try (App server = server(By.VERBENA, "Netty");
                 App up = post(By.VERBENA, "jdk", url(server), 100, 200_000, Thorough.ON ? 1000 : 200)) {
             done(up, server).summary().byRing();
@@ -132,14 +132,14 @@ class HttpTest {
     }
 
     @Test
-    void oneEndPlainJava() throws Exception {
+    void plainJavaEndIsServed() throws Exception {
         oneEndPlain("Jetty", "jdk");
     }
 
     @Thorough
     @ParameterizedTest
     @CsvSource({"Jdk, jetty", "Netty, jdk"})
-    void oneEndPlainJavaOfOtherServers(String kind, String client) throws Exception {
+    void plainJavaEndIsServedByOtherServers(String kind, String client) throws Exception {
         oneEndPlain(kind, client);
     }
 
@@ -156,14 +156,14 @@ class HttpTest {
     }
 
     @Test
-    void tlsByRing() throws Exception {
+    void tlsUsesRings() throws Exception {
         tls("Jdk", "jdk");
     }
 
     @Thorough
     @ParameterizedTest
     @CsvSource({"Jetty, jetty", "Netty, jdk"})
-    void tlsByRingOfOtherServers(String kind, String client) throws Exception {
+    void tlsOfOtherServersUsesRings(String kind, String client) throws Exception {
         tls(kind, client);
     }
 

@@ -61,7 +61,7 @@ class IdleAppsTest {
     }
 
     @Test
-    void nettyWithAHundredConnections() throws Exception {
+    void hundredIdleConnectionsOfNettyUseNoCpu() throws Exception {
         String server = "org.verbena.apps.netty.EchoServer";
         String idle = "org.verbena.apps.netty.IdleClient";
         try (App ours = App.java(dir, By.VERBENA).quickStart().start(server);
@@ -81,7 +81,7 @@ class IdleAppsTest {
     }
 
     @Test
-    void aKafkaBrokerAndAConsumer() throws Exception {
+    void idleKafkaBrokerAndConsumerUseNoCpu() throws Exception {
         try (Broker ours = new Broker(dir, By.VERBENA);
                 Broker plain = new Broker(dir, By.PLAIN);
                 App ourServer = ours.start();

@@ -69,7 +69,7 @@ class KafkaTest {
     }
 
     @Test
-    void bothEndsByRing() throws Exception {
+    void bothEndsUseRings() throws Exception {
         try (Broker broker = new Broker(dir, By.VERBENA); App server = broker.start(App.java(dir, By.VERBENA))) {
             produced(By.VERBENA, broker).summary().byRing(Reason.closedEarly(CLOSED_EARLY));
             consumed(By.VERBENA, broker).summary().byRing(Reason.closedEarly(CLOSED_EARLY));
@@ -86,7 +86,7 @@ class KafkaTest {
     }
 
     @Test
-    void clientsThatArePlain() throws Exception {
+    void plainClientsAreServed() throws Exception {
         // A short patience is not for a broker, which on a slow machine would give up connections with itself.
         try (Broker broker = new Broker(dir, By.VERBENA);
                 App server = broker.start(App.java(dir, By.VERBENA).quickStart().withDefaults())) {
@@ -103,8 +103,8 @@ class KafkaTest {
     }
 
     @Test
-    void aClientThatIsNotJava() throws Exception {
-        Optional<Path> kcat = Machine.need("KafkaTest.aClientThatIsNotJava", "kcat", "kcat");
+    void clientOutsideJavaIsServed() throws Exception {
+        Optional<Path> kcat = Machine.need("KafkaTest.clientOutsideJavaIsServed", "kcat", "kcat");
         assumeTrue(kcat.isPresent());
         try (Broker broker = new Broker(dir, By.VERBENA); App server = broker.start()) {
             try (App in = records(By.VERBENA, "produce", broker, "u", COUNT)) {
@@ -134,7 +134,7 @@ class KafkaTest {
     }
 
     @Test
-    void aBrokerThatIsPlain() throws Exception {
+    void plainBrokerIsReached() throws Exception {
         try (Broker broker = new Broker(dir, By.PLAIN);
                 App server = broker.start();
                 App in = records(App.java(dir, By.VERBENA).withPlainPeers(), "produce", broker, "t", COUNT)) {
@@ -148,7 +148,7 @@ class KafkaTest {
 
     /** The producer goes on when the broker is back, and no record that was confirmed is lost or there twice. */
     @Test
-    void aBrokerThatIsKilled() throws Exception {
+    void killedBrokerIsNoticed() throws Exception {
         int count = 60_000;
         // Until its session has timed out, the broker that comes back is refused as one that is there already. The producer does
         // not pause when it is back.

@@ -35,7 +35,7 @@ class NettyTest {
     /** An eighth of the bytes unless all is tested in full. */
     @ParameterizedTest
     @CsvSource({"1, 64000000, 65536", "100, 800000, 20000", "1000, 80000, 4000"})
-    void bothEndsByRing(int connections, long thoroughBytes, int message) throws Exception {
+    void bothEndsUseRings(int connections, long thoroughBytes, int message) throws Exception {
         long bytes = Thorough.ON ? thoroughBytes : thoroughBytes / 8;
         try (App server = server(By.VERBENA);
                 App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), connections, bytes,
@@ -48,7 +48,7 @@ class NettyTest {
 
     /** Nothing is set: the patience is the one that programs have. */
     @Test
-    void asItIsUnlessToldOtherwise() throws Exception {
+    void defaultTransportStaysUnlessConfigured() throws Exception {
         try (App server = App.java(dir, By.VERBENA).withDefaults().start(SERVER);
                 App client = App.java(dir, By.VERBENA).withDefaults().start(CLIENT, server.awaitInt("port"), 10,
                         8_000_000, 16_384)) {
@@ -60,7 +60,7 @@ class NettyTest {
 
     @ParameterizedTest
     @CsvSource({"VERBENA, PLAIN", "PLAIN, VERBENA"})
-    void oneEndPlainJava(By serverBy, By clientBy) throws Exception {
+    void plainJavaEndIsServed(By serverBy, By clientBy) throws Exception {
         try (App server = App.java(dir, serverBy).withPlainPeers().start(SERVER);
                 App client = App.java(dir, clientBy).withPlainPeers().start(CLIENT, server.awaitInt("port"), 20,
                         1_000_000, 10_000)) {
@@ -70,7 +70,7 @@ class NettyTest {
     }
 
     @Test
-    void tlsByRing() throws Exception {
+    void tlsUsesRings() throws Exception {
         Path keys = Keys.make(dir).store();
         try (App server = server(By.VERBENA, keys);
                 App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 4, 4_000_000, 16_384,
@@ -82,7 +82,7 @@ class NettyTest {
     }
 
     @Test
-    void aKilledServerIsNoticed() throws Exception {
+    void killedServerIsNoticed() throws Exception {
         try (App server = server(By.VERBENA);
                 App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 10, 4_000_000_000L,
                         65_536)) {

@@ -86,7 +86,7 @@ class PostgresTest {
 
     @ParameterizedTest
     @EnumSource
-    void theDriver(By by) throws Exception {
+    void driverWorksUnderVerbena(By by) throws Exception {
         try (App client = App.java(dir, by).withPlainPeers().start("org.verbena.apps.jdbc.JdbcLoad", port
                 .getLocalPort(), CONNECTIONS, 20_000)) {
             client.go(client).await("done");

@@ -19,7 +19,7 @@ class RedisTest {
     @TempDir static Path dir;
 
     @Test
-    void aClientUnderVerbena() throws Exception {
+    void clientWorksUnderVerbena() throws Exception {
         Optional<Path> redis = Machine.need("RedisTest", "redis-server", "redis-server");
         assumeTrue(redis.isPresent());
         try (Socket held = Machine.holdPort();

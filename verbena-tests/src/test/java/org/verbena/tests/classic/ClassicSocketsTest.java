@@ -59,7 +59,7 @@ class ClassicSocketsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"hostInfo", "hostInfoExclSocket"})
-    void messagesSayAsMuchOfHostsAsTheJdks(String included) throws Exception {
+    void exceptionMessagesNameHostsLikeTheJdk(String included) throws Exception {
         String option = "-Djdk.includeInExceptions=" + included;
         Map<String, Outcomes> all = programs.behave(List.of("messages"), Map.of("ours", List.of(option, programs.agent(
                 ""))), List.of(option));
@@ -82,7 +82,7 @@ class ClassicSocketsTest {
     }
 
     @Test
-    void switchedOffTheyAreTheJdks() throws Exception {
+    void disabledClassicSocketsAreThoseOfTheJdk() throws Exception {
         for (List<String> off : List.of(List.of(programs.agent("classic=off")),
                 List.of("-Dverbena.classic=off", programs.agent("")))) {
             Outcomes o = programs.behave(List.of("one"), Map.of("off", off)).get("off");
@@ -99,7 +99,7 @@ class ClassicSocketsTest {
 
     /** A thread that is not to be offloaded makes sockets that are the kernel's. */
     @Test
-    void offloadAndRulesHold() throws Exception {
+    void offloadAndRulesApply() throws Exception {
         assertThat(programs.behave(List.of("one"), Map.of("off", List.of(programs.agent("offload=off")))).get("off")
                 .said())
                 .containsEntry("transport", "kernel");
@@ -108,7 +108,7 @@ class ClassicSocketsTest {
     }
 
     @Test
-    void attachedItTakesNewSocketsAndListenersKeepTheirKind() throws Exception {
+    void attachedAgentTakesNewSocketsAndKeepsListeners() throws Exception {
         Process p = programs.start(List.of(), Attached.class);
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
             assertThat(out.readLine()).isEqualTo("ready");

@@ -76,7 +76,7 @@ class AttachCommandTest {
     }
 
     @Test
-    void newSocketsAreVerbenas() throws Exception {
+    void newSocketsUseVerbena() throws Exception {
         Process p = program(AgentRun.java());
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
             assertThat(out.readLine()).isEqualTo("ready");
@@ -108,7 +108,7 @@ class AttachCommandTest {
 
     /** An HttpClient and a selector from before go on, with new channels, which are Verbena's, as well. */
     @Test
-    void whatTheProgramHasGoesOn() throws Exception {
+    void existingSocketsKeepWorking() throws Exception {
         Path kept = AgentJar.program(dir, "Kept", "25");
         Process p = start(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", kept.toString(), "Kept");
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
@@ -129,7 +129,7 @@ class AttachCommandTest {
 
     /** A group from before stays the JDK's, and goes on. */
     @Test
-    void newAsynchronousChannelsAreVerbenasAsWell() throws Exception {
+    void newAsynchronousChannelsUseVerbena() throws Exception {
         Path talk = AgentJar.program(dir, "AsyncTalk");
         Process p = start(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", talk.toString(), "AsyncTalk",
                 "attach");
@@ -151,7 +151,7 @@ class AttachCommandTest {
 
     /** With as many descriptors as the program's own channels take, its selector goes on as it did, and has all back later. */
     @Test
-    void aSelectorFromBeforeNeedsNoDescriptors() throws Exception {
+    void earlierSelectorNeedsNoDescriptors() throws Exception {
         Path scarce = AgentJar.program(dir, "Scarce", "25");
         Process p = start("prlimit", "--nofile=100", AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp",
                 scarce
@@ -177,10 +177,10 @@ class AttachCommandTest {
     }
 
     @Test
-    void anOldJavaIsLeftAlone() throws Exception {
+    void oldJavaIsLeftUnchanged() throws Exception {
         Optional<Path> old = AgentRun.oldJava();
         if (old.isEmpty()) {
-            System.out.println("AttachCommandTest.anOldJavaIsLeftAlone: skipped, no Java older than 25 here");
+            System.out.println("AttachCommandTest.oldJavaIsLeftUnchanged: skipped, no Java older than 25 here");
             return;
         }
         Process p = program(old.get());
@@ -203,7 +203,7 @@ class AttachCommandTest {
     }
 
     @Test
-    void whatCannotBeAttachedToIsRefused() throws Exception {
+    void processWithoutAttachSupportIsRefused() throws Exception {
         assertRefused(attach(0), 2, "there is no process 0");
         Process gone = start("/bin/true");
         assertThat(gone.waitFor()).isZero();
@@ -222,7 +222,7 @@ class AttachCommandTest {
     }
 
     @Test
-    void aRuntimeThatTakesNoAgentsGetsOneSentence() throws Exception {
+    void runtimeWithoutAgentSupportGetsOneSentence() throws Exception {
         Path image = dir.resolve("image");
         assertThat(ToolProvider.findFirst("jlink").orElseThrow().run(System.out, System.err, "--add-modules",
                 "java.base", "--strip-java-debug-attributes", "--output", image.toString())).isZero();
@@ -239,7 +239,7 @@ class AttachCommandTest {
 
     /** Its own user and root alone may load code into a process. */
     @Test
-    void ofAnotherUsersProcessesTheRightSentenceIsSaid() throws Exception {
+    void processOfAnotherUserIsReportedCorrectly() throws Exception {
         TestUser.needed("attach to processes of others");
         TestUser user = TestUser.number(5);
         String modules = CopyProcess.copyModules(user.directory(dir, "modules"));
@@ -270,7 +270,7 @@ class AttachCommandTest {
     }
 
     @Test
-    void anAgentThatIsNotThereIsNamed() throws Exception {
+    void missingAgentIsNamed() throws Exception {
         assertRefused(CommandProcess.run("attach", "--agent", "/no/such.jar", "1"), 1, "/no/such.jar");
     }
 }

@@ -69,7 +69,7 @@ class AttachNeighbourTest {
     /** {@code own}, too: an agent that was there before is asked before Verbena's, whenever its transformer came. */
     @ParameterizedTest
     @ValueSource(strings = {"same", "own", "timed"})
-    void whoTransformsAnewTakesNothingBack(String how) throws Exception {
+    void retransformationKeepsThePatches(String how) throws Exception {
         List<String> expected = new ArrayList<>(said());
         expected.addAll(said());
         expected.add("lasting 9");

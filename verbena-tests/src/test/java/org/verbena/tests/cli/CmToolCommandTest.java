@@ -47,7 +47,7 @@ class CmToolCommandTest {
         "ucmatose,shm0,-c 2 -C 0", "udaddy,roce_lo,-c 3 -C 100 -S 1024",
         "rstream,roce_lo,-I 3 -C 2000 -S 100 -B 4096", "rstream,roce_lo,-C 3 -S 1m -T v",
         "rstream,shm0,-I 5 -C 1 -S 50001 -B 5002"})
-    void messagesComeBack(String tool, String device, String what) throws IOException {
+    void messagesAreEchoed(String tool, String device, String what) throws IOException {
         run(tool, device, what);
     }
 
@@ -55,7 +55,7 @@ class CmToolCommandTest {
     @ParameterizedTest
     @CsvSource({"ucmatose,shm0,-c 1 -C 10 -S 100", "ucmatose,roce_lo,-C 3 -S 1", "udaddy,roce_lo,-c 1 -C 10 -S 100",
         "udaddy,roce_lo,-C 5 -S 7", "rstream,shm0,-C 1000 -S 1000"})
-    void messagesOfMoreLengthsComeBack(String tool, String device, String what) throws IOException {
+    void messagesOfMoreLengthsAreEchoed(String tool, String device, String what) throws IOException {
         run(tool, device, what);
     }
 
@@ -75,7 +75,7 @@ class CmToolCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"ucmatose", "udaddy", "rstream"})
-    void nobodyIsThere(String tool) throws IOException {
+    void missingServerIsReported(String tool) throws IOException {
         try (CommandProcess client = start(tool, "roce_lo", "-s 127.0.0.77 -p 7999 --timeout 3")) {
             CommandProcess.Result r = client.end();
             assertThat(r.code()).isEqualTo(1);
@@ -84,7 +84,7 @@ class CmToolCommandTest {
     }
 
     @Test
-    void serversThatDisagree() throws IOException {
+    void disagreeingServersAreReported() throws IOException {
         try (CommandProcess server = start("ucmatose", "shm0", "-p 0 -S 100 --timeout 5");
                 CommandProcess client = start("ucmatose", "shm0", to(server) + "-S 99 --timeout 5")) {
             assertThat(client.end().code()).isEqualTo(1);
@@ -94,7 +94,7 @@ class CmToolCommandTest {
 
     /** Without --device: the first one that has datagram services. */
     @Test
-    void datagramsOfTheDeviceThatHasThem() throws IOException {
+    void datagramsNeedADeviceThatHasThem() throws IOException {
         try (CommandProcess server = CommandProcess.start("udaddy", "-p", "0")) {
             String address = to(server);
             try (CommandProcess client = CommandProcess.start(("udaddy " + address.strip()).split(" +"))) {
@@ -108,7 +108,7 @@ class CmToolCommandTest {
     /** As docs/pingpong.md has them: only the client says how often. */
     @ParameterizedTest
     @ValueSource(strings = {"shm0", "roce_lo"})
-    void aStreamAsLongAsTheClientMakesIt(String device) throws IOException {
+    void serverFollowsTheLengthOfTheClientStream(String device) throws IOException {
         try (CommandProcess server = start("rstream", device, "-p 0");
                 CommandProcess client = start("rstream", device, to(server) + "-I 2 -C 1000")) {
             CommandProcess.Result c = client.end();
@@ -121,7 +121,7 @@ class CmToolCommandTest {
 
     /** Neither end says that all is well where the other one fails. */
     @Test
-    void aStreamThatGoesOnBehindItsEnd() throws IOException {
+    void dataBehindTheEndOfTheStreamAreReported() throws IOException {
         try (CommandProcess server = start("rstream", "shm0", "-p 0 -I 1");
                 CommandProcess client = start("rstream", "shm0", to(server) + "-I 2")) {
             CommandProcess.Result c = client.end();
@@ -135,7 +135,7 @@ class CmToolCommandTest {
 
     @ParameterizedTest
     @CsvSource({"-C 10,-C 11", "-I 2,-I 1", "-S 20,-S 19"})
-    void streamsThatDisagree(String one, String other) throws IOException {
+    void disagreeingStreamsAreReported(String one, String other) throws IOException {
         try (CommandProcess server = start("rstream", "roce_lo", "-p 0 --timeout 5 " + one);
                 CommandProcess client = start("rstream", "roce_lo", to(server) + "--timeout 5 " + other)) {
             CommandProcess.Result c = client.end();
@@ -147,7 +147,7 @@ class CmToolCommandTest {
 
     /** A program that connects and is no rsocket. */
     @Test
-    void anotherProgram() throws IOException {
+    void otherProgramIsReported() throws IOException {
         try (CommandProcess server = start("rstream", "roce_lo", "-p 0 --timeout 5");
                 CommandProcess client = start("ucmatose", "roce_lo", to(server) + "--timeout 5")) {
             assertThat(client.end().code()).isEqualTo(1);
@@ -158,7 +158,7 @@ class CmToolCommandTest {
     /** Either end is killed: the other one says so, and ends. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void aPeerThatIsKilled(boolean serverDies) throws Exception {
+    void killedPeerIsReported(boolean serverDies) throws Exception {
         try (CommandProcess server = start("ucmatose", "roce_lo", "-p 0 -c 2 --timeout 4");
                 CommandProcess client = start("ucmatose", "roce_lo", to(server) + "-c 1 --timeout 4")) {
             Thread.sleep(1500); // one of two is connected, both wait
@@ -171,7 +171,7 @@ class CmToolCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-S 0", "-C 20000", "-c 0", "-p 70000", "-s a -b b", "-C 16000 -S 1m"})
-    void wrongOptions(String arguments) {
+    void wrongOptionsAreRefused(String arguments) {
         CommandProcess.Result r = CommandProcess.refuse(words("udaddy", "roce_lo", arguments));
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena udaddy --help'");
@@ -179,7 +179,7 @@ class CmToolCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"-S 0", "-B 4097", "-B 1k", "-T a", "-I 0"})
-    void wrongOptionsOfRstream(String arguments) {
+    void wrongOptionsOfRstreamAreRefused(String arguments) {
         CommandProcess.Result r = CommandProcess.refuse(words("rstream", "roce_lo", arguments));
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena rstream --help'");

@@ -46,7 +46,7 @@ class CopyCommandTest {
     }
 
     @Test
-    void copiesATreeWithAllThatIsInIt() throws Exception {
+    void treeIsCopiedWithAllContents() throws Exception {
         Path tree = Files.createDirectory(from.resolve("tree"));
         for (int i = 0; i < 300; i++) {
             Path sub = Files.createDirectories(tree.resolve("d" + i % 7));
@@ -92,7 +92,7 @@ class CopyCommandTest {
 
     /** As rsync and scp do without -p; what a directory has from its place stays. */
     @Test
-    void bitsThatAreNotKeptAreTold() throws Exception {
+    void droppedModeBitsAreReported() throws Exception {
         Path tree = Files.createDirectory(from.resolve("tree"));
         Path suid = CopyFiles.write(tree.resolve("suid"), 10, 1);
         CopyFiles.write(tree.resolve("plain"), 10, 2);
@@ -115,7 +115,7 @@ class CopyCommandTest {
     }
 
     @Test
-    void namesThatAreNoCharactersSurviveInEveryLocale() throws Exception {
+    void undecodableNamesSurviveInEveryLocale() throws Exception {
         // Made by the shell: this JVM's own locale may not be able to.
         assertThat(new ProcessBuilder("bash", "-c", "mkdir \"$1\"/t && printf x > \"$1\"/t/$'\\xff\\xfe\\xc3\\xa4'",
                 "-",
@@ -132,7 +132,7 @@ class CopyCommandTest {
     }
 
     @Test
-    void replacesAFileAndALinkButNeverWritesThroughIt() throws Exception {
+    void linkIsReplacedAndNotFollowed() throws Exception {
         Path a = CopyFiles.write(from.resolve("a"), 2 * MIB, 1);
         Path b = CopyFiles.write(from.resolve("b"), 5, 2);
         Files.writeString(to.resolve("a"), "old");
@@ -154,7 +154,7 @@ class CopyCommandTest {
     }
 
     @Test
-    void saysWhatIsWrong() throws Exception {
+    void errorsAreReported() throws Exception {
         Path a = CopyFiles.write(from.resolve("a"), 10, 1);
         Path other = CopyFiles.write(Files.createDirectory(dir.resolve("other")).resolve("a"), 10, 2);
         assertThat(small(a, "127.0.0.1:18599").expect(3).err()).contains(
@@ -197,7 +197,7 @@ class CopyCommandTest {
     }
 
     @Test
-    void servesManyAtOnceButOneForEachFile() throws Exception {
+    void concurrentSendersOfOneFileAreSerialized() throws Exception {
         Path big = CopyFiles.write(from.resolve("big"), 300 * MIB, 1);
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess first = inTheMiddle(listener, big, null)) { // however long the others take to start
@@ -216,7 +216,7 @@ class CopyCommandTest {
     }
 
     @Test
-    void aSourceThatChangesIsNotCopied() throws Exception {
+    void changingSourceIsNotCopied() throws Exception {
         Path file = CopyFiles.write(from.resolve("file"), 300 * MIB, 1);
         Files.writeString(to.resolve("file"), "old");
         for (boolean shrink : new boolean[] {false, true}) {

@@ -57,7 +57,7 @@ class CopyFindTest {
     }
 
     @Test
-    void theOnlyListenerOfTheUserIsFoundOnWhateverPort() throws Exception {
+    void onlyListenerOfTheUserIsFoundOnAnyPort() throws Exception {
         TestUser.needed(WITHOUT_OTHERS);
         copyModules();
         Path to = user.directory(dir, "to");
@@ -103,7 +103,7 @@ class CopyFindTest {
     }
 
     @Test
-    void aListenerOfOneSenderIsNotFoundByTheNext() throws Exception {
+    void listenerForOneSenderIsNotFoundByTheNext() throws Exception {
         TestUser.needed(WITHOUT_OTHERS);
         copyModules();
         Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
@@ -128,7 +128,7 @@ class CopyFindTest {
 
     /** Each program has an address of its own there, whatever way the listener is named. */
     @Test
-    void aListenerOnRoceIsFound() throws Exception {
+    void listenerOnRoceIsFound() throws Exception {
         TestUser.needed(WITHOUT_OTHERS);
         copyModules();
         Path to = user.directory(dir, "to");
@@ -145,7 +145,7 @@ class CopyFindTest {
 
     /** Anybody can take any abstract name. */
     @Test
-    void aNameThatAnotherUserHasTakenIsNoListener() throws Exception {
+    void nameTakenByAnotherUserIsNoListener() throws Exception {
         TestUser.needed("a name of one user taken by another");
         copyModules();
         Path to = user.directory(dir, "to");
@@ -163,7 +163,7 @@ class CopyFindTest {
     }
 
     @Test
-    void anotherUsersListenerIsRefusedByNameOfBothUsers() throws Exception {
+    void listenerOfAnotherUserIsRefusedNamingBothUsers() throws Exception {
         TestUser.needed("a listener of one user, a sender of another");
         copyModules();
         TestUser another = TestUser.number(1);
@@ -183,7 +183,7 @@ class CopyFindTest {
     }
 
     @Test
-    void withoutThePtraceRightTheSentenceSaysSo() throws Exception {
+    void missingPtraceRightIsReported() throws Exception {
         TestUser.needed("a process without the ptrace right");
         String classes = CopyProcess.copyClassPath(Files.createDirectory(dir.resolve("modules")));
         Path to = user.directory(dir, "to");
@@ -212,7 +212,7 @@ class CopyFindTest {
     }
 
     @Test
-    void withoutAListenerEveryFileIsReportedAsNotCopied() throws Exception {
+    void missingListenerReportsEveryFileAsNotCopied() throws Exception {
         Path tree = Files.createDirectory(dir.resolve("tree"));
         Path deep = CopyFiles.write(tree.resolve("deep"), 5, 1);
         for (String address : List.of("127.0.0.1:18599", "nowhere.invalid:18599")) {
@@ -235,7 +235,7 @@ class CopyFindTest {
     }
 
     @Test
-    void aListenerReportsASenderThatDied() throws Exception {
+    void listenerReportsADeadSender() throws Exception {
         Path to = Files.createDirectory(dir.resolve("to"));
         Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
         AtomicReference<CopyProcess> listens = new AtomicReference<>();

@@ -72,7 +72,7 @@ class CopyHostileTest {
     }
 
     @Test
-    void pathsThatLeadOut() throws Exception {
+    void pathsLeavingTheTreeAreRefused() throws Exception {
         Files.createSymbolicLink(to.resolve("out"), dir);
         Files.createSymbolicLink(to.resolve("up"), Path.of(".."));
         try (CopyClient c = new CopyClient(listener.awaitPort())) {
@@ -91,7 +91,7 @@ class CopyHostileTest {
     }
 
     @Test
-    void aWrongHash() throws Exception {
+    void wrongHashIsRefused() throws Exception {
         Files.writeString(to.resolve("f"), "old");
         try (CopyClient c = new CopyClient(listener.awaitPort())) {
             copy(c, "f", new byte[32], VERIFICATION);
@@ -100,7 +100,7 @@ class CopyHostileTest {
     }
 
     @Test
-    void writesOutsideOfTheWindow() throws Exception {
+    void writesOutsideTheWindowAreRefused() throws Exception {
         try (CopyClient c = new CopyClient(listener.awaitPort())) {
             c.send(CopyClient.file(1, 5, "f"));
             ByteBuffer grant = grant(c);
@@ -118,7 +118,7 @@ class CopyHostileTest {
     }
 
     @Test
-    void messagesOutOfPlace() throws Exception {
+    void messagesOutOfSequenceAreRefused() throws Exception {
         byte[][] firsts = {CopyClient.end(1, new byte[32]), CopyClient.file(2, 5, "f"), CopyClient.file(0, 5, "f"),
             CopyClient.message(CopyClient.GRANT, ByteBuffer.allocate(32).putInt(1)), new byte[0], new byte[8192],
             CopyClient.message(99, ByteBuffer.allocate(0)), CopyClient.file(1, Long.MAX_VALUE, "f"),
@@ -146,7 +146,7 @@ class CopyHostileTest {
     }
 
     @Test
-    void bytesByChance() throws Exception {
+    void randomBytesAreRefused() throws Exception {
         SplittableRandom random = new SplittableRandom(7);
         for (int i = 0; i < 40; i++) {
             try (CopyClient c = new CopyClient(listener.awaitPort())) {
@@ -162,7 +162,7 @@ class CopyHostileTest {
     }
 
     @Test
-    void anotherProtocol() {
+    void otherProtocolIsRefused() {
         assertThatExceptionOfType(ConnectionRejectedException.class)
                 .isThrownBy(() -> new CopyClient(listener.awaitPort(), "verbena-copy/2"))
                 .matches(e -> new String(e.privateData(), StandardCharsets.UTF_8).contains("protocol 1"));

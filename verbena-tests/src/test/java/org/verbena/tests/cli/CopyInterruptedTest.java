@@ -60,7 +60,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void continuesAfterTheSenderWasKilled() throws Exception {
+    void copyResumesAfterTheSenderWasKilled() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             sender.kill();
@@ -71,7 +71,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void continuesAfterTheListenerWasKilled() throws Exception {
+    void copyResumesAfterTheListenerWasKilled() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             listener.kill();
@@ -82,7 +82,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void continuesAfterSignals() throws Exception {
+    void copyResumesAfterSignals() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             listener.signal("TERM");
@@ -101,7 +101,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void aChangedSourceStartsAnew() throws Exception {
+    void changedSourceIsCopiedFromTheStart() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             sender.kill();
@@ -117,7 +117,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void doesNotWaitForAStoppedPeerForEver() throws Exception {
+    void waitForAStoppedPeerTimesOut() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, listener, "--timeout", 5)) {
             assertThat(sender.expect(4).err()).containsAnyOf("has not answered for 5 seconds", "the peer died");
@@ -127,7 +127,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void aFullDiskIsToldBeforeTheFirstByteMoves() throws Exception {
+    void fullDiskIsReportedBeforeTheFirstByte() throws Exception {
         Path small = Files.createDirectory(dir.resolve("small"));
         if (run("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", small.toString()) != 0) {
             System.out.println("SKIPPED: a full disk needs the right to mount a tmpfs");
@@ -148,7 +148,7 @@ class CopyInterruptedTest {
 
     /** Bytes are free, and no directory or file can be made. */
     @Test
-    void aFileSystemWithoutInodesIsTold() throws Exception {
+    void fileSystemWithoutInodesIsReported() throws Exception {
         Path small = Files.createDirectory(dir.resolve("small"));
         if (run("mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=1", "tmpfs", small.toString()) != 0) {
             System.out.println("SKIPPED: a file system without inodes needs the right to mount a tmpfs");
@@ -173,7 +173,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void worksBelowAnotherFileSystem() throws Exception {
+    void copyCrossesFileSystems() throws Exception {
         Path mounted = Files.createDirectories(to.resolve("d/mounted"));
         if (run("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", mounted.toString()) != 0) {
             System.out.println("SKIPPED: a second file system needs the right to mount a tmpfs");
@@ -191,7 +191,7 @@ class CopyInterruptedTest {
     }
 
     @Test
-    void anOrdinaryUserCopies() throws Exception {
+    void ordinaryUserCanCopy() throws Exception {
         if (!"root".equals(System.getProperty("user.name"))) {
             System.out.println("SKIPPED: this is an ordinary user already");
             return;

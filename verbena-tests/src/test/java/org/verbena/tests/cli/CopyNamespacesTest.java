@@ -36,12 +36,12 @@ class CopyNamespacesTest {
     }
 
     @Test
-    void aListenerInAnotherPidNamespaceIsNamed() throws Exception {
+    void listenerInAnotherPidNamespaceIsNamed() throws Exception {
         assertRefused(OTHER_PIDS, List.of());
     }
 
     @Test
-    void aSenderInAnotherPidNamespaceIsToldSo() throws Exception {
+    void senderInAnotherPidNamespaceIsTold() throws Exception {
         assertRefused(List.of(), OTHER_PIDS);
     }
 

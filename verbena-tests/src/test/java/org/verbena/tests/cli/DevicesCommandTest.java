@@ -19,7 +19,7 @@ import org.verbena.tests.BesideOthers;
 @BesideOthers
 class DevicesCommandTest {
     @Test
-    void likeIbvDevinfo() throws IOException {
+    void outputMatchesIbvDevinfo() throws IOException {
         CommandProcess.Result r = CommandProcess.run("devices");
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.err()).isEmpty();
@@ -52,7 +52,7 @@ class DevicesCommandTest {
     }
 
     @Test
-    void noDevice() throws IOException {
+    void missingDeviceIsReported() throws IOException {
         try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-(shm|roce)", "devices")) {
             CommandProcess.Result r = p.end();
             if (Files.exists(Path.of("/sys/class/infiniband_verbs"))) {
@@ -67,7 +67,7 @@ class DevicesCommandTest {
 
     /** A broken provider is named and hides nobody. */
     @Test
-    void brokenProvider(@TempDir Path dir) throws IOException {
+    void brokenProviderIsReported(@TempDir Path dir) throws IOException {
         Path services = Files.createDirectories(dir.resolve("META-INF/services"));
         Files.writeString(services.resolve("org.verbena.verbs.spi.VerbsProvider"), "org.example.NoSuchProvider\n");
         try (CommandProcess p = CommandProcess.startOnClassPath(dir, "devices")) {
@@ -80,7 +80,7 @@ class DevicesCommandTest {
     }
 
     @Test
-    void wrongUsage() throws IOException {
+    void wrongUsageIsReported() throws IOException {
         CommandProcess.Result r = CommandProcess.run("devices", "--nonsense");
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).contains("--nonsense");

@@ -119,7 +119,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void asTheFirstUserHere() throws Exception {
+    void defaultUserReport() throws Exception {
         List<String> before = interfaces();
         Answer a = json();
         assertThat(a.err()).isEmpty();
@@ -162,7 +162,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void asRootWithAllThatItTakes() throws Exception {
+    void rootReportWithAllRequirements() throws Exception {
         needsAllCapabilities("see what root can");
         Map<String, Line> lines = json().lines();
         ok(lines, "bpf", "af_xdp", "memlock", "ptrace");
@@ -170,7 +170,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void asAnOrdinaryUser(@TempDir Path dir) throws Exception {
+    void ordinaryUserReport(@TempDir Path dir) throws Exception {
         TestUser.needed("what an ordinary user sees");
         String modules = CopyProcess.copyModules(TestUser.number(3).directory(dir, "modules"));
         TestUser user = TestUser.number(3);
@@ -214,7 +214,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void withoutNativeAccessNothingRunsAndTheFlagIsNamed() throws Exception {
+    void missingNativeAccessFailsAndNamesTheFlag() throws Exception {
         Answer a = run(List.of(), CopyProcess.modulePath(), DENIED, "--json");
         assertThat(a.code()).isEqualTo(1);
         Map<String, Line> lines = a.lines();
@@ -233,7 +233,7 @@ class DoctorCommandTest {
 
     /** Memory files cannot have the size that the main job needs; it is the small ones that can. */
     @Test
-    void withoutSharedMemoryTheMainJobFailsWithARemedy() throws Exception {
+    void missingSharedMemoryFailsTheMainJobWithARemedy() throws Exception {
         Answer a = json("prlimit", "--fsize=65536:65536");
         assertThat(a.code()).isEqualTo(1);
         Map<String, Line> lines = a.lines();
@@ -250,7 +250,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void whereNoFileCanTellOthersOfItsObjectsTheMainJobStillRuns(@TempDir Path dir) throws Exception {
+    void missingCounterFileKeepsTheMainJobRunning(@TempDir Path dir) throws Exception {
         Path file = Files.createFile(dir.resolve("file"));
         Answer a = run(List.of(), CopyProcess.modulePath(), List.of(GRANTED.getFirst(), "-D" + CounterFolder.PROPERTY
                 + "=" + file), "--json");
@@ -262,7 +262,7 @@ class DoctorCommandTest {
 
     /** A library in place of the machine's own: what it finds, and what becomes of one that ends its process. */
     @Test
-    void aLibraryThatCrashesIsALine(@TempDir Path dir) throws Exception {
+    void crashingLibraryIsOneReportLine(@TempDir Path dir) throws Exception {
         needsGcc();
         String names = "#include <errno.h>\nconst char *ibv_get_device_name(char *d) { return d; }"
                 + " void ibv_free_device_list(void *l) {} int ibv_close_device(char *c) { *c = 'x'; return 0; }"
@@ -326,7 +326,7 @@ class DoctorCommandTest {
 
     /** What is missing depends on what a thread or a class takes first: a folder's class needs a descriptor too. */
     @Test
-    void withFewDescriptorsItSaysSoAndEnds() throws Exception {
+    void descriptorShortageIsReported() throws Exception {
         int least = 24;
         while (!starts(least)) { // by how many folders and archives it is made of
             least++;
@@ -341,7 +341,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void aProcessThatIsNotDumpableKeepsItsRegisteredMemoryToItself(@TempDir Path dir) throws Exception {
+    void processNotDumpableKeepsItsRegisteredMemoryPrivate(@TempDir Path dir) throws Exception {
         TestUser.needed("see what a process of the same user may not do");
         TestUser user = TestUser.number(4);
         String classes = CopyProcess.copyClassPath(user.directory(dir, "classes"));
@@ -359,7 +359,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void forPeopleItIsEightyColumnsWideAndColouredOnTerminalsOnly() throws Exception {
+    void textFitsEightyColumnsAndIsColouredOnTerminalsOnly() throws Exception {
         Answer a = run(List.of(), CopyProcess.modulePath(), GRANTED);
         assertThat(a.code()).isZero();
         assertThat(a.err()).isEmpty();
@@ -387,7 +387,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void whatTheJvmPrintsIsNoPartOfAnAnswer(@TempDir Path dir) throws Exception {
+    void outputOfTheJvmIsExcludedFromAnswers(@TempDir Path dir) throws Exception {
         Answer a = run(List.of(), CopyProcess.modulePath(), List.of(GRANTED.getFirst(), "-Xlog:gc+init",
                 "-XX:StartFlightRecording:filename=" + dir.resolve("doctor.jfr")));
         assertThat(a.out()).as("the JVM prints").containsPattern("\\[info *]\\[gc,init").contains(
@@ -396,7 +396,7 @@ class DoctorCommandTest {
     }
 
     @Test
-    void wrongUsage() throws Exception {
+    void wrongUsageIsReported() throws Exception {
         Answer wrong = run(List.of(), CopyProcess.modulePath(), GRANTED, "--nonsense");
         assertThat(wrong.code()).isEqualTo(2);
         assertThat(wrong.err()).contains("--nonsense");

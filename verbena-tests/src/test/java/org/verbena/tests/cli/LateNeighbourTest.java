@@ -82,7 +82,7 @@ class LateNeighbourTest {
 
     @ParameterizedTest
     @MethodSource("ways")
-    void whatIsOpenGoesOn(Way way) throws Exception {
+    void openChannelsKeepWorking(Way way) throws Exception {
         List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC", "-Xlog:disable", "-XX:+EnableDynamicAgentLoading"));
         if (!way.attached) {

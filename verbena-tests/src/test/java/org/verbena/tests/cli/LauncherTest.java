@@ -66,7 +66,7 @@ class LauncherTest {
     // ---- which JDK
 
     @Test
-    void anOldJavaOnPathIsPassedOver() throws Exception {
+    void oldJavaOnPathIsSkipped() throws Exception {
         tree.javaOnPath(tree.jdk("jdk-17", "17.0.9"));
         Path jdk = tree.jdk("jdk-25", "25");
         assertThat(well(tree.start()).out()).first().isEqualTo(jdk + "/bin/java");
@@ -74,7 +74,7 @@ class LauncherTest {
     }
 
     @Test
-    void theNewestIsTaken() throws Exception {
+    void newestJdkIsChosen() throws Exception {
         Path newest = tree.jdk("b", "26-ea");
         Path _ = tree.jdk("a", "25.0.1");
         Path _ = tree.jdk("c", "9.0.4");
@@ -82,7 +82,7 @@ class LauncherTest {
     }
 
     @Test
-    void javaHomeComesFirstThenPathThenTheFolder() throws Exception {
+    void javaHomePrecedesPathAndFolder() throws Exception {
         Path _ = tree.jdk("newest", "27");
         Path onPath = tree.jdk("path", "25.0.2");
         tree.javaOnPath(onPath);
@@ -97,7 +97,7 @@ class LauncherTest {
     }
 
     @Test
-    void withoutAJdkOneSentenceSaysWhatToInstall() throws Exception {
+    void missingJdkIsReportedInOneSentence() throws Exception {
         String sentence = "no JDK 25 or newer found: install one";
         assertRefused(tree.start("devices"), sentence);
         tree.javaOnPath(tree.jdk("jdk-17", "17.0.9"));
@@ -112,7 +112,7 @@ class LauncherTest {
     // ---- when it builds
 
     @Test
-    void theFirstStartBuildsAndSaysSoInOneLineTheSecondDoesNot() throws Exception {
+    void firstStartBuildsWithOneLineAndSecondDoesNot() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         Started first = well(tree.start("devices"));
         assertThat(first.err()).isEqualTo(FIRST);
@@ -126,7 +126,7 @@ class LauncherTest {
     }
 
     @Test
-    void onATerminalTheLineIsDrawnAgainAndTakenAway() throws Exception {
+    void terminalLineIsRedrawnAndErased() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         tree.holdMaven();
         Process p = new ProcessBuilder(LauncherTree.tool("env").toString(), "-i", "SHELL=/bin/sh", "PATH="
@@ -152,7 +152,7 @@ class LauncherTest {
     }
 
     @Test
-    void aChangedTreeIsBuiltAgain() throws Exception {
+    void changedTreeIsRebuilt() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         Path lib = Path.of(well(tree.start()).arguments().get(1));
         int builds = 1;
@@ -170,7 +170,7 @@ class LauncherTest {
     }
 
     @Test
-    void twoStartsAtOnceBuildOnce() throws Exception {
+    void simultaneousStartsBuildOnce() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         tree.holdMaven();
         Process a = tree.begin(List.of(), "one");
@@ -187,7 +187,7 @@ class LauncherTest {
     }
 
     @Test
-    void aBuildThatFailsShowsItsErrorsAndWhereTheLogIs() throws Exception {
+    void failedBuildShowsErrorsAndLogLocation() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         tree.failingMaven("[ERROR] /x/A.java:[3,5] cannot find symbol\n[ERROR] /x/A.java:[3,5] cannot find symbol\n"
                 + "[ERROR] -> [Help 1]\n[ERROR] \n[ERROR] After correcting the problems, …\n");
@@ -212,14 +212,14 @@ class LauncherTest {
     }
 
     @Test
-    void withoutMavenOneSentenceSaysWhatToInstall() throws Exception {
+    void missingMavenIsReportedInOneSentence() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         tree.withoutMaven();
         assertRefused(tree.start("devices"), "Maven is needed to build Verbena: install the package maven.");
     }
 
     @Test
-    void aTreeThatCannotBeWrittenRunsItsLastBuild() throws Exception {
+    void readOnlyTreeRunsItsLastBuild() throws Exception {
         List<String> ordinary = List.of();
         if (Sys.uid() == 0) {
             int uid = TestUser.number(0).uid();
@@ -249,7 +249,7 @@ class LauncherTest {
     // ---- how it starts the command
 
     @Test
-    void nativeAccessIsForOneModuleAndArgumentsArePassedAsTheyAre() throws Exception {
+    void nativeAccessIsForOneModuleAndArgumentsPassUnchanged() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         Started s = well(tree.start("copy", "a b", "", "*", "--json", "$HOME"));
         String lib = s.arguments().get(1);
@@ -274,7 +274,7 @@ class LauncherTest {
     }
 
     @Test
-    void theBuildMakesAnArchiveOfClassesThatTheSameJdkStartsFrom() throws Exception {
+    void buildMakesAClassArchiveForTheSameJdk() throws Exception {
         Path jdk = tree.jdk("jdk-25", "25.0.1");
         tree.archives(jdk);
         Started s = well(tree.start("x"));
@@ -294,7 +294,7 @@ class LauncherTest {
     // ---- the distribution
 
     @Test
-    void aDistributionRunsWithoutSourcesAndMaven() throws Exception {
+    void distributionRunsWithoutSourcesAndMaven() throws Exception {
         Path jdk = tree.jdk("jdk-25", "25.0.1");
         tree.archives(jdk);
         tree.tools("tar", "gzip", "sed", "stat");
@@ -321,7 +321,7 @@ class LauncherTest {
     }
 
     @Test
-    void startsFromAnywhereAndBehindALink() throws Exception {
+    void startsFromAnyDirectoryAndThroughALink() throws Exception {
         Path _ = tree.jdk("jdk-25", "25.0.1");
         List<String> direct = well(tree.start("x")).out();
         Path link = Files.createSymbolicLink(dir.resolve("link"), tree.root.resolve("verbena"));

@@ -115,7 +115,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void remoteMemoryHasToBeNamed() throws IOException {
+    void remoteMemoryMustBeNamed() throws IOException {
         JsonNode rows = json(quick("write-imm-lat", "erm-lat", "erm-reg", "erm-dereg", "erm-bw", "--json",
                 "--size=8,4k"));
         Set<String> seen = new TreeSet<>();
@@ -179,7 +179,7 @@ class PerfCommandTest {
         "send-lat write-bw send-bw                                       | --events --verify --inline=32",
         "send-lat tcp-bw                                                 | --runs=2",
     })
-    void options(String tests, String options) throws IOException {
+    void optionsAreApplied(String tests, String options) throws IOException {
         runWith(tests, options);
     }
 
@@ -189,7 +189,7 @@ class PerfCommandTest {
         "write-lat write-imm-lat send-lat write-bw send-bw               | --inline=64",
         "write-bw send-bw read-bw                                        | --qps=3",
     })
-    void optionsAlone(String tests, String options) throws IOException {
+    void singleOptionsAreApplied(String tests, String options) throws IOException {
         runWith(tests, options);
     }
 
@@ -212,7 +212,7 @@ class PerfCommandTest {
     /** Where no test is named, each option goes to those that know it. */
     @ParameterizedTest
     @ValueSource(strings = {"--events --consume --verify --inline=64 --connections=3", "--no-pin --qps=2"})
-    void optionsForAllTests(String options) throws IOException {
+    void optionsApplyToAllTests(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
         arguments.addAll(List.of(options.split(" ")));
         assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);
@@ -220,14 +220,14 @@ class PerfCommandTest {
 
     /** Each test of channels that takes connections, over one and over several. */
     @Test
-    void connections() throws IOException {
+    void connectionsAreMeasured() throws IOException {
         runOver("100,1");
     }
 
     @Thorough
     @ParameterizedTest
     @ValueSource(strings = {"7,1", "100"})
-    void otherNumbersOfConnections(String numbers) throws IOException {
+    void otherConnectionCountsAreMeasured(String numbers) throws IOException {
         runOver(numbers);
     }
 
@@ -268,7 +268,7 @@ class PerfCommandTest {
 
     /** By a JVM that compiles as usual, for every byte is written and compared. */
     @Test
-    void largeMessages() throws IOException {
+    void largeMessagesAreMeasured() throws IOException {
         String[] tests = Thorough.ON
                 ? new String[] {"write-lat", "write-imm-lat", "send-lat", "erm-lat", "write-bw", "send-bw", "read-bw",
                     "erm-bw"}
@@ -294,7 +294,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void wrongUsage() throws IOException {
+    void wrongUsageIsReported() throws IOException {
         CommandProcess.Result r = CommandProcess.run("perf", "nonsense");
         assertThat(r.code()).as(r.err()).isEqualTo(2);
         assertThat(r.err()).contains("unknown test 'nonsense': the tests are limit-cacheline");
@@ -309,7 +309,7 @@ class PerfCommandTest {
         "tcp-bw --connect=127.0.0.1:1        | nobody listens at 127.0.0.1:1",
         "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
     })
-    void failures(String arguments, String sentence) throws IOException {
+    void failuresAreReported(String arguments, String sentence) throws IOException {
         CommandProcess.Result r = CommandProcess.run(("perf " + arguments).split(" "));
         assertThat(r.code()).as(r.out()).isEqualTo(1);
         assertThat(r.err()).contains(sentence).doesNotContain("\tat ");
@@ -317,7 +317,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void withoutDevice() throws IOException {
+    void missingDeviceIsReported() throws IOException {
         try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-(shm|roce)", "perf", "write-lat")) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).isEqualTo(1);
@@ -330,7 +330,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void oneCpu() throws IOException {
+    void oneCpuSuffices() throws IOException {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/taskset")));
         try (CommandProcess p = CommandProcess.startWithout(List.of("taskset", "-c", "0"), "", quick("write-lat"))) {
             CommandProcess.Result r = p.end();
@@ -345,7 +345,7 @@ class PerfCommandTest {
 
     /** TCP connects users with each other, shared memory does not, and says whose it is. */
     @Test
-    void anotherUsersListener(@TempDir Path dir) throws Exception {
+    void listenerOfAnotherUserIsRefused(@TempDir Path dir) throws Exception {
         TestUser.needed("perf against another user's listener");
         TestUser one = TestUser.number(6);
         TestUser another = TestUser.number(7);
@@ -388,7 +388,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void twoTerminals() throws IOException {
+    void listenerAndClientRunInTwoTerminals() throws IOException {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0", "--once")) {
             JsonNode rows = json(quick("write-lat", "send-bw", "tcp-bw", "nio-lat-spin", "nio-connect", "--json",
                     "--size=64", "--connect=127.0.0.1:" + port(listener)));
@@ -399,7 +399,7 @@ class PerfCommandTest {
     }
 
     @Test
-    void portTaken() throws IOException {
+    void takenPortIsReported() throws IOException {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
             String port = port(listener);
             CommandProcess.Result r = CommandProcess.run("perf", "--listen=" + port);
@@ -410,7 +410,7 @@ class PerfCommandTest {
 
     /** The listener outlives strangers and killed clients, and serves the next. */
     @Test
-    void listenerServesOn() throws Exception {
+    void listenerServesFurtherClients() throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
             String port = port(listener);
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "x".repeat(10_000), "",
@@ -430,7 +430,7 @@ class PerfCommandTest {
 
     /** A set-up that fails half-way leaves nothing open at a listener that serves on. */
     @Test
-    void listenerLetsGoOfWhatItHasAccepted() throws Exception {
+    void listenerReleasesAcceptedConnections() throws Exception {
         InetAddress here = InetAddress.getLoopbackAddress();
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
             Socket control = new Socket(here, Integer.parseInt(port(listener)));
@@ -480,7 +480,7 @@ class PerfCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"write-lat", "erm-lat", "erm-bw"})
-    void listenerKilledInTheMiddle(String test) throws Exception {
+    void killedListenerIsReported(String test) throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0");
                 CommandProcess client = longTest(port(listener), test, "--size=8", "--duration=100s")) {
             listener.process().destroyForcibly();
@@ -492,7 +492,7 @@ class PerfCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"--listen=0", "--connect="})
-    void childKilledInTheMiddle(String which) throws Exception {
+    void killedChildIsReported(String which) throws Exception {
         List<String> all = new ArrayList<>(List.of("perf"));
         all.addAll(Arrays.asList(LONG_WRITE));
         try (CommandProcess parent = CommandProcess.start(all.toArray(String[]::new))) {

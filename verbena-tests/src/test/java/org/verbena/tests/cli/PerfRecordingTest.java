@@ -24,7 +24,7 @@ class PerfRecordingTest {
 
     /** Both of its processes are recorded, and {@code jfr print} shows what there is. */
     @Test
-    void aRecordingOpensAndShowsConnectionsAndCounters() throws Exception {
+    void recordingShowsConnectionsAndCounters() throws Exception {
         String options = "-XX:StartFlightRecording:filename=" + folder + "/%p.jfr,+org.verbena.Counter#period=20ms,"
                 + "+org.verbena.WakeUp#threshold=0ms -Xlog:disable";
         try (CommandProcess p = CommandProcess.startWithout(List.of("env", "JAVA_TOOL_OPTIONS=" + options), "", "perf",

@@ -53,7 +53,7 @@ class PerftestCommandTest {
         "send_bw -d roce_lo -m 256 -t 3", "atomic_bw -d roce_lo -q 3 -b -e",
         "write_lat -d roce_lo -s 5000", "read_lat -d shm0 -e", "send_lat -d shm0 -s 1", "atomic_lat -d roce_lo",
     })
-    void bothEnds(String arguments) throws Exception {
+    void bothEndsExchangeMessages(String arguments) throws Exception {
         run(arguments);
     }
 
@@ -66,7 +66,7 @@ class PerftestCommandTest {
         "write_bw -d roce_lo -q 4", "read_bw -d roce_lo -b", "send_bw -d roce_lo -q 3 -b", "send_bw -d roce_lo -q 3",
         "read_lat -d roce_lo", "send_lat -d roce_lo -e",
     })
-    void bothEndsOfAllCombinations(String arguments) throws Exception {
+    void bothEndsExchangeMessagesInAllCombinations(String arguments) throws Exception {
         run(arguments);
     }
 
@@ -88,14 +88,14 @@ class PerftestCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"send_bw -d shm0 -b -q 2", "read_bw -d roce_lo -b", "write_lat -d roce_lo"})
-    void allSizes(String arguments) throws Exception {
+    void allSizesAreMeasured(String arguments) throws Exception {
         runAllSizes(arguments);
     }
 
     @Thorough
     @ParameterizedTest
     @ValueSource(strings = {"write_bw -d shm0", "send_bw -d roce_lo", "read_lat -d shm0", "send_lat -d roce_lo -e"})
-    void allSizesOfMoreTests(String arguments) throws Exception {
+    void allSizesOfMoreTestsAreMeasured(String arguments) throws Exception {
         runAllSizes(arguments);
     }
 
@@ -117,7 +117,7 @@ class PerftestCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"write_bw -d shm0 -q 2", "send_bw -d roce_lo -q 3 -b", "atomic_lat -d roce_lo"})
-    void byTheConnectionManager(String arguments) throws Exception {
+    void connectionManagerConnectsBothEnds(String arguments) throws Exception {
         runByTheConnectionManager(arguments);
     }
 
@@ -125,7 +125,7 @@ class PerftestCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"read_bw -d roce_lo", "write_lat -d roce_lo", "send_lat -d shm0",
         "atomic_bw -d roce_lo -q 2 -b"})
-    void byTheConnectionManagerOfMoreTests(String arguments) throws Exception {
+    void connectionManagerConnectsBothEndsOfMoreTests(String arguments) throws Exception {
         runByTheConnectionManager(arguments);
     }
 
@@ -149,7 +149,7 @@ class PerftestCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"write_lat -q 2", "send_lat -b", "atomic_bw -a", "write_bw -a -s 100", "read_bw -q 0"})
-    void optionsThatDoNotGoTogether(String arguments) {
+    void conflictingOptionsAreRefused(String arguments) {
         CommandProcess.Result r = CommandProcess.refuse(words(arguments + " -d shm0 -p 0"));
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).contains(arguments.contains("-a")
@@ -160,7 +160,7 @@ class PerftestCommandTest {
     }
 
     @Test
-    void aPeerThatIsNone() throws Exception {
+    void peerWithAnotherProtocolIsReported() throws Exception {
         try (ServerSocket web = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 CommandProcess c = start("write_bw localhost -d shm0 -p " + web.getLocalPort())) {
             try (Socket s = web.accept()) {

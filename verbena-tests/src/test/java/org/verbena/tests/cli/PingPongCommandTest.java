@@ -69,7 +69,7 @@ class PingPongCommandTest {
         "-d roce_lo -t uc -s 4097 -m 256 -e |   1", "-d roce_lo -t ud -s 1024 -e        |   1",
         "-d roce_lo -t srq -q 5 -s 4097 -e  |   5",
     })
-    void messagesComeBack(String options, int qps) throws IOException {
+    void messagesAreEchoed(String options, int qps) throws IOException {
         run(options, qps);
     }
 
@@ -82,7 +82,7 @@ class PingPongCommandTest {
         "-d roce_lo -t rc -s 64k            |   1", "-d roce_lo -t uc -s 1 -e           |   1",
         "-d roce_lo -t ud -s 1 -e           |   1",
     })
-    void messagesOfMoreLengthsComeBack(String options, int qps) throws IOException {
+    void messagesOfMoreLengthsAreEchoed(String options, int qps) throws IOException {
         run(options, qps);
     }
 
@@ -118,7 +118,8 @@ class PingPongCommandTest {
         "-d roce_lo -m 256     | -d roce_lo -m 1024     | a packet of a SEND has a wrong length       | with REM_INV_REQ_ERR: the two ends differ",
         "-d roce_lo -m 1024    | -d roce_lo -m 256      | a packet of a SEND has a wrong length       | with REM_INV_REQ_ERR: the two ends differ",
     })
-    void endsThatDiffer(String server, String client, String serverSays, String clientSays) throws IOException {
+    void differingEndsAreReported(String server, String client, String serverSays, String clientSays)
+            throws IOException {
         Ends ends = Ends.run(server + " -e --timeout 10", client + " -e --timeout 10");
         assertThat(ends.server().code()).as(ends.server().err()).isEqualTo(1);
         assertThat(ends.client().code()).as(ends.client().err()).isEqualTo(clientSays.isEmpty() ? 0 : 1);
@@ -141,7 +142,7 @@ class PingPongCommandTest {
         "-d shm0 -t ud -s 64k              | a message of 65536 bytes is too long: port 1 of shm0 carries 4096 at most in a datagram",
         "-d shm0 -r 100000000              | create",
     })
-    void failures(String arguments, String sentence) throws IOException {
+    void failuresAreReported(String arguments, String sentence) throws IOException {
         try (CommandProcess p = start(arguments)) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).as(r.out()).isEqualTo(1);
@@ -159,7 +160,7 @@ class PingPongCommandTest {
         "zzzz:000001:000001:00000000000000000000000000000000.     | silent | the peer is no ping-pong",
         "0000:000001:000001:00000000000000000000000000000000#     | silent | the peer told neither a GID nor a LID",
     })
-    void strangeClients(String says, String then, String sentence) throws IOException {
+    void invalidClientsAreRefused(String says, String then, String sentence) throws IOException {
         try (CommandProcess server = start("-p 0 -d shm0 --timeout 1");
                 Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port(server)))) {
             s.getOutputStream().write(says.replace('#', '\0').getBytes(StandardCharsets.US_ASCII));
@@ -175,7 +176,7 @@ class PingPongCommandTest {
     /** Byte by byte what a client in C sees: nothing before its own address, then one message; "done" ends the exchange. */
     @ParameterizedTest
     @ValueSource(strings = {"rc", "uc", "ud"})
-    void serverAsInC(String type) throws IOException {
+    void serverMatchesC(String type) throws IOException {
         try (CommandProcess server = start("-p 0 -d shm0 -e --timeout 2 -t " + type)) {
             Matcher own = LOCAL.matcher(server.line());
             assertThat(own.matches()).isTrue();
@@ -207,7 +208,7 @@ class PingPongCommandTest {
     /** Byte by byte what a server in C sees: its client speaks first, and says "done". */
     @ParameterizedTest
     @CsvSource({"rc,1", "ud,1", "srq,256"})
-    void clientAsInC(String type, int addresses) throws IOException {
+    void clientMatchesC(String type, int addresses) throws IOException {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 CommandProcess client = start("localhost -d shm0 -e --timeout 2 -t " + type + " -p "
                         + listener.getLocalPort());
@@ -227,7 +228,7 @@ class PingPongCommandTest {
 
     /** A process that is killed in the middle. */
     @Test
-    void killedPeer() throws IOException {
+    void killedPeerIsReported() throws IOException {
         try (CommandProcess server = start("-p 0 -d shm0 -e -n 100000000 --timeout 20");
                 CommandProcess client = start("localhost -d shm0 -e -n 100000000 --timeout 20 -p " + port(server))) {
             String line = client.line();
@@ -242,7 +243,7 @@ class PingPongCommandTest {
     }
 
     @Test
-    void takenPort() throws IOException {
+    void takenPortIsReported() throws IOException {
         try (ServerSocket taken = new ServerSocket(0);
                 CommandProcess p = start("-d shm0 -p " + taken.getLocalPort())) {
             CommandProcess.Result r = p.end();

@@ -44,7 +44,7 @@ class RoceCommandTest {
     }
 
     @Test
-    void devicesAreListedBehindThatOfOneHost() throws IOException {
+    void roceDevicesAreListedAfterShm0() throws IOException {
         List<String> names = new ArrayList<>();
         JsonNode loopback = null;
         for (JsonNode d : run("devices --json")) {
@@ -60,7 +60,7 @@ class RoceCommandTest {
 
     /** Contents are compared at both ends. */
     @Test
-    void everyTestOfVerbsBetweenTwoProcesses() throws IOException {
+    void everyVerbsTestRunsBetweenTwoProcesses() throws IOException {
         moved(run(
                 "perf --json --device=roce_lo --verify --duration=20ms --warm-up=5ms --size=8,5000,65536 write-lat"
                         + " write-imm-lat send-lat read-lat write-bw send-bw read-bw"), "roce_lo", 21);
@@ -71,7 +71,7 @@ class RoceCommandTest {
 
     /** A datagram takes up to 65507 bytes: there is no row for more. */
     @Test
-    void besideUdp() throws IOException {
+    void perfComparesWithUdp() throws IOException {
         String perf = "perf --device=roce_lo --duration=20ms --warm-up=5ms --size=8,1m write-lat udp-lat-spin";
         List<String> rows = new ArrayList<>();
         for (JsonNode row : run(perf + " --json")) {
@@ -92,7 +92,7 @@ class RoceCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"write-lat", "write-bw"})
-    void aListenerThatIsKilledIsNoticed(String test) throws Exception {
+    void killedListenerIsNoticed(String test) throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0");
                 CommandProcess client = CommandProcess.start("perf", "--device=roce_lo", "--connect=" + port(listener),
                         test, "--size=4096", "--duration=100s")) {
@@ -106,7 +106,7 @@ class RoceCommandTest {
     }
 
     @Test
-    void aClientThatIsKilledIsNoticedAndTheNextIsServed() throws Exception {
+    void killedClientIsNoticedAndTheNextIsServed() throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
             String port = port(listener);
             try (CommandProcess client = CommandProcess.start("perf", "--device=roce_lo", "--connect=" + port,
@@ -126,7 +126,7 @@ class RoceCommandTest {
     }
 
     @Test
-    void aListenerWithoutThatDevice() throws Exception {
+    void listenerWithoutTheDeviceIsReported() throws Exception {
         RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + RoceNamespaces.ADDRESS_B + ":0"),
                 listener -> {
                     CommandProcess.Result r = CommandProcess.run("perf", "--device=" + RoceNamespaces.DEVICE_A,
@@ -138,7 +138,7 @@ class RoceCommandTest {
 
     @ParameterizedTest
     @ValueSource(strings = {RoceNamespaces.ADDRESS_B, "[" + RoceNamespaces.ADDRESS6_B + "]"})
-    void betweenTwoNetworkNamespaces(String host) throws Exception {
+    void perfRunsBetweenTwoNetworkNamespaces(String host) throws Exception {
         RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + host + ":0", "--device="
                 + RoceNamespaces.DEVICE_B), listener -> {
                     String connect = " --connect=" + host + ":" + port(listener);
@@ -150,7 +150,7 @@ class RoceCommandTest {
 
     /** The streams of the two ends take the device, and keep it; the listener has given it back that had it for verbs. */
     @Test
-    void remoteMemoryBetweenTwoNetworkNamespaces() throws Exception {
+    void remoteMemoryWorksBetweenTwoNetworkNamespaces() throws Exception {
         String host = "[" + RoceNamespaces.ADDRESS6_B + "]";
         RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + host + ":0", "--device="
                 + RoceNamespaces.DEVICE_B), listener -> {
@@ -171,7 +171,7 @@ class RoceCommandTest {
     }
 
     @Test
-    void aPortThatIsTaken() throws Exception {
+    void takenPortIsReported() throws Exception {
         RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + RoceNamespaces.ADDRESS_B + ":0"),
                 listener -> {
                     try (UdpSocket _ = UdpSocket.bind(InetAddress.ofLiteral("0.0.0.0"), 0, ROCE_PORT)) {

@@ -43,14 +43,14 @@ class RpingCommandTest {
     /** Each device, with the shortest text and the longest, and one of more than a packet. */
     @ParameterizedTest
     @CsvSource({"shm0,26", "shm0,65535", "roce_lo,4097"})
-    void textsComeBack(String device, int size) throws IOException {
+    void textsAreEchoed(String device, int size) throws IOException {
         run(device, size);
     }
 
     @Thorough
     @ParameterizedTest
     @CsvSource({"shm0,64", "shm0,4096", "roce_lo,26", "roce_lo,65535"})
-    void textsOfMoreLengthsComeBack(String device, int size) throws IOException {
+    void textsOfMoreLengthsAreEchoed(String device, int size) throws IOException {
         run(device, size);
     }
 
@@ -80,7 +80,7 @@ class RpingCommandTest {
 
     /** A server that stays, with a client that is killed among others. */
     @Test
-    void persistentServer() throws IOException {
+    void persistentServerServesManyClients() throws IOException {
         try (CommandProcess server = start("-s -p 0 -P")) {
             String connect = client(server);
             try (CommandProcess endless = start(connect + "-v")) {
@@ -106,7 +106,7 @@ class RpingCommandTest {
         "-c -a nowhere.invalid    | the host 'nowhere.invalid' is not known",
         "-s --device=mlx5_9       | open device 'mlx5_9': ENODEV",
     })
-    void failures(String arguments, String sentence) throws IOException {
+    void failuresAreReported(String arguments, String sentence) throws IOException {
         try (CommandProcess p = CommandProcess.start(("rping " + (arguments.contains("--device")
                 ? ""
                 : "--device=shm0 ") + arguments).split(" +"))) {

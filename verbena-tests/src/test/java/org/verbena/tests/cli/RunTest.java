@@ -50,13 +50,13 @@ class RunTest {
     // ---- what the command sees
 
     @Test
-    void theCommandIsTheLaunchersProcessWithItsArguments() throws Exception {
+    void commandReplacesTheLauncherProcessWithItsArguments() throws Exception {
         Started s = run(SH, "-c", "printf '%s|' \"$0\" \"$@\"; exit 7", "a b", "", "--quiet", "*");
         assertThat(s).isEqualTo(new Started(7, List.of("a b||--quiet|*|"), ""));
     }
 
     @Test
-    void oneVariableIsAddedTo() throws Exception {
+    void oneVariableIsExtended() throws Exception {
         tree.variable("JDK_JAVA_OPTIONS", "-Da=1  -Db='x y'");
         tree.variable("JAVA_TOOL_OPTIONS", "-Dc=3");
         String show = "echo \"$JDK_JAVA_OPTIONS\"; echo \"$JAVA_TOOL_OPTIONS\"";
@@ -85,7 +85,7 @@ class RunTest {
     }
 
     @Test
-    void helpIsTheCommands() throws Exception {
+    void helpOptionReachesTheCommand() throws Exception {
         assertThat(run("--help").arguments()).endsWith("run", "--help");
     }
 
@@ -102,7 +102,7 @@ class RunTest {
     }
 
     @Test
-    void aKilledCommandIsAKilledLauncher() throws Exception {
+    void killedCommandEndsTheLauncherBySignal() throws Exception {
         Process p = tree.begin(List.of(), "run", SH, "-c", "echo $$; kill -KILL $$");
         long pid = p.pid();
         assertThat(p.waitFor(180, TimeUnit.SECONDS)).isTrue();
@@ -119,7 +119,7 @@ class RunTest {
     }
 
     @Test
-    void javaHasVerbenasSockets() throws Exception {
+    void javaUsesVerbenaSockets() throws Exception {
         Started s = java(AgentRun.java(), "provider", "echo", "wait", "exit5");
         assertThat(s.code()).isEqualTo(5);
         assertThat(s.out()).containsExactly("provider " + OURS, "echo hello");
@@ -128,10 +128,10 @@ class RunTest {
     }
 
     @Test
-    void olderJavaRuns() throws Exception {
+    void olderJavaRunsUnchanged() throws Exception {
         Optional<Path> old = AgentRun.oldJava();
         if (old.isEmpty()) {
-            System.out.println("RunTest.olderJavaRuns: skipped, /usr/lib/jvm has no Java older than 25");
+            System.out.println("RunTest.olderJavaRunsUnchanged: skipped, /usr/lib/jvm has no Java older than 25");
         }
         assumeTrue(old.isPresent());
         Started s = java(old.get(), "echo", "exit5");
@@ -141,7 +141,7 @@ class RunTest {
     }
 
     @Test
-    void aWrongSettingEndsTheProgram() throws Exception {
+    void invalidSettingEndsTheProgram() throws Exception {
         Started s = run("--set", "spim=3", AgentRun.java().toString(), "-cp", AgentJar.program(dir).toString(),
                 "Report", "echo");
         assertThat(s.code()).isEqualTo(1);
@@ -151,7 +151,7 @@ class RunTest {
 
     /** A property of the program's own command line, which the launcher knows nothing of. */
     @Test
-    void aWrongPropertyEndsTheProgram() throws Exception {
+    void invalidPropertyEndsTheProgram() throws Exception {
         Started s = run("--", AgentRun.java().toString(), "-Dverbena.spin=abc", "-cp", AgentJar.program(dir).toString(),
                 "Report", "echo");
         assertThat(s.code()).isEqualTo(1);

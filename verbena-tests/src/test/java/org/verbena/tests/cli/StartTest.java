@@ -54,7 +54,7 @@ class StartTest {
 
     /** Its registry of types alone is a tenth of what a short command takes. */
     @Test
-    void theFlightRecorderIsNotStartedWhileNobodyRecords() throws Exception {
+    void flightRecorderStaysOffWithoutARecording() throws Exception {
         String registry = "jdk.jfr.internal.TypeLibrary ";
         assertThat(loaded(LOADED, "devices")).contains("org.verbena.shm.ShmContext ").contains(
                 "jdk.jfr.FlightRecorder ")

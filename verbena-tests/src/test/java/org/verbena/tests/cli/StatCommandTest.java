@@ -98,7 +98,7 @@ class StatCommandTest {
     }
 
     @Test
-    void countsWhatTheProcessDid() throws Exception {
+    void countersMatchTheTraffic() throws Exception {
         send(7, 100);
         send(2, 3000);
         JsonNode p = well("stat", pid, "--once", "--json");
@@ -135,7 +135,7 @@ class StatCommandTest {
     }
 
     @Test
-    void ratesAddUpToWhatWasDone() throws Exception {
+    void ratesAddUpToTheTraffic() throws Exception {
         send(3, 10);
         try (CommandProcess stat = start("stat", pid, "--json", "-i", "50ms", "--type=qp")) {
             JsonNode n = object(JSON.readTree(stat.line()), qp(sender));
@@ -153,7 +153,7 @@ class StatCommandTest {
     }
 
     @Test
-    void textWithSortAndFilter() throws Exception {
+    void textIsSortedAndFiltered() throws Exception {
         send(4, 10);
         CommandProcess.Result r = run("stat", "--once");
         assertThat(r.code()).isZero();
@@ -176,7 +176,7 @@ class StatCommandTest {
     }
 
     @Test
-    void whatIsNotThereIsSaid() throws Exception {
+    void missingProcessOrObjectIsReported() throws Exception {
         expect(1, "there is no such process", "stat", "4000000");
         expect(1, "shows no verbs objects", "stat", String.valueOf(startSleep().pid()));
         expect(1, "has no object qp:0x77: it has shm0, port:1", "monitor", pid, "qp:0x77", "tx");
@@ -215,7 +215,7 @@ class StatCommandTest {
     }
 
     @Test
-    void othersMayNotLook(@TempDir Path dir) throws Exception {
+    void otherUsersHaveNoAccess(@TempDir Path dir) throws Exception {
         TestUser.needed("look at processes of others");
         closePeer();
         startPeerWith(); // where everybody's are
@@ -235,7 +235,7 @@ class StatCommandTest {
     }
 
     @Test
-    void aProcessThatEndsIsSaid() throws Exception {
+    void endOfAProcessIsReported() throws Exception {
         try (CommandProcess stat = start("stat", pid, "--json", "-i", "50ms");
                 CommandProcess counted = start("stat", pid, "-i", "50ms", "-n", "1000000");
                 CommandProcess monitor = start("monitor", pid, qp(sender), "tx", "-i", "50ms")) {
@@ -257,7 +257,7 @@ class StatCommandTest {
     }
 
     @Test
-    void anObjectThatIsClosedIsSaid() throws Exception {
+    void closedObjectIsReported() throws Exception {
         try (CommandProcess monitor = start("monitor", pid, qp(sender), "tx", "-i", "50ms")) {
             assertThat(monitor.line()).contains("RATE/s");
             peer.tell("close").await("CLOSED");
@@ -268,7 +268,7 @@ class StatCommandTest {
     }
 
     @Test
-    void aStoppedProcessShowsWhatIsAtHand() throws Exception {
+    void stoppedProcessShowsItsLastCounters() throws Exception {
         send(5, 10);
         assertThat(object(well("stat", pid, "--once", "--json"), qp(sender)).get("totals").get("QP_TX_SENDS").asLong())
                 .isEqualTo(5);
@@ -292,7 +292,7 @@ class StatCommandTest {
 
     /** As of a container, seen from its host: names of doorbells are those of a network namespace. */
     @Test
-    void aProcessOfAnotherNetworkNamespaceShowsWhatIsAtHand() throws Exception {
+    void processInAnotherNetworkNamespaceShowsItsLastCounters() throws Exception {
         Users.needsRoot("make a network namespace");
         send(5, 10);
         List<String> elsewhere = List.of("unshare", "--net");
@@ -307,7 +307,7 @@ class StatCommandTest {
     }
 
     @Test
-    void filesThatMakeNoSenseAreNamedAndHideNoOthers() throws Exception {
+    void invalidFilesAreNamedAndHideNoOthers() throws Exception {
         long own = startSleep().pid();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment header = arena.allocate(CounterLayout.HEADER, 8);
@@ -349,7 +349,7 @@ class StatCommandTest {
     }
 
     @Test
-    void whatCannotBeWrittenIsAFailure() throws Exception {
+    void failedWriteIsAFailure() throws Exception {
         for (String command : List.of("stat --once --json", "stat " + pid + " -i 0.01", "monitor " + pid
                 + " port:1 tx -i 0.01", "devices", "doctor --json")) {
             Process p = new ProcessBuilder("bash", "-c", verbena() + command + " 2>&1 >/dev/full").start();
@@ -363,7 +363,7 @@ class StatCommandTest {
     }
 
     @Test
-    void endsWhenNobodyReads() throws Exception {
+    void endsWhenTheReaderCloses() throws Exception {
         for (String command : List.of("stat -i 0.01", "stat " + pid + " --json -i 0.01", "monitor " + pid
                 + " port:1 tx -i 0.01")) {
             Process p = new ProcessBuilder("bash", "-c", verbena() + command
@@ -376,7 +376,7 @@ class StatCommandTest {
     }
 
     @Test
-    void monitorsWithAPlot() throws Exception {
+    void monitorDrawsAPlot() throws Exception {
         peer.tell("flow").await("FLOWING");
         String line = "[0-9:]{8} +[0-9.]+ +[0-9]+  ";
         try (CommandProcess m = monitor("C.UTF-8", qp(sender), "TX-sends")) {
@@ -418,7 +418,7 @@ class StatCommandTest {
 
     /** Not in a folder of the test's own. */
     @Test
-    void seesWhatIsWhereProcessesAreByThemselves() throws Exception {
+    void processesInOtherPidNamespacesAreSeen() throws Exception {
         closePeer();
         startPeerWith();
         send(3, 10);
@@ -429,7 +429,7 @@ class StatCommandTest {
     }
 
     @Test
-    void aStoppedProcessHasNoRates() throws Exception {
+    void stoppedProcessHasNoRates() throws Exception {
         send(5, 10);
         try (CommandProcess stat = start("stat", pid, "--json", "-i", "50ms", "--view", "rates", "--type", "qp")) {
             assertThat(object(JSON.readTree(stat.line()), qp(sender)).get("rates").isNull()).isFalse();
@@ -449,7 +449,7 @@ class StatCommandTest {
     }
 
     @Test
-    void thousandsOfObjects() throws Exception {
+    void thousandsOfObjectsAreShown() throws Exception {
         assertThat(peer.tell("regions 5000").await("HAVE")).isEqualTo("5000");
         JsonNode p = well("stat", pid, "--once", "--json", "-t", "mr");
         assertThat(p.get("objects")).hasSize(5001);

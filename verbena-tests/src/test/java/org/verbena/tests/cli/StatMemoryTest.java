@@ -135,7 +135,7 @@ class StatMemoryTest {
     }
 
     @Test
-    void itHasTheNumberOfItsConnection() throws Exception {
+    void connectionNumberIsShown() throws Exception {
         start();
         long end = System.nanoTime() + LONGEST_NANOS;
         List<String> connections = new ArrayList<>();
@@ -152,7 +152,7 @@ class StatMemoryTest {
     }
 
     @Test
-    void linesForPeopleAndOneCounter() throws Exception {
+    void tableAndSingleCounterAreShown() throws Exception {
         start();
         tell("write 3 2000");
         String name = look().getFirst().get("object").asText();
@@ -168,7 +168,7 @@ class StatMemoryTest {
 
     /** An end whose program has closed neither the channel nor its regions has them still. */
     @Test
-    void whatHasEndedIsShownUntilItIsGivenBack() throws Exception {
+    void endedConnectionIsShownUntilReleased() throws Exception {
         start();
         tell("close client");
         JsonNode left = until(1).getFirst();
@@ -190,7 +190,7 @@ class StatMemoryTest {
     }
 
     @Test
-    void nothingIsShownWithoutCounting() throws Exception {
+    void nothingIsShownWithCountersOff() throws Exception {
         start("-Dverbena.counters=off");
         tell("write 3 2000");
         assertThat(look()).isEmpty();

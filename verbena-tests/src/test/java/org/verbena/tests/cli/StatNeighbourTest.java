@@ -22,7 +22,7 @@ import org.verbena.tests.agent.AgentRun;
 class StatNeighbourTest {
     /** Before and after. */
     @Test
-    void whatIsActiveAndWhatIsNotIsSaid(@TempDir Path dir) throws Exception {
+    void activeAndInactivePatchesAreShown(@TempDir Path dir) throws Exception {
         Path classes = AgentJar.program(dir, "Neighbour", "25");
         Path neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
         Process p = new ProcessBuilder(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-javaagent:"
@@ -47,7 +47,7 @@ class StatNeighbourTest {
 
     /** One of an attached program's listeners is from before, until it is opened anew. */
     @Test
-    void listenersFromBeforeAreCounted(@TempDir Path dir) throws Exception {
+    void earlierListenersAreCounted(@TempDir Path dir) throws Exception {
         Path classes = AgentJar.program(dir, "Neighbour", "25");
         Process p = new ProcessBuilder(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
                 "Neighbour", "attach", "stat", "reopen", "stat").redirectError(ProcessBuilder.Redirect.DISCARD).start();

@@ -46,7 +46,7 @@ class StatScreenTest {
     }
 
     @Test
-    void keysLeadFromProcessesToSamplePointsAndBack() throws Exception {
+    void keysNavigateFromProcessesToSamplePointsAndBack() throws Exception {
         peer.tell("send 12345 10").await("SENT");
         try (ScreenProcess p = stat("")) {
             p.await("verbena stat", "rates", "PID", "TX/s", pid, "StatPeer");
@@ -82,7 +82,7 @@ class StatScreenTest {
     }
 
     @Test
-    void ctrlCRestores() throws Exception {
+    void ctrlCRestoresTheTerminal() throws Exception {
         try (ScreenProcess p = stat(pid)) {
             p.await("process " + pid, sender);
             p.type(DOWN + "\003");
@@ -91,7 +91,7 @@ class StatScreenTest {
     }
 
     @Test
-    void killedByASignalItRestores() throws Exception {
+    void terminalIsRestoredAfterASignal() throws Exception {
         try (ScreenProcess p = stat(pid)) {
             p.await("process " + pid, sender);
             assertThat(p.java().destroy()).isTrue(); // SIGTERM
@@ -100,7 +100,7 @@ class StatScreenTest {
     }
 
     @Test
-    void aProcessThatEndsLeadsBackToTheList() throws Exception {
+    void endOfTheProcessReturnsToTheList() throws Exception {
         try (ScreenProcess p = stat(pid)) {
             p.await("process " + pid, sender);
             peer.kill();
@@ -111,7 +111,7 @@ class StatScreenTest {
     }
 
     @Test
-    void aStoppedProcessIsSaid() throws Exception {
+    void stoppedProcessIsReported() throws Exception {
         try (ScreenProcess p = stat(pid)) {
             p.await("process " + pid, sender);
             peer.stop();
@@ -124,7 +124,7 @@ class StatScreenTest {
     }
 
     @Test
-    void saysWhatSizeItNeedsAndRecovers() throws Exception {
+    void tooSmallScreenStatesRequiredSizeAndRecovers() throws Exception {
         try (ScreenProcess p = stat(pid)) {
             String tty = p.await("process " + pid, sender).isEmpty() ? "" : tty(p);
             TestUser.run("stty", "-F", tty, "rows", "5", "cols", "50");
@@ -143,7 +143,7 @@ class StatScreenTest {
     }
 
     @Test
-    void whatIsWrongIsSaidWithoutAnotherScreen() throws Exception {
+    void errorsArePrintedOnTheMainScreen() throws Exception {
         try (ScreenProcess p = stat("4000000")) {
             String shown = p.await("ended with 1");
             assertThat(shown).contains("verbena: look at process 4000000: ESRCH: there is no such process");
@@ -151,7 +151,7 @@ class StatScreenTest {
     }
 
     @Test
-    void aTerminalThatCanDoNothingGetsLines() throws Exception {
+    void dumbTerminalGetsLines() throws Exception {
         try (ScreenProcess p = new ScreenProcess("dumb", 30, 120, TerminalTest.verbena() + "stat " + pid
                 + " -i 0.1; echo")) {
             p.await("totals", "OBJECT", sender);
@@ -161,7 +161,7 @@ class StatScreenTest {
     }
 
     @Test
-    void aTerminalThatNobodyKnowsGetsLines() throws Exception {
+    void unknownTerminalGetsLines() throws Exception {
         try (ScreenProcess p = new ScreenProcess("nosuchterm", 30, 120, TerminalTest.verbena() + "stat " + pid
                 + " -i 0.1; echo")) {
             String shown = p.await("totals", "OBJECT", sender);
@@ -172,7 +172,7 @@ class StatScreenTest {
     }
 
     @Test
-    void aTerminalThatDoesNotKnowItsSizeHasTheUsualOne() throws Exception {
+    void terminalWithoutSizeHasTheDefaultSize() throws Exception {
         try (ScreenProcess p = new ScreenProcess("xterm", 30, 120, "stty rows 0 cols 0; unset LINES COLUMNS; "
                 + TerminalTest.verbena() + "stat -i 0.1 " + pid)) {
             p.await("process " + pid, sender, "h help");

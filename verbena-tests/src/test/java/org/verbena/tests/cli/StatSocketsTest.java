@@ -175,7 +175,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void whatThePeerHasLeftIsOpenUntilTheProgramClosesIt() throws Exception {
+    void connectionLeftByThePeerIsOpenUntilClosed() throws Exception {
         TalkProcess server = start("", "crowded", "2");
         String port = server.line();
         start("", "talk", port, "0", "0").end();
@@ -189,7 +189,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void aReaderThatStopsLeavesAFullRing() throws Exception {
+    void stoppedReaderLeavesAFullRing() throws Exception {
         String small = "stream.ring=" + FIRST_RING; // who finds no room again and again gets a larger one else
         TalkProcess server = start(small, "sink", "300");
         TalkProcess client = start(small, "fill", server.line(), "300", "5");
@@ -210,7 +210,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void aPlainPeerIsSaidToBeOne() throws Exception {
+    void plainPeerIsShownAsPlain() throws Exception {
         TalkProcess server = plain("sink", "20"); // keeps its end open
         TalkProcess client = start("stream.patience=100", "half", server.line(), "20", "0");
         assertThat(client.line()).isEqualTo("0");
@@ -230,7 +230,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void oneThatWaitsForItsPeerIsConnecting() throws Exception {
+    void connectionWaitingForItsPeerIsConnecting() throws Exception {
         try (ServerSocket full = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             List<Socket> queued = new ArrayList<>();
             try {
@@ -252,7 +252,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void manyAreShownAndWhatHasNoPlaceIsCounted() throws Exception {
+    void manySocketsAreShownAndOverflowIsCounted() throws Exception {
         int connections = 2000;
         TalkProcess server = start("", "crowded", String.valueOf(connections));
         TalkProcess client = start("counters.sockets=100", "crowd", server.line(), String.valueOf(connections));
@@ -274,7 +274,7 @@ class StatSocketsTest {
 
     /** All that there are, unless a line says that the process has not answered. */
     @Test
-    void allOfManySocketsAreInTheFirstLook() throws Exception {
+    void firstSampleHasAllOfManySockets() throws Exception {
         int connections = 2500;
         TalkProcess server = start("", "crowded", String.valueOf(connections));
         String port = server.line();
@@ -292,7 +292,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void whatNetstatLeavesOutItSays() throws Exception {
+    void omissionsOfNetstatAreShown() throws Exception {
         TalkProcess server = start("counters.sockets=3", "crowded", "5");
         TalkProcess client = start("", "crowd", server.line(), "5");
         assertThat(client.line()).isEqualTo("5");
@@ -305,7 +305,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void whatIsClosedVanishes() throws Exception {
+    void closedSocketDisappears() throws Exception {
         TalkProcess server = start("", "serve", "2"); // waits for another one when the first has gone
         String port = server.line();
         TalkProcess client = start("", "hold", port, "3", "0");
@@ -319,9 +319,9 @@ class StatSocketsTest {
     }
 
     @Test
-    void addressesOfIpv6HaveOneForm() throws Exception {
+    void ipv6AddressesAreCanonical() throws Exception {
         if (!Files.exists(Path.of("/proc/net/if_inet6"))) {
-            System.out.println("SKIPPED: StatSocketsTest.addressesOfIpv6HaveOneForm, this kernel has no IPv6");
+            System.out.println("SKIPPED: StatSocketsTest.ipv6AddressesAreCanonical, this kernel has no IPv6");
             return;
         }
         List<String> ipv6 = List.of("-Djava.net.preferIPv6Addresses=true", "-javaagent:" + talk.agent()
@@ -340,7 +340,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void aKilledProcessIsGone() throws Exception {
+    void killedProcessDisappears() throws Exception {
         TalkProcess server = start("", "crowded", "2");
         String port = server.line();
         TalkProcess client = start("", "hold", port, "0", "0");
@@ -356,14 +356,14 @@ class StatSocketsTest {
     }
 
     @Test
-    void nothingIsShownWhereCountersAreOff() throws Exception {
+    void nothingIsShownWithCountersOff() throws Exception {
         TalkProcess server = start("counters=off,rules=use os tcp_server *:*", "crowded", "1");
         server.line();
         assertThat(run("stat", String.valueOf(server.pid()), "--view", "basic", "--once").code()).isEqualTo(1);
     }
 
     @Test
-    void wrongViewsAreRefused() throws Exception {
+    void invalidViewsAreRefused() throws Exception {
         assertThat(run("stat", "--view", "basic,full").err()).contains("--view takes one of totals and rates");
         assertThat(run("stat", "--view", "totals,rates").code()).isEqualTo(2);
         assertThat(run("stat", "--view", "netstat", "--type", "qp").err()).contains("--view netstat shows sockets");
@@ -371,7 +371,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void toBeLookedAtMakesNoGarbage() throws Exception {
+    void samplingAllocatesNothingInTheProcess() throws Exception {
         try (Child peer = Child.of(LookedAtPeer.class).option("-XX:TieredStopAtLevel=4", "--add-exports",
                 "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/sun.net=ALL-UNNAMED").start()) {
             assertThat(Long.parseLong(peer.await("GARBAGE"))).as("bytes").isLessThan(LookedAtPeer.MESSAGES / 10);
@@ -379,7 +379,7 @@ class StatSocketsTest {
     }
 
     @Test
-    void ratesAreOfTheTimeBetweenTwoLooks() throws Exception {
+    void ratesCoverTheTimeBetweenTwoSamples() throws Exception {
         TalkProcess server = start("", "serve", "1");
         TalkProcess client = start("", "talk", server.line(), "100000", "1");
         until(client, p -> of(p, "CONNECTION").stream().anyMatch(c -> attribute(c, "outBy").equals("ring")));

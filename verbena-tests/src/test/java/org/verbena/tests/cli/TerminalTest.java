@@ -70,7 +70,7 @@ class TerminalTest {
     }
 
     @Test
-    void theProgressBarIsDrawnOnATerminalOnly() throws Exception {
+    void progressBarIsDrawnOnATerminalOnly() throws Exception {
         try (CopyProcess listener = CopyProcess.listen(to)) {
             String copy = verbena() + "copy " + file + " " + listener.address();
             String shown = onTerminal(0, copy);
@@ -115,7 +115,7 @@ class TerminalTest {
     }
 
     @Test
-    void thoseWhoWantNoColourGetNone() throws Exception {
+    void noColorSettingDisablesColour() throws Exception {
         List<String> commands = List.of(verbena() + TABLE + " 2>/dev/null", verbena() + "--help");
         for (String c : commands) {
             assertThat(onTerminal(Map.of("NO_COLOR", "1"), 0, c)).isNotEmpty().doesNotContain(ESCAPE);

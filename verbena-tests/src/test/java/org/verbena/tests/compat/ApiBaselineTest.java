@@ -38,7 +38,7 @@ class ApiBaselineTest {
 
     @ParameterizedTest
     @CsvSource({"verbena-verbs, org.verbena.verbs org.verbena.verbs.spi", "verbena-linux, org.verbena.linux"})
-    void noConstantHasAnotherValueOrIsGone(String module, String packages) throws Exception {
+    void noConstantChangedOrDisappeared(String module, String packages) throws Exception {
         List<String> promised = Files.readAllLines(BASELINES.resolve(module + "-1.0.txt"));
         Path jar = Jars.pack(Jars.onClassPath(module), folder.resolve(module + ".jar"));
         assertThat(lines(jar, "now-" + module, packages))
@@ -47,13 +47,13 @@ class ApiBaselineTest {
 
     @ParameterizedTest
     @CsvSource({"verbena-verbs, org.verbena.verbs org.verbena.verbs.spi", "verbena-linux, org.verbena.linux"})
-    void theTextSaysWhatTheClassesPromise(String module, String packages) throws Exception {
+    void baselineTextMatchesTheClasses(String module, String packages) throws Exception {
         assertThat(Files.readAllLines(BASELINES.resolve(module + "-1.0.txt"))).hasSizeGreaterThan(100)
                 .isEqualTo(lines(BASELINES.resolve(module + "-1.0.jar"), "again-" + module, packages));
     }
 
     @Test
-    void theTextHasConstantsWithTheirValues() throws Exception {
+    void baselineTextHasConstantsWithValues() throws Exception {
         assertThat(Files.readAllLines(BASELINES.resolve("verbena-verbs-1.0.txt")))
                 .contains("org.verbena.verbs.WcOpcode.RECV: public static final int = 128");
     }

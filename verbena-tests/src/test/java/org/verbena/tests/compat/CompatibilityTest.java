@@ -78,7 +78,7 @@ class CompatibilityTest {
     }
 
     @Test
-    void anOldApplicationSaysWhatItIsWrittenToSay() {
+    void oldApplicationPrintsItsExpectedOutput() {
         assertThat(before).contains("device: shm0, shm, shared memory\n", "open nothing: ENODEV\n",
                 "supports qp.rc: true\n", "supports beacon.old: false\n", "values of an unknown kind: EOPNOTSUPP\n",
                 "sender: 2 SUCCESS SEND 8", "sender: 4 SUCCESS FETCH_ADD 8", "receiver: 1 SUCCESS RECV 8 WITH_IMM 9\n",
@@ -100,13 +100,13 @@ class CompatibilityTest {
 
     @ParameterizedTest(name = "rows 1 to 4: header {0}, lib {1}, provider {2}")
     @MethodSource("oldApplications")
-    void anOldApplicationSeesNoChange(Version header, Version lib, Version provider) {
+    void oldApplicationSeesNoChange(Version header, Version lib, Version provider) {
         assertThat(run(lib, provider, oldApp(header), "OldApp", "-Xverify:all").out()).isEqualTo(before);
     }
 
     @ParameterizedTest(name = "lib {0}, provider {1}")
     @CsvSource({"OLD, OLD", "OLD, NEW", "NEW, OLD", "NEW, NEW"})
-    void anUnknownOpcodePrintsAsItsNumber(Version lib, Version provider) {
+    void unknownOpcodePrintsAsItsNumber(Version lib, Version provider) {
         String opcode = provider == OLD ? "RECV" : lib == OLD ? "200" : "RECV_BEACON";
         assertThat(run(lib, provider, oldApp(OLD), "StrangeOpcode").out())
                 .isEqualTo("receiver: 1 SUCCESS " + opcode + " 8 WITH_IMM 12495876\n");
@@ -114,7 +114,7 @@ class CompatibilityTest {
 
     @ParameterizedTest(name = "rows 5 and 6: lib {0}")
     @EnumSource(Version.class)
-    void aNewApplicationDoesNotCompileAgainstAnOldHeader(Version lib) {
+    void newApplicationDoesNotCompileAgainstAnOldHeader(Version lib) {
         List<String> errors = versions.compile(OLD, folder.resolve("never-" + lib), NEW_APP);
         assertThat(errors).hasSizeGreaterThan(10).allSatisfy(e -> assertThat(e).contains("cannot find symbol"));
         for (String name : List.of("BEACON", "BeaconAttributes", "pace(int)", "beacons()",
@@ -125,7 +125,7 @@ class CompatibilityTest {
 
     @ParameterizedTest(name = "row 7: provider {0}")
     @EnumSource(Version.class)
-    void aNewApplicationThatAsksRunsOnAnOldLibrary(Version provider) {
+    void newApplicationThatChecksTheLevelRunsOnAnOldLibrary(Version provider) {
         Run r = run(OLD, provider, newApp(), "NewApp", "-Xverify:all");
         assertThat(r.out()).isEqualTo("compiled for: 2\nruns with: 1\n" + traffic()
                 + "beacon: not here\nend: closed\n");
@@ -133,7 +133,7 @@ class CompatibilityTest {
     }
 
     @Test
-    void anOldProviderRefusesEachThingThatIsNew() {
+    void oldProviderRefusesEveryNewFeature() {
         assertThat(run(NEW, OLD, newApp(), "NewApp", "-Xverify:all").out()).isEqualTo("compiled for: 2\nruns with: 2\n"
                 + traffic() + """
                         beacon: not here
@@ -162,7 +162,7 @@ class CompatibilityTest {
     }
 
     @Test
-    void aNewProviderHasAllOfIt() {
+    void newProviderHasEveryNewFeature() {
         assertThat(run(NEW, NEW, newApp(), "NewApp", "-Xverify:all").out()).isEqualTo("compiled for: 2\nruns with: 2\n"
                 + traffic() + """
                         beacon: 3
@@ -201,7 +201,7 @@ class CompatibilityTest {
     @CsvSource({"OLD, OLD, false, RECV 8 WITH_IMM 5", "OLD, NEW, false, RECV 8 WITH_IMM 5",
         "NEW, NEW, false, RECV 8 WITH_IMM 5", "OLD, NEW, true, 200 8 WITH_IMM 12495876",
         "NEW, NEW, true, RECV_BEACON 8 WITH_IMM 12495876"})
-    void processesOfTwoVersionsTalk(Version lib, Version provider, boolean beacon, String heard) {
+    void processesOfTwoVersionsCommunicate(Version lib, Version provider, boolean beacon, String heard) {
         try (Run.Started answering = Run.start(versions.runtime(lib, provider), oldApp(OLD), "Answering", folder,
                 List.of(), List.of())) {
             List<String> arguments = new ArrayList<>(List.of(answering.firstLine().replace("port: ", "")));
@@ -220,7 +220,7 @@ class CompatibilityTest {
     }
 
     @Test
-    void whoNeedsMoreIsToldInOneSentence() {
+    void applicationNeedingANewerLevelGetsOneSentence() {
         Run r = Run.onModulePath(versions.runtime(OLD, NEW), newApp(), "Demanding", folder);
         assertThat(r.code()).isEqualTo(3);
         assertThat(r.err()).isEmpty();
@@ -233,7 +233,7 @@ class CompatibilityTest {
 
     /** As C programs end with "undefined symbol": not a promise, but what happens to who does not ask. */
     @Test
-    void whoDoesNotAskEndsAtTheCallThatIsMissing() {
+    void applicationWithoutTheCheckFailsAtTheMissingCall() {
         Run r = Run.onModulePath(versions.runtime(OLD, OLD), newApp(), "Careless", folder);
         assertThat(r.code()).isEqualTo(1);
         assertThat(r.out()).isEqualTo(traffic());

@@ -36,7 +36,7 @@ class ExampleProviderTest {
     @TempDir Path folder;
 
     @Test
-    void theExampleIsFoundAsAModuleAndOnTheClassPath() throws Exception {
+    void exampleIsFoundAsAModuleAndOnTheClassPath() throws Exception {
         List<Path> jars = new ArrayList<>();
         for (String module : List.of("verbena-linux", "verbena-verbs", "verbena-shm")) {
             jars.add(Jars.pack(Jars.onClassPath(module), folder.resolve(module + ".jar")));

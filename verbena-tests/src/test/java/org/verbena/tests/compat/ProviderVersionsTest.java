@@ -105,12 +105,12 @@ class ProviderVersionsTest {
     }
 
     @Test
-    void asModules() {
+    void versionsWorkAsModules() {
         assertAllNamed(Run.onModulePath(all(), folder.resolve("app"), "OldApp", folder));
     }
 
     @Test
-    void onTheClassPath() throws IOException {
+    void versionsWorkOnTheClassPath() throws IOException {
         List<Path> all = new ArrayList<>(all());
         StringBuilder names = new StringBuilder("org.verbena.shm.ShmProvider\n");
         for (Path jar : broken) {
@@ -125,7 +125,7 @@ class ProviderVersionsTest {
     }
 
     @Test
-    void aDeviceWhoseProviderDoesNotLinkIsRefusedWhenItIsOpened() {
+    void deviceOfAnUnlinkableProviderIsRefusedAtOpen() {
         Run r = Run.onModulePath(all(), folder.resolve("app"), "Lazy", folder);
         assertThat(r.err()).isEmpty();
         assertThat(r.out()).startsWith("open lazy0: EOPNOTSUPP: the provider lazy does not fit this verbena-verbs, "

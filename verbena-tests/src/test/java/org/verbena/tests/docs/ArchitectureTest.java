@@ -138,7 +138,7 @@ class ArchitectureTest {
 
     /** Threads, memory files, sockets: whoever sees such a name finds in the document what it is. */
     @Test
-    void everyNameThatOthersSeeIsExplained() throws IOException {
+    void everyPubliclyVisibleNameIsExplained() throws IOException {
         String document = read(ROOT.resolve(DOCUMENT)).replace("@", "");
         Map<String, Path> unexplained = new TreeMap<>();
         for (String library : LIBRARIES) {
@@ -157,7 +157,7 @@ class ArchitectureTest {
 
     /** The other way round. */
     @Test
-    void everyExplainedNameIsInTheCode() throws IOException {
+    void everyExplainedNameExistsInTheCode() throws IOException {
         StringBuilder all = new StringBuilder();
         for (String library : LIBRARIES) {
             for (Path source : sources(ROOT.resolve("verbena-" + library + "/src/main/java"))) {

@@ -39,7 +39,7 @@ class BenchScriptsTest {
 
     @ParameterizedTest
     @MethodSource("scripts")
-    void help(Path script) throws Exception {
+    void helpIsPrinted(Path script) throws Exception {
         Ended e = run(script, "--help");
         assertThat(e.err()).isEmpty();
         assertThat(e.code()).isZero();
@@ -49,7 +49,7 @@ class BenchScriptsTest {
 
     @ParameterizedTest
     @MethodSource("scripts")
-    void whatIsNoArgument(Path script) throws Exception {
+    void unknownArgumentIsRefused(Path script) throws Exception {
         assertThat(run(script, "--nonsense")).isEqualTo(new Ended(2, "", "bench/" + script.getFileName()
                 + ": what is '--nonsense'? Try 'bench/" + script.getFileName() + " --help'.\n"));
     }

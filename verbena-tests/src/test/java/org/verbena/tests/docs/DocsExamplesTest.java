@@ -151,7 +151,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void anExampleRunsOnTheClassPath() throws IOException {
+    void exampleRunsOnTheClassPath() throws IOException {
         try (ExampleProcess p = ExampleProcess.onClassPath(example("ByHand"))) {
             assertThat(p.rest()).matches(PRINTS.get("ByHand"));
             assertThat(p.code()).isZero();
@@ -159,7 +159,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void aRuntimeWithoutTheFlightRecorderIsEnough() throws IOException {
+    void runtimeWithoutFlightRecorderSuffices() throws IOException {
         try (ExampleProcess p = ExampleProcess.onClassPath(example("ByHand"), ExampleProcess.CORE, "--limit-modules",
                 "java.base,jdk.compiler")) {
             assertThat(p.rest()).matches(PRINTS.get("ByHand"));
@@ -168,7 +168,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void metricsAreThoseOfTheMessages() throws IOException {
+    void metricsMatchTheMessages() throws IOException {
         String jars = ExampleProcess.CORE + "|.*verbena-micrometer\\b.*|.*/(micrometer|prometheus|HdrHistogram)[^/]*";
         try (ExampleProcess p = ExampleProcess.onClassPath(example("Metrics"), jars)) {
             assertThat(p.rest()).matches("""
@@ -186,7 +186,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void servicesAreFoundByTheProviderThatHasThem() throws IOException {
+    void servicesAreFoundThroughTheirProvider() throws IOException {
         try (ExampleProcess p = ExampleProcess.onClassPath(example("Services"), ExampleProcess.CORE
                 + "|.*verbena-roce\\b.*")) {
             assertThat(p.rest()).isEqualTo("found: true\nreceived 42");
@@ -202,7 +202,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void theFirstProgramRunsInTwoProcesses() throws IOException {
+    void firstProgramRunsInTwoProcesses() throws IOException {
         try (ExampleProcess server = ExampleProcess.onModulePath(example("HelloVerbs"), 0, "server")) {
             int port = port(server);
             try (ExampleProcess client = ExampleProcess.onModulePath(example("HelloVerbs"), port, "client")) {
@@ -215,7 +215,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void theCallsOfSmcErmRunInTwoProcesses() throws IOException {
+    void smcErmCallsRunInTwoProcesses() throws IOException {
         try (ExampleProcess receiver = ExampleProcess.withChannels(example("SmcErmCalls"), 0, "receiver")) {
             int port = port(receiver);
             try (ExampleProcess sender = ExampleProcess.withChannels(example("SmcErmCalls"), port, "sender")) {
@@ -232,7 +232,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void aPlainProgramHasVerbenasChannelsByTheAgentAlone(@TempDir Path dir) throws IOException {
+    void plainProgramGetsVerbenaChannelsByTheAgentAlone(@TempDir Path dir) throws IOException {
         try (ExampleProcess p = ExampleProcess.plain(example("PlainEcho"))) {
             assertThat(p.rest()).isEqualTo("hello, through EPollSelectorProvider");
         }
@@ -244,7 +244,7 @@ class DocsExamplesTest {
     }
 
     @Test
-    void aPlainProgramHasVerbenasSocketsByTheAgentAlone(@TempDir Path dir) throws IOException {
+    void plainProgramGetsVerbenaSocketsByTheAgentAlone(@TempDir Path dir) throws IOException {
         try (ExampleProcess p = ExampleProcess.plain(example("PlainSockets"))) {
             assertThat(p.rest()).isEqualTo("hello, carried by the JDK's own socket");
         }
@@ -273,7 +273,7 @@ class DocsExamplesTest {
 
     /** All that a program makes and closes is made in some example. */
     @Test
-    void everyObjectIsInAnExample() throws IOException {
+    void everyObjectIsUsedInAnExample() throws IOException {
         String all = sources(EXAMPLES);
         Path api = Markdown.root().resolve("verbena-verbs/src/main/java/org/verbena/verbs");
         try (Stream<Path> files = Files.list(api)) {
@@ -295,14 +295,14 @@ class DocsExamplesTest {
 
     /** But for the line that names its licence. */
     @Test
-    void theReadmeShowsTheFirstProgramAsItIs() throws IOException {
+    void readmeShowsTheFirstProgramUnchanged() throws IOException {
         String program = Files.readString(example("HelloVerbs"));
         assertThat(Markdown.read(Markdown.root().resolve("README.md")).snippets())
                 .contains(program.substring(program.indexOf('\n') + 1));
     }
 
     @Test
-    void snippetsAreTakenFromTheExamples() throws IOException {
+    void snippetsMatchTheExamples() throws IOException {
         String examples = sources(EXAMPLES);
         for (String document : List.of("README.md", "docs/verbs.md", "docs/metrics.md", "docs/channels.md",
                 "docs/rules.md")) {

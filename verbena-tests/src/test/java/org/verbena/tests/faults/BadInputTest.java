@@ -66,7 +66,7 @@ class BadInputTest {
     // ---- the machine's limits
 
     @Test
-    void exhaustedDescriptorsAreNamedAndFreedOnesWorkAgain() throws Exception {
+    void descriptorExhaustionIsReportedAndRecoverable() throws Exception {
         try (Child poor = poorInDescriptors();
                 Node node = Node.open()) {
             poor.await("GID");
@@ -92,7 +92,7 @@ class BadInputTest {
 
     /** Memory is passed on as a descriptor, which is needed for a moment: a process has a spare one for it. */
     @Test
-    void memoryThatComesWhileDescriptorsAreExhaustedIsTakenWithTheSpareOne() throws Exception {
+    void memoryArrivingWithoutFreeDescriptorsUsesTheSpareOne() throws Exception {
         try (Child poor = poorInDescriptors();
                 Node node = Node.open();
                 ConnectionListener l = node.listen()) {
@@ -112,7 +112,7 @@ class BadInputTest {
      * everything else between the two goes on.
      */
     @Test
-    void memoryThatComesWhenNoDescriptorIsAllowedIsMissedAndFetchedLater() throws Exception {
+    void memoryArrivingWithoutAnyDescriptorIsFetchedLater() throws Exception {
         try (Child poor = poorInDescriptors();
                 Node node = Node.open();
                 ConnectionListener l = node.listen()) {
@@ -153,7 +153,7 @@ class BadInputTest {
 
     /** Ringing a doorbell needs a descriptor, which is taken before the first message and not when it is too late. */
     @Test
-    void aProcessWithoutDescriptorsStillWakesItsPeer() throws Exception {
+    void processWithoutDescriptorsStillWakesItsPeer() throws Exception {
         try (Child poor = poorInDescriptors();
                 Node node = Node.openWithChannel();
                 ConnectionListener l = node.listen()) {
@@ -205,7 +205,7 @@ class BadInputTest {
     }
 
     @Test
-    void moreMemoryThanThereIsIsRefusedAtOnce() throws Exception {
+    void allocationBeyondAvailableMemoryIsRefusedAtOnce() throws Exception {
         try (Node node = Node.open()) {
             long start = System.nanoTime();
             assertFails(Errno.ENOMEM, () -> node.allocate(1L << 40), "available");
@@ -216,7 +216,7 @@ class BadInputTest {
     }
 
     @Test
-    void aFullSharedMemoryFileSystemDoesNotMatter() throws Exception {
+    void fullSharedMemoryFileSystemIsTolerated() throws Exception {
         Users.needsRoot("mount a full /dev/shm");
         String[] full = {"unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=4k tmpfs /dev/shm"
                 + " && head -c 4096 /dev/zero > /dev/shm/full; ! echo > /dev/shm/more && exec \"$@\"", "sh"};
@@ -230,7 +230,7 @@ class BadInputTest {
     // ---- users and rights
 
     @Test
-    void ordinaryUsersAreServedFromEndToEnd() throws Exception {
+    void ordinaryUserRunsEndToEnd() throws Exception {
         try (Child a = Users.nobody(classes, ToolPeer.class).start();
                 Child b = Users.nobody(classes, ToolPeer.class)
                         .start()) {
@@ -239,7 +239,7 @@ class BadInputTest {
     }
 
     @Test
-    void registeredMemoryIsReachedAndWithoutThePtraceRightTheErrorSaysSo() throws Exception {
+    void registeredMemoryIsReachedAndMissingPtraceRightIsReported() throws Exception {
         try (Child a = Users.nobody(classes, ToolPeer.class).option("-Dregistered=true").start();
                 Child b = Users.nobody(classes, ToolPeer.class).start()) {
             int port = a.tell("listen").awaitInt("PORT");
@@ -256,7 +256,7 @@ class BadInputTest {
     }
 
     @Test
-    void processesOfAnotherUserAreRefusedByNameOfBothUsers() throws Exception {
+    void processOfAnotherUserIsRefusedNamingBothUsers() throws Exception {
         try (Child other = Users.nobody(classes, ToolPeer.class).start();
                 Node node = Node.open();
                 ConnectionListener l = node.listen()) {
@@ -281,7 +281,7 @@ class BadInputTest {
     }
 
     @Test
-    void usersThatAreTrustedByConfigurationAreConnected() throws Exception {
+    void configuredTrustedUserIsConnected() throws Exception {
         try (Child other = Users.nobody(classes, ToolPeer.class).option("-Dverbena.shm.trusted-uids=0").start();
                 Child own = Child.of(ToolPeer.class).option("-Dverbena.shm.trusted-uids=" + NOBODY).start()) {
             assertWork(own, other);
@@ -291,7 +291,7 @@ class BadInputTest {
     // ---- ports
 
     @Test
-    void aPortHasOneListenerOrNoneAndBothAreSaid() throws Exception {
+    void missingAndDuplicateListenersAreReported() throws Exception {
         try (Node node = Node.open(); Child first = Child.start(ToolPeer.class)) {
             ConnectionListener l = node.listen();
             int port = l.localAddress().getPort();
@@ -319,7 +319,7 @@ class BadInputTest {
     // ---- many
 
     @Test
-    void manyPairsOfProcessesWorkAtOnce() throws Exception {
+    void manyProcessPairsWorkSimultaneously() throws Exception {
         List<Child> children = new ArrayList<>();
         try {
             for (int i = 0; i < 2 * PAIRS; i++) {
@@ -340,7 +340,7 @@ class BadInputTest {
     }
 
     @Test
-    void contextsAndThreadsOfOneProcessTalkLikeProcesses() throws Exception {
+    void contextsOfOneProcessCommunicateLikeProcesses() throws Exception {
         try (Node a = Node.open(); Node b = Node.open()) {
             QueuePair x = a.queuePair();
             QueuePair y = b.queuePair();
@@ -385,7 +385,7 @@ class BadInputTest {
 
     /** A program that opens Verbena's channels itself, without the agent: it is told at the first one. */
     @Test
-    void aWrongPropertyFailsTheFirstChannel() throws Exception {
+    void invalidPropertyFailsTheFirstChannel() throws Exception {
         try (Child program = Child.of(StreamPeer.class).option("-Dverbena.spin=fast").start("reader")) {
             assertThat(program.awaitExit()).isEqualTo(1);
             assertThat(program.errors()).contains("java.lang.IllegalArgumentException: the system property"

@@ -46,7 +46,7 @@ class CounterFolderTest {
     }
 
     @Test
-    void whoHasTakenTheNameIsSaidAndWhatToDo() throws Exception {
+    void ownerOfATakenNameIsReportedWithARemedy() throws Exception {
         try (Child c = start(folderOf(STRANGER))) {
             assertThat(c.tell("warnings").await("WARNINGS")).startsWith("1 ").contains(
                     "it belongs to user " + STRANGER
@@ -56,7 +56,7 @@ class CounterFolderTest {
 
     /** The folder looks as if it were this user's: its owner is not mapped either. */
     @Test
-    void theIdOfEverybodyWhoIsNotMappedProvesNothing() throws Exception {
+    void overflowUserIdProvesNothing() throws Exception {
         try (UserNamespace a = UserNamespace.of(UserNamespace.STRANGERS, USERS);
                 Child c = start(folderOf(UserNamespace.STRANGERS + USERS + 1), a.enter(OVERFLOW))) {
             assertThat(c.tell("warnings").await("WARNINGS")).startsWith("1 ").contains("proves nothing");
@@ -70,7 +70,7 @@ class CounterFolderTest {
 
     /** /dev/shm may be the machine's: there the name would be that of the machine's user of that number. */
     @Test
-    void aUserNamespaceHasNamesOfItsOwn() throws Exception {
+    void userNamespaceHasItsOwnNames() throws Exception {
         Path machines = Path.of("/dev/shm/verbena-" + USER);
         boolean before = Files.exists(machines);
         try (UserNamespace a = UserNamespace.of(UserNamespace.STRANGERS, USERS);

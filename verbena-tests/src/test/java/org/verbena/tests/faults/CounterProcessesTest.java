@@ -64,7 +64,7 @@ class CounterProcessesTest {
     }
 
     @Test
-    void aProcessThatIsKilledWhileItIsWatched() throws Exception {
+    void processKilledWhileWatchedIsReported() throws Exception {
         try (Child child = apart()) {
             int number = child.awaitInt("READY");
             assertThat(listed()).contains(child.pid());
@@ -97,7 +97,7 @@ class CounterProcessesTest {
     }
 
     @Test
-    void theNextProcessRemovesWhatAKilledOneLeft() throws Exception {
+    void nextProcessRemovesFilesOfAKilledOne() throws Exception {
         try (Child child = apart()) {
             child.await("READY");
             child.kill();
@@ -112,7 +112,7 @@ class CounterProcessesTest {
     }
 
     @Test
-    void aProcessThatEndsInOrderRemovesItsFile() throws Exception {
+    void normalExitRemovesTheFile() throws Exception {
         try (Child child = Child.start(CounterPeer.class)) {
             child.await("READY");
             assertThat(files(child.pid())).hasSize(1);
@@ -123,7 +123,7 @@ class CounterProcessesTest {
     }
 
     @Test
-    void aStoppedProcessIsSeenAsItWas() throws Exception {
+    void stoppedProcessShowsItsLastCounters() throws Exception {
         try (Child child = Child.start(CounterPeer.class)) {
             int number = child.awaitInt("READY");
             child.tell("send 3").await("SENT");
@@ -143,7 +143,7 @@ class CounterProcessesTest {
 
     /** What runs is waited for longer than what is stopped, even before it has begun to gather. */
     @Test
-    void aProcessThatIsBusyIsWaitedFor() throws Exception {
+    void busyProcessIsAwaited() throws Exception {
         try (Child child = Child.start(CounterPeer.class)) {
             child.await("READY");
             child.tell("hold").await("HOLDS");
@@ -167,7 +167,7 @@ class CounterProcessesTest {
     }
 
     @Test
-    void processesOfOtherUsersAreTheirs() throws Exception {
+    void processesOfOtherUsersAreHidden() throws Exception {
         try (Node node = Node.open(); Child child = Users.nobody(folder, CounterPeer.class).start()) {
             assertThat(node.gid()).isNotEmpty();
             child.await("READY");
@@ -191,7 +191,7 @@ class CounterProcessesTest {
     }
 
     @Test
-    void aDiskThatFillsUpIsWarnedOfOnceAndWorkGoesOn() throws Exception {
+    void diskFillingUpIsWarnedOfOnceAndWorkContinues() throws Exception {
         try (Child child = onSmallDisk("150k", "")) {
             child.await("READY");
             child.tell("regions 300").await("REGIONS");
@@ -204,7 +204,7 @@ class CounterProcessesTest {
     }
 
     @Test
-    void aDiskThatIsFullIsWarnedOfOnceAndWorkGoesOn() throws Exception {
+    void fullDiskIsWarnedOfOnceAndWorkContinues() throws Exception {
         try (Child child = onSmallDisk("8k", "head -c 8192 /dev/zero >'" + folder + "/full' &&")) {
             child.await("READY");
             child.tell("regions 300").await("REGIONS");

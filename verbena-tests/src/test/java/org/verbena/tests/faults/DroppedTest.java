@@ -19,7 +19,7 @@ class DroppedTest {
     private static final int MEMORY = 1 << 20;
 
     @Test
-    void whatIsDroppedUnclosedIsReported() throws Exception {
+    void droppedOpenObjectIsReported() throws Exception {
         try (Logged log = new Logged("org.verbena.verbs"); Node node = Node.open()) {
             String dropped = drop(node);
             Wait.until(Child.LIMIT, () -> {
@@ -35,7 +35,7 @@ class DroppedTest {
 
     /** Memory whose regions were dropped goes with the context: a peer that still writes there changes nothing. */
     @Test
-    void memoryOfDroppedRegionsGoesWithTheContext() throws Exception {
+    void closingTheContextReleasesMemoryOfDroppedRegions() throws Exception {
         try (Logged log = new Logged("org.verbena.verbs"); Node node = Node.open()) {
             MemorySegment memory = node.allocate(MEMORY).segment();
             node.pd.register(memory.asSlice(MEMORY / 2), AccessFlags.ALL);
@@ -51,7 +51,7 @@ class DroppedTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shm0", "roce_lo"})
-    void whatIsDroppedGoesWithTheContext(String device) throws Exception {
+    void closingTheContextReleasesDroppedObjects(String device) throws Exception {
         try (Child drops = Child.of(DropPeer.class).option("-Xmx64m").start(device)) {
             String pid = String.valueOf(drops.pid());
             drops.tell("2").await("DROPPED");

@@ -59,7 +59,7 @@ class EndingsTest {
 
     @ParameterizedTest
     @CsvSource({"stream", "kernel"})
-    void theOtherEndSeesWhatItSeesOnTheStockJdk(String transport) throws Exception {
+    void peerSeesTheSameEndAsOnTheStockJdk(String transport) throws Exception {
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
         List<String> ways = ways(PROCESS, CONNECTION, KERNEL);
         Child.Builder with = programs.with(transport.equals("stream") ? RINGS : TCP);
@@ -71,7 +71,7 @@ class EndingsTest {
      * connection as a host would that was restarted, though it had read all; one that ends in order says so before.
      */
     @Test
-    void soItDoesOnAnotherHost() throws Exception {
+    void peerOnAnotherHostSeesTheSameEnd() throws Exception {
         Users.needsRoot("make network namespaces");
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
         List<String> ways = Thorough.ON

@@ -54,20 +54,20 @@ class ErmSystemCallsTest {
     }
 
     @Test
-    void copiesAndPollsMakeNone() throws Exception {
+    void copiesAndPollsMakeNoSystemCall() throws Exception {
         calls("allocate", "spins", TO_COMPILE, FEWEST_ROUNDS).assertNoneButTheJvms(rounds + " copies and " + 100
                 * rounds
                 + " polls and more");
     }
 
     @Test
-    void aCopyToRegisteredMemoryIsOneOfTheKernels() throws Exception {
+    void copyToRegisteredMemoryIsOneSystemCall() throws Exception {
         SystemCalls calls = calls("register", "spins", FEW, FEW);
         assertThat(calls.count("process_vm_writev")).as("%d rounds: %s", rounds, calls).isGreaterThanOrEqualTo(rounds);
     }
 
     @Test
-    void whoSleepsMakesSome() throws Exception {
+    void sleepingMakesSystemCalls() throws Exception {
         SystemCalls calls = calls("allocate", "sleeps", FEW, FEW);
         assertThat(calls.count("futex")).as("%d rounds: %s", rounds, calls).isPositive();
     }

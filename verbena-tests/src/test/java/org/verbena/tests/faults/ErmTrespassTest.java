@@ -72,7 +72,7 @@ class ErmTrespassTest {
     }
 
     @Test
-    void whatIsNotGivenIsRefused() throws Exception {
+    void accessNotGrantedIsRefused() throws Exception {
         String agent = "-javaagent:" + AgentJar.in(dir) + "=quiet,stream.patience=60000,rules=use stream tcp_";
         RoceNamespaces.with(() -> process(agent + "server *:* device " + RoceNamespaces.DEVICE_B).start(), victim -> {
             try (Child hostile = process(agent + "client *:* device " + RoceNamespaces.DEVICE_A).start()) {

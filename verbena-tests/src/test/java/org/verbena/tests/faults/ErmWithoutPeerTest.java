@@ -78,7 +78,7 @@ class ErmWithoutPeerTest {
     /** It is told before the time that it would wait is over. */
     @ParameterizedTest(name = "has accepted: {0}")
     @ValueSource(booleans = {true, false})
-    void anEarlierVersionIsNamed(boolean asksAfterAccept) throws Exception {
+    void earlierVersionOfThePeerIsNamed(boolean asksAfterAccept) throws Exception {
         connected(asksAfterAccept, LATER_THAN_THE_TEST, earlier, (asks, answer) -> {
             assertThat(answer).isEqualTo("the other end has a Verbena without remote memory");
             assertThat(asks.tell("why").await("WHY")).isEqualTo(answer);
@@ -88,7 +88,7 @@ class ErmWithoutPeerTest {
     /** It may ask yet, as far as this end knows: so it is waited for as long as the program says. */
     @ParameterizedTest(name = "has accepted: {0}")
     @ValueSource(booleans = {true, false})
-    void aProgramWithoutTheJarHasNotAsked(boolean asksAfterAccept) throws Exception {
+    void programWithoutTheJarIsReported(boolean asksAfterAccept) throws Exception {
         connected(asksAfterAccept, AT_ONCE, withoutJar, (asks, answer) -> {
             assertThat(answer).isIn("the ends of the connection have not agreed upon rings yet",
                     "the other end's program has not asked for remote memory");

@@ -15,7 +15,7 @@ class ExitTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"exit", "return"})
-    void itIsTheEndAndNoReset(String how) throws Exception {
+    void exitIsEndOfStreamAndNoReset(String how) throws Exception {
         try (Child answers = start("answer"); Child asks = start("ask", answers.await("port"), how)) {
             assertThat(answers.await("end")).isEqualTo("orderly");
             assertThat(answers.await("by")).isEqualTo("ring");

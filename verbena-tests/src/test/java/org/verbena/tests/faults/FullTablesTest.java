@@ -94,27 +94,27 @@ class FullTablesTest {
     }
 
     @Test
-    void protectionDomains() throws Exception {
+    void fullTableOfProtectionDomainsIsReported() throws Exception {
         node.cq.close();
         node.pd.close();
         assertLimit(device.maxPd(), "protection domains", node.context::allocateProtectionDomain);
     }
 
     @Test
-    void completionQueues() throws Exception {
+    void fullTableOfCompletionQueuesIsReported() throws Exception {
         node.cq.close();
         assertLimit(device.maxCq(), "completion queues", () -> node.context.createCompletionQueue(1));
     }
 
     @Test
-    void queuePairs() throws Exception {
+    void fullTableOfQueuePairsIsReported() throws Exception {
         QueuePairInitAttributes small = QueuePairInitAttributes.builder(node.cq, node.cq).maxSendWr(1).maxReceiveWr(1)
                 .build();
         assertLimit(device.maxQp(), "queue pairs", () -> node.pd.createQueuePair(small));
     }
 
     @Test
-    void memoryRegions() throws Exception {
+    void fullTableOfMemoryRegionsIsReported() throws Exception {
         try (Arena arena = Arena.ofShared()) {
             MemorySegment memory = arena.allocate(1 << 16, 64);
             assertLimit(device.maxMr(), "memory regions", () -> node.pd.register(memory, AccessFlags.ALL));
@@ -123,7 +123,7 @@ class FullTablesTest {
 
     /** An allocation that gets no key gives its memory back, and what was connected before goes on. */
     @Test
-    void anAllocationWithoutAKeyLeavesNothing() throws Exception {
+    void failedAllocationWithoutAKeyLeavesNothing() throws Exception {
         try (Arena arena = Arena.ofShared(); Node other = Node.open()) {
             var here = node.queuePair();
             var there = other.queuePair();

@@ -130,7 +130,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void theCopyItselfIsFine() throws Exception {
+    void unchangedCopyIsReadable() throws Exception {
         put(good);
         lookAtAll();
         try (RemoteProcess p = RemoteProcess.open(owner.pid())) {
@@ -143,7 +143,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void aFileThatIsCutOffIsAnErrorAtWhateverLength() throws Exception {
+    void truncatedFileIsAnErrorAtEveryLength() throws Exception {
         put(good);
         List<Integer> lengths = new ArrayList<>(List.of(0, 1, 7, 8, 12, 16, 31, 32, 40, 56, 255, 256, 300, 4095));
         for (int at = CounterLayout.HEADER; at < good.length; at += CounterLayout.CHUNK) {
@@ -159,7 +159,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void aFileMayBeCutOffWhileItIsLookedAt() throws Exception {
+    void fileTruncatedDuringTheReadIsAnError() throws Exception {
         put(good);
         try (RemoteProcess p = RemoteProcess.open(owner.pid())) {
             RemoteObject port = p.objects(CACHED).stream().filter(o -> o.type() == ObjectType.PORT).findFirst()
@@ -181,7 +181,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void anotherVersionIsNamed() throws Exception {
+    void otherVersionIsNamed() throws Exception {
         ByteBuffer b = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN);
         b.putInt((int) CounterLayout.HEADER_VERSION, 2);
         put(b.array());
@@ -191,7 +191,7 @@ class HostileCounterFileTest {
 
     @ParameterizedTest
     @ValueSource(longs = {-1, 4097, Integer.MAX_VALUE, Long.MAX_VALUE, Long.MIN_VALUE, 5, 1000})
-    void aCountOfChunksThatLies(long chunks) throws Exception {
+    void falseChunkCountIsHandled(long chunks) throws Exception {
         ByteBuffer b = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN);
         b.putLong((int) CounterLayout.HEADER_CHUNKS, chunks + (chunks == 5 ? good.length / CounterLayout.CHUNK : 0));
         put(b.array());
@@ -200,7 +200,7 @@ class HostileCounterFileTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, Integer.MIN_VALUE, Integer.MAX_VALUE, 61, 2049, 1 << 20})
-    void lengthsThatLieAreOfNoUse(int length) throws Exception {
+    void falseLengthsAreHandled(int length) throws Exception {
         ByteBuffer b = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN);
         b.putInt((int) CounterLayout.HEADER_COMMAND, length);
         b.putInt((int) CounterLayout.HEADER_BELL, length);
@@ -219,7 +219,7 @@ class HostileCounterFileTest {
 
     @ParameterizedTest
     @ValueSource(ints = {-1, 1, 16, 511, 513, 2048, Integer.MAX_VALUE, Integer.MIN_VALUE})
-    void entriesOfASizeThatThereIsNot(int size) throws Exception {
+    void entriesOfAnInvalidSizeAreHandled(int size) throws Exception {
         ByteBuffer b = ByteBuffer.wrap(good.clone()).order(ByteOrder.LITTLE_ENDIAN);
         b.putInt(CounterLayout.HEADER, size);
         put(b.array());
@@ -228,7 +228,7 @@ class HostileCounterFileTest {
 
     /** Seeded: bytes changed here and there, whole stretches of noise, all of it noise. */
     @Test
-    void noiseIsAnErrorOrHarmless() throws Exception {
+    void randomBytesAreAnErrorOrHarmless() throws Exception {
         put(good);
         for (int seed = 0; seed < SEEDS; seed++) {
             Random random = new Random(seed);
@@ -264,7 +264,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void aHugeFileWithHolesIsReadAsFarAsItSays() throws Exception {
+    void hugeSparseFileIsReadToItsStatedLength() throws Exception {
         put(good);
         try (RandomAccessFile f = new RandomAccessFile(file.toFile(), "rw")) {
             f.setLength(1L << 40);
@@ -279,7 +279,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void whatIsNoFileIsAnError() throws Exception {
+    void pathOtherThanAFileIsAnError() throws Exception {
         Files.createDirectory(file);
         fails(Set.of(Errno.EBADMSG), this::lookAtAll);
         listTells(Set.of(Errno.EBADMSG));
@@ -301,7 +301,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void aFileOfAnotherUserIsNotBelieved() throws Exception {
+    void fileOfAnotherUserIsNotTrusted() throws Exception {
         Users.needsRoot("give files away");
         put(good);
         Files.setAttribute(file, "unix:uid", Users.NOBODY);
@@ -311,7 +311,7 @@ class HostileCounterFileTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"rwxrwx---", "rwx----w-", "rwxrwxrwx"})
-    void aFolderThatOthersCanWriteToIsRefused(String permissions) throws Exception {
+    void folderWritableByOthersIsRefused(String permissions) throws Exception {
         put(good);
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString(permissions));
         fails(Set.of(Errno.EPERM), this::lookAtAll);
@@ -325,7 +325,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void aProcessThatDoesNotAnswerIsNotWaitedForInVain() throws Exception {
+    void silentProcessIsNotAwaitedForLong() throws Exception {
         put(good); // whose doorbell is this process's, which looks into its own file
         try (RemoteProcess p = RemoteProcess.open(owner.pid())) {
             fails(Set.of(Errno.ETIMEDOUT), () -> p.objects(0));
@@ -334,7 +334,7 @@ class HostileCounterFileTest {
     }
 
     @Test
-    void processesThatAreNotThereOrShowNothing() throws IOException {
+    void missingAndSilentProcessesAreReported() throws IOException {
         fails(Set.of(Errno.ENOENT), this::lookAtAll);
         fails(Set.of(Errno.ESRCH), () -> RemoteProcess.open(1L << 22).close());
         fails(Set.of(Errno.ESRCH), () -> RemoteProcess.open(-5).close());

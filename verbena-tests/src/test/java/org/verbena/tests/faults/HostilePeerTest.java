@@ -27,7 +27,7 @@ class HostilePeerTest {
 
     @Test
     @Timeout(3600)
-    void garbageEndsItsOwnConnectionAndNothingElse() throws Exception {
+    void garbageEndsOnlyItsConnection() throws Exception {
         long seed = Long.getLong("verbena.test.seed", System.nanoTime() & 0xffffffL);
         System.out.println("HostilePeerTest: seeds from " + seed);
         Class<?> victimMain = Class.forName("org.verbena.shm.VictimPeer");

@@ -20,7 +20,7 @@ class IdleTest {
     private static final long MOST_MILLIS = 30; // in that time
 
     @Test
-    void sleepersUseNoProcessorTime() throws Exception {
+    void sleepingThreadsUseNoCpuTime() throws Exception {
         try (Node node = Node.open();
                 ConnectionListener l = node.listen();
                 Child waiter = Child.start(ToolPeer.class);

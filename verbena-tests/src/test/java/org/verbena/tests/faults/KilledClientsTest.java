@@ -29,7 +29,7 @@ class KilledClientsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"shm0", "roce_lo"})
-    void leaveNothingInTheirServer(String device) throws Exception {
+    void killedClientsLeaveNothingInTheServer(String device) throws Exception {
         try (Child server = Child.of(ServerPeer.class).option("-Xmx64m").start(device)) {
             String[] at = server.await("AT").split(" ", -1);
             String pid = String.valueOf(server.pid());

@@ -38,7 +38,7 @@ class KilledPeerTest {
     private final Map<Traffic, Connection> connections = new HashMap<>();
 
     @Test
-    void everyKillFlushesOurQueuesAndNobodyElseNotices() throws Exception {
+    void killedPeerFlushesQueuesAndDoesNotDisturbOthers() throws Exception {
         long seed = Long.getLong("verbena.test.seed", System.nanoTime());
         System.out.println("KilledPeerTest: seed " + seed);
         Random random = new Random(seed);

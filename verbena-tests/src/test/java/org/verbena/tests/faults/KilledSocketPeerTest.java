@@ -68,14 +68,14 @@ class KilledSocketPeerTest {
     /** The survivor reads, writes, and does both. */
     @ParameterizedTest
     @CsvSource({"client, w, r", "server, w, r", "client, rw, rw"})
-    void whoSendsOrReceivesIsTold(String victim, String clientDoes, String serverDoes) throws Exception {
+    void killedPeerIsReportedToSenderAndReceiver(String victim, String clientDoes, String serverDoes) throws Exception {
         kill(victim, clientDoes, serverDoes);
     }
 
     @Thorough
     @ParameterizedTest
     @CsvSource({"client, r, w", "server, r, w", "server, rw, rw"})
-    void whoSendsOrReceivesIsToldWhicheverEndItIs(String victim, String clientDoes, String serverDoes)
+    void killOfEitherEndIsReportedToSenderAndReceiver(String victim, String clientDoes, String serverDoes)
             throws Exception {
         kill(victim, clientDoes, serverDoes);
     }
@@ -91,7 +91,7 @@ class KilledSocketPeerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"client", "server"})
-    void whoSleepsIsTold(String victim) throws Exception {
+    void killedPeerIsReportedToASleepingThread(String victim) throws Exception {
         JsonNode sum = end(killing(victim, "").run(ROUNDS, (ends, _) -> {
             connect(ends, "r", "r");
             for (Child c : new Child[] {ends.survivor(), ends.victim()}) {
@@ -109,7 +109,7 @@ class KilledSocketPeerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"client", "server"})
-    void whoHasNotBegunToAgreeIsTold(String victim) throws Exception {
+    void killBeforeTheHandshakeIsReported(String victim) throws Exception {
         JsonNode sum = end(killing(victim, NOT_YET).run(ROUNDS, (ends, _) -> {
             connect(ends, "rw", "rw");
             assertThat(ends.survivor().tell("flow").await("FLOWING")).isEqualTo("undecided undecided undecided");
@@ -120,7 +120,7 @@ class KilledSocketPeerTest {
     /** One waits for the other, which has not accepted the connection, or stands still. */
     @ParameterizedTest
     @ValueSource(strings = {"client", "server"})
-    void whoIsAboutToAgreeIsTold(String victim) throws Exception {
+    void killDuringTheHandshakeIsReported(String victim) throws Exception {
         JsonNode sum = end(killing(victim, "stream.delay=0,").run(KINDS, (ends, number) -> {
             String kind = KillRounds.KINDS.get(number);
             try (SockDiag diag = Meeting.open(ends.port(kind))) {

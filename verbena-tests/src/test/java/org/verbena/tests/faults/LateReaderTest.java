@@ -21,7 +21,7 @@ class LateReaderTest {
     /** Most of them came by TCP, the last ones lie in the ring. */
     @ParameterizedTest
     @ValueSource(longs = {3000, 100_000})
-    void getsAllThatWasWritten(long bytes) throws Exception {
+    void lateReaderGetsAllBytes(long bytes) throws Exception {
         try (Child reader = start("-DreadWhenTold=true", "reader");
                 Child writer = start("-DexitAtOnce=true", "writer", reader.await("port"), bytes)) {
             writer.await("ring");

@@ -47,7 +47,7 @@ class LeftoversTest {
     }
 
     @Test
-    void connectingAndClosingLeavesNoDescriptorOnEitherSide() throws Exception {
+    void connectAndCloseLeaveNoDescriptor() throws Exception {
         Set<String> files = Proc.sharedMemoryFiles();
         try (Child peer = Child.start(ToolPeer.class)) {
             int port = peer.tell("listen").awaitInt("PORT");

@@ -66,14 +66,14 @@ class MixedVersionsTest {
 
     @ParameterizedTest(name = "the later one serves: {0}")
     @CsvSource({"true", "false"})
-    void theLowerVersionIsSpokenAndFeaturesThatOneDoesNotKnowAreNotUsed(boolean laterServes) throws Exception {
+    void lowerVersionIsUsedWithoutUnknownFeatures(boolean laterServes) throws Exception {
         assertCarried(laterServes ? later : programs.agent(), laterServes ? programs.agent() : later, "stream", "{}");
     }
 
     /** Both know why TCP carries it. */
     @ParameterizedTest(name = "the later one serves: {0}")
     @CsvSource({"true", "false"})
-    void whoDoesNotSpeakTheLowerVersionLeaves(boolean laterServes) throws Exception {
+    void peerWithoutTheLowerVersionIsRefused(boolean laterServes) throws Exception {
         assertCarried(laterServes ? muchLater : programs.agent(), laterServes ? programs.agent() : muchLater, "kernel",
                 "{\"other_version\":2}");
     }

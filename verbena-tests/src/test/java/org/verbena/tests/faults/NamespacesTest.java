@@ -109,7 +109,7 @@ class NamespacesTest {
 
     /** Of two connections at a time each program says the same in the end, the one that connected and the one that was. */
     @Test
-    void ringsAreForOneUserOfOneUserAndPidNamespace() throws Exception {
+    void ringsRequireOneUserAndOneUserAndPidNamespace() throws Exception {
         Map<String, String[]> places = new LinkedHashMap<>();
         places.put("host", NOTHING);
         places.put("mounts", OTHER_MOUNTS);
@@ -183,7 +183,7 @@ class NamespacesTest {
     }
 
     @Test
-    void shm0ConnectsOneUserOfOneUserAndPidNamespace(@TempDir Path classes) throws Exception {
+    void shm0RequiresOneUserAndOneUserAndPidNamespace(@TempDir Path classes) throws Exception {
         Child host = tool(classes, NOTHING);
         Child mounts = tool(classes, OTHER_MOUNTS);
         Child pids = tool(classes, OTHER_PIDS);

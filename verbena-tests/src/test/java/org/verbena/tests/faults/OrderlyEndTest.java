@@ -37,7 +37,7 @@ class OrderlyEndTest {
 
     @ParameterizedTest
     @CsvSource({"exit, 0", "return, 0", "kill, 1"})
-    void isNoError(String how, long errors) throws Exception {
+    void orderlyEndIsNoError(String how, long errors) throws Exception {
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
         String rings = "quiet,stream.patience=60000";
         Path file = dir.resolve("recording.jfr");

@@ -28,7 +28,7 @@ class RemoteMemoryProcessesTest {
 
     @TempDir Path dir;
 
-    private static void copiesGoBothWays(ErmEnds ends, String how) throws Exception {
+    private static void copiesWorkInBothDirections(ErmEnds ends, String how) throws Exception {
         Child client = ends.client();
         Child server = ends.server();
         int here = ErmEnds.region(client, server, how, MEBIBYTE, 1);
@@ -51,9 +51,9 @@ class RemoteMemoryProcessesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"allocate", "register"})
-    void copiesGoBothWays(String how) throws Exception {
+    void copiesWorkInBothDirections(String how) throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
-            copiesGoBothWays(ends, how);
+            copiesWorkInBothDirections(ends, how);
             ends.client().end();
             assertThat(ends.server().tell("closed").await("CLOSED")).isNotEmpty();
             ends.server().end();
@@ -63,7 +63,7 @@ class RemoteMemoryProcessesTest {
     /** Neither its program nor Verbena in it has a hand in a copy: one end alone moves the bytes, both ways. */
     @ParameterizedTest
     @ValueSource(strings = {"allocate", "register"})
-    void theOtherEndDoesNothingForACopy(String how) throws Exception {
+    void copyNeedsNoWorkOfTheRemoteEnd(String how) throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
             Child client = ends.client();
             Child server = ends.server();
@@ -83,7 +83,7 @@ class RemoteMemoryProcessesTest {
     }
 
     /** Bytes of the channel behind copies, what a fence holds back, and whole copies behind their last byte. */
-    private static void orderIsKept(ErmEnds ends, String how, boolean lastByteIsLast) throws Exception {
+    private static void copiesKeepTheirOrder(ErmEnds ends, String how, boolean lastByteIsLast) throws Exception {
         Child client = ends.client();
         Child server = ends.server();
         int here = ErmEnds.region(client, server, how, 2 * MEBIBYTE, 1);
@@ -103,22 +103,22 @@ class RemoteMemoryProcessesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"allocate", "register"})
-    void orderIsKept(String how) throws Exception {
+    void copiesKeepTheirOrder(String how) throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
-            orderIsKept(ends, how, how.equals("allocate"));
+            copiesKeepTheirOrder(ends, how, how.equals("allocate"));
         }
     }
 
     @Test
-    void channelsOfAnUnchangedProgramHaveIt() throws Exception {
+    void channelsOfAnUnchangedProgramHaveRemoteMemory() throws Exception {
         String[] options = {"-javaagent:" + AgentJar.in(dir) + "=quiet", "-D" + ErmPeer.UNCHANGED + "=true"};
         try (ErmEnds ends = ErmEnds.open(ErmEnds.process().option(options), ErmEnds.process().option(options))) {
-            copiesGoBothWays(ends, "allocate");
+            copiesWorkInBothDirections(ends, "allocate");
         }
     }
 
     @Test
-    void twoHostsHaveItByRoce() throws Exception {
+    void hostsHaveRemoteMemoryByRoce() throws Exception {
         String[] common = {"-D" + ErmPeer.UNCHANGED + "=true", "-Dverbena.stream.delay=0"};
         String agent = "-javaagent:" + AgentJar.in(dir) + "=quiet,stream.patience=60000,rules=use stream tcp_";
         RoceNamespaces.with(() -> ErmEnds.process().option(common).option(agent + "server *:* device "
@@ -130,8 +130,8 @@ class RemoteMemoryProcessesTest {
                         client.tell("connect " + RoceNamespaces.ADDRESS_B + " " + port);
                         assertThat(client.await("CONNECTED")).isEqualTo("ok");
                         assertThat(server.await("ACCEPTED")).isEqualTo("ok");
-                        copiesGoBothWays(new ErmEnds(client, server), "allocate");
-                        orderIsKept(new ErmEnds(client, server), "allocate", false);
+                        copiesWorkInBothDirections(new ErmEnds(client, server), "allocate");
+                        copiesKeepTheirOrder(new ErmEnds(client, server), "allocate", false);
                         memoryBecomesReadOnlyUnderLoad(new ErmEnds(client, server), "allocate", 2);
                         memoryBecomesReadOnlyUnderLoad(new ErmEnds(client, server), "register", 2);
                         int more = ErmEnds.region(server, client, "register", MEBIBYTE, 5);
@@ -148,7 +148,7 @@ class RemoteMemoryProcessesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"allocate", "register"})
-    void memoryThatIsTakenBackUnderLoadIsLeftAlone(String how) throws Exception {
+    void memoryRevokedUnderLoadIsNotWritten(String how) throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
             int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
             for (int i = 0; i < 3 * ROUNDS; i++) {
@@ -195,7 +195,7 @@ class RemoteMemoryProcessesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"allocate", "register"})
-    void memoryThatBecomesReadOnlyUnderLoadIsLeftAlone(String how) throws Exception {
+    void memoryMadeReadOnlyUnderLoadIsNotWritten(String how) throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
             memoryBecomesReadOnlyUnderLoad(ends, how, 2 * ROUNDS);
         }
@@ -203,7 +203,7 @@ class RemoteMemoryProcessesTest {
 
     /** Nobody knows whether it has left the memory, so it loses the connection's; then the memory can be taken back. */
     @Test
-    void rightsAreTakenFromAPeerThatIsStopped() throws Exception {
+    void rightsOfAStoppedPeerAreRevoked() throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
             int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
             int target = ErmEnds.region(ends.server(), ends.client(), "allocate", MEBIBYTE, 2);
@@ -222,7 +222,7 @@ class RemoteMemoryProcessesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whoIsKilledInTheMiddleOfACopyLeavesNothing(boolean killsInitiator) throws Exception {
+    void peerKilledDuringACopyLeavesNothing(boolean killsInitiator) throws Exception {
         Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
         try (Child survivor = ErmEnds.process().start()) {
             int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
@@ -259,7 +259,7 @@ class RemoteMemoryProcessesTest {
 
     /** Connected, asked, agreed, registered, copied, updated, taken back, closed: whichever it was at. */
     @Test
-    void whoIsKilledAtWhicheverStepLeavesNothing() throws Exception {
+    void peerKilledAtAnyStepLeavesNothing() throws Exception {
         Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
         try (Child survivor = ErmEnds.process().start()) {
             int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
@@ -304,7 +304,7 @@ class RemoteMemoryProcessesTest {
 
     /** It may not take much longer than the patience, which is two seconds, and half a second that shm waits. */
     @Test
-    void memoryIsTakenBackFromAPeerThatIsStopped() throws Exception {
+    void memoryIsRevokedFromAStoppedPeer() throws Exception {
         for (int i = 0; i < 2; i++) {
             try (ErmEnds ends = ErmEnds.open()) {
                 int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
@@ -328,7 +328,7 @@ class RemoteMemoryProcessesTest {
 
     /** Registered memory cannot be taken away from who may be inside: then it is said, and holds when he has gone on. */
     @Test
-    void registeredMemoryIsTakenBackOnceAStoppedPeerHasGoneOn() throws Exception {
+    void registeredMemoryIsRevokedOnceAStoppedPeerContinues() throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
             int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
             int target = ErmEnds.region(ends.server(), ends.client(), "register", MEBIBYTE, 2);
@@ -347,7 +347,7 @@ class RemoteMemoryProcessesTest {
     }
 
     @Test
-    void aPeerThatDoesNotAskIsNamed() throws Exception {
+    void peerWithoutTheRequestIsNamed() throws Exception {
         try (Child client = ErmEnds.process().option("-Dverbena.offload=off").start();
                 Child server = ErmEnds.process()
                         .start()) {
@@ -361,7 +361,7 @@ class RemoteMemoryProcessesTest {
     }
 
     @Test
-    void manyConnectionsComeAndGo() throws Exception {
+    void manyConnectionsAreOpenedAndClosed() throws Exception {
         Set<String> files = Proc.sharedMemoryFiles();
         try (Child client = ErmEnds.process().start(); Child server = ErmEnds.process().start()) {
             int port = server.tell("listen 127.0.0.1").awaitInt("PORT");

@@ -26,7 +26,7 @@ class RingMemoryGroupTest {
     private static final long LITTLE = 1 << 20;
 
     @Test
-    void aSlowServerKeepsItsMemory(@TempDir Path dir) throws Exception {
+    void slowServerKeepsItsMemory(@TempDir Path dir) throws Exception {
         SocketPrograms programs = new SocketPrograms(dir, SlowPeer.class);
         try (MemoryGroup group = MemoryGroup.of(LIMIT);
                 Child server = programs.with("quiet,stream.patience=60000").under(group.enter()).option("-Xmx160m")

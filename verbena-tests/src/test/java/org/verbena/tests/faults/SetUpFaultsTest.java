@@ -63,7 +63,7 @@ class SetUpFaultsTest {
     }
 
     @Test
-    void aListenerKilledBeforeItAcceptsFailsTheConnectAtOnce() throws Exception {
+    void listenerKilledBeforeAcceptFailsTheConnectAtOnce() throws Exception {
         int port = peer.tell("listen").awaitInt("PORT");
         peer.tell("request");
         QueuePair qp = node.queuePair();
@@ -76,7 +76,7 @@ class SetUpFaultsTest {
     }
 
     @Test
-    void aConnectingPeerKilledBeforeItIsReadyFailsTheAcceptAtOnce() throws Exception {
+    void connectingPeerKilledBeforeReadyFailsTheAcceptAtOnce() throws Exception {
         try (ConnectionListener l = node.listen()) {
             peer.tell("connect " + l.localAddress().getPort());
             ConnectionRequest r = Node.await(l);
@@ -94,7 +94,7 @@ class SetUpFaultsTest {
     }
 
     @Test
-    void aRequestOfAPeerThatIsDeadCannotBeAcceptedAndSaysSo() throws Exception {
+    void requestOfADeadPeerIsRefusedWithAReason() throws Exception {
         try (ConnectionListener l = node.listen()) {
             peer.tell("connect " + l.localAddress().getPort());
             ConnectionRequest r = Node.await(l);
@@ -108,7 +108,7 @@ class SetUpFaultsTest {
     }
 
     @Test
-    void aConnectingPeerThatIsStoppedLetsTheAcceptTimeOut() throws Exception {
+    void stoppedConnectingPeerLetsTheAcceptTimeOut() throws Exception {
         try (ConnectionListener l = node.listen()) {
             peer.tell("connect " + l.localAddress().getPort());
             ConnectionRequest r = Node.await(l);
@@ -125,7 +125,7 @@ class SetUpFaultsTest {
     }
 
     @Test
-    void aStoppedListenerLetsTheConnectTimeOutAndConnectsWhenContinued() throws Exception {
+    void stoppedListenerLetsTheConnectTimeOutUntilContinued() throws Exception {
         int port = peer.tell("listen").awaitInt("PORT");
         peer.stop();
         ConnectionParameters impatient = ConnectionParameters.builder().timeout(Duration.ofMillis(300)).build();
@@ -142,7 +142,7 @@ class SetUpFaultsTest {
 
     /** By GID nobody asks for a port first, so it is the greeting that is not answered. */
     @Test
-    void aProcessStoppedInTheGreetingTimesOutAndIsReachedWhenContinued() throws Exception {
+    void processStoppedInTheGreetingTimesOutUntilContinued() throws Exception {
         peer.stop();
         QueuePair first = node.queuePair();
         long start = System.nanoTime();
@@ -157,7 +157,7 @@ class SetUpFaultsTest {
 
     /** Repeated, because the instances, which are random, decide who has the say when both greet at once. */
     @RepeatedTest(4)
-    void aProcessKilledInTheGreetingIsNoticedAtOnce() throws Exception {
+    void processKilledInTheGreetingIsNoticedAtOnce() throws Exception {
         peer.stop();
         QueuePair qp = node.queuePair();
         FutureTask<Object> connecting = start(() -> {
@@ -178,7 +178,7 @@ class SetUpFaultsTest {
     }
 
     @Test
-    void bothGreetingAtOnceEndInOneSession() throws Exception {
+    void simultaneousGreetingsYieldOneSession() throws Exception {
         for (int i = 0; i < 20; i++) {
             try (Node a = Node.open(); Node b = Node.open()) {
                 QueuePair x = a.queuePair();

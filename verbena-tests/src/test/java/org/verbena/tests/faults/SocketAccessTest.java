@@ -39,7 +39,7 @@ class SocketAccessTest {
     /** A program that asks for Verbena's channels, without the agent, which would have given what is needed. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void withoutNativeAccessTheChannelsAreTcps(boolean reader) throws Exception {
+    void missingNativeAccessMeansTcp(boolean reader) throws Exception {
         Child.Builder denied = Child.of(StreamPeer.class).withoutNativeAccess().option("--illegal-native-access=deny");
         Child.Builder other = Child.of(StreamPeer.class).option("-Dverbena.stream.patience=100");
         Child r = start(reader ? denied : other, "reader", 3_000_000);
@@ -59,7 +59,7 @@ class SocketAccessTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void ofTwoUsersAllIsTcps(boolean server) throws Exception {
+    void connectionsOfTwoUsersAreTcp(boolean server) throws Exception {
         Users.needsRoot("run one side as another user");
         SocketPrograms programs = new SocketPrograms(dir);
         Path rootsEnd = programs.summary();
@@ -88,7 +88,7 @@ class SocketAccessTest {
 
     /** What ptrace may not do, whatever its scope, is not needed for rings. */
     @Test
-    void processesThatNobodyMayLookIntoHaveRings() throws Exception {
+    void processesNotDumpableHaveRings() throws Exception {
         String[] options = {"-Dundumpable=true", "-Dverbena.stream.patience=60000"};
         Child r = start(Child.of(StreamPeer.class).option(options), "reader", 3_000_000);
         Child w = start(Child.of(StreamPeer.class).option(options), "writer", r.await("port"),

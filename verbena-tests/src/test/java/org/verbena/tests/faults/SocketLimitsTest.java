@@ -102,7 +102,7 @@ class SocketLimitsTest {
     }
 
     @Test
-    void withoutDescriptorsAllIsAsTheJdksAndWhatIsByRingGoesOn() throws Exception {
+    void descriptorExhaustionActsLikeTheJdkAndKeepsRings() throws Exception {
         Child rich = start(programs.with(PATIENT + serversEnd));
         Child poor = start(programs.with(PATIENT + clientsEnd).under("prlimit", "--nofile=" + DESCRIPTORS));
         Child oracle = start(programs.plain().under("prlimit", "--nofile=" + DESCRIPTORS));
@@ -152,7 +152,7 @@ class SocketLimitsTest {
 
     /** Servers without Verbena do not come to where a connection waits for them. */
     @Test
-    void whoWaitsForManyPlainServersLeavesTheProgramItsDescriptors() throws Exception {
+    void handshakesWithPlainServersLeaveDescriptorsToTheProgram() throws Exception {
         Child plain = start(programs.plain());
         Child rich = start(programs.with(PATIENT + serversEnd));
         Child poor = start(programs.with(PATIENT + clientsEnd).under("prlimit", "--nofile=" + DESCRIPTORS));
@@ -176,7 +176,7 @@ class SocketLimitsTest {
     /** The engine and all that sessions need are made with the first connection, and by the next one if that failed. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 6, 9, 14, 22})
-    void aFirstConnectionWithoutDescriptorsSpoilsNoLaterOne(int free) throws Exception {
+    void firstConnectionWithoutDescriptorsDoesNotAffectLaterOnes(int free) throws Exception {
         Child rich = start(programs.with(PATIENT + serversEnd));
         Child poor = start(programs.with(PATIENT + clientsEnd).under("prlimit", "--nofile=" + DESCRIPTORS).option(
                 NOTHING_BEFORE));
@@ -194,7 +194,7 @@ class SocketLimitsTest {
 
     /** The engine, a device and a session would take them all. */
     @Test
-    void theLastDescriptorsAreTheProgramsAlone() throws Exception {
+    void lastDescriptorsAreReservedForTheProgram() throws Exception {
         Child rich = start(programs.with(PATIENT + serversEnd));
         String[] under = {"prlimit", "--nofile=" + DESCRIPTORS};
         Child poor = start(programs.with(PATIENT + clientsEnd).under(under).option(NOTHING_BEFORE));
@@ -262,7 +262,7 @@ class SocketLimitsTest {
 
     /** Room for some rings and not for all. */
     @Test
-    void whatFindsNoMemoryForRingsIsTcps() throws Exception {
+    void connectionWithoutRingMemoryIsTcp() throws Exception {
         Child server = start(programs.with(PATIENT + serversEnd + ",stream.memory=65536").option(NOTHING_BEFORE));
         Child client = start(programs.with(PATIENT + clientsEnd));
         assertAllTalk(client, server, 24, List.of("kernel", "stream"));
@@ -276,7 +276,7 @@ class SocketLimitsTest {
 
     /** Not even for what a session itself needs. */
     @Test
-    void withoutMemoryForASessionAllIsTcps() throws Exception {
+    void missingSessionMemoryMeansTcp() throws Exception {
         Child server = start(programs.with(PATIENT + serversEnd + ",stream.memory=1000").option(NOTHING_BEFORE));
         Child client = start(programs.with(PATIENT + clientsEnd));
         assertAllTalk(client, server, 6, List.of("kernel"));
@@ -289,7 +289,7 @@ class SocketLimitsTest {
     /** A limit of the process's, which the smallest file passes or none. It is said once, and by the agent. */
     @ParameterizedTest
     @ValueSource(ints = {0, 65_536})
-    void aLimitOfTheSizeOfFilesLeavesTcp(int bytes) throws Exception {
+    void fileSizeLimitMeansTcp(int bytes) throws Exception {
         Child server = start(programs.with("stream.patience=60000,summary=stderr").under("prlimit", "--fsize=" + bytes)
                 .option("-XX:-UsePerfData", NOTHING_BEFORE));
         Child client = start(programs.with(PATIENT + clientsEnd));
@@ -305,7 +305,7 @@ class SocketLimitsTest {
 
     /** Rings lie in memory files without a name: a full /dev/shm takes the counters' file from others' eyes, no more. */
     @Test
-    void aFullFileSystemForSharedMemoryTakesNoRings() throws Exception {
+    void fullSharedMemoryFileSystemMeansTcp() throws Exception {
         Users.needsRoot("mount a file system");
         String mount = "mount -t tmpfs -o size=8k tmpfs /dev/shm && head -c 8192 /dev/zero > /dev/shm/full; exec \"$@\"";
         Child server = start(programs.with(PATIENT + serversEnd).under("unshare", "-m", "sh", "-c", mount, "sh").option(

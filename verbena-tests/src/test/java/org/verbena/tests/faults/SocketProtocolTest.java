@@ -302,7 +302,7 @@ class SocketProtocolTest {
 
     /** The program has accepted, and looks for the client's name. */
     @Test
-    void clientsThatSayStrangeThings() throws Exception {
+    void clientsViolatingTheProtocolAreHandled() throws Exception {
         for (Says what : Says.values()) {
             try (Socket client = new Socket()) {
                 client.connect(here(Integer.parseInt(ports[0])));
@@ -325,7 +325,7 @@ class SocketProtocolTest {
 
     /** The program has connected, and waits at its name. */
     @Test
-    void serversThatSayStrangeThings() throws Exception {
+    void serversViolatingTheProtocolAreHandled() throws Exception {
         try (ServerSocket listener = new ServerSocket()) {
             listener.bind(here(0));
             for (Says what : Says.values()) {
@@ -356,7 +356,7 @@ class SocketProtocolTest {
 
     /** Another process was at the name first: before the connection was there, for which no room was left at first. */
     @Test
-    void aSquatterOnTheName() throws Exception {
+    void foreignOwnerOfTheNameIsHandled() throws Exception {
         try (ServerSocket listener = new ServerSocket()) {
             listener.bind(here(0), 1);
             int port = listener.getLocalPort();

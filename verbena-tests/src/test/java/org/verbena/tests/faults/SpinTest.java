@@ -16,7 +16,7 @@ class SpinTest {
     @TempDir Path folder;
 
     @Test
-    void aSpinningThreadMakesNoSystemCall() throws Exception {
+    void spinningThreadMakesNoSystemCall() throws Exception {
         try (Child child = Child.of(SpinPeer.class).option("-XX:TieredStopAtLevel=4").start()) {
             // two spinning threads come to little on a machine that has no processor for each
             Wait.until(COMPILED, () -> child.has("READY") || !child.isAlive(), () -> "it does not get going");

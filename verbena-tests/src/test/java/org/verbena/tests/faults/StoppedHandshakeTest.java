@@ -68,7 +68,7 @@ class StoppedHandshakeTest {
     /** The end that connected waits at the name, and the other does not come for long. */
     @ParameterizedTest(name = "the reader is stopped: {0}")
     @ValueSource(booleans = {true, false})
-    void whoWaitsAtTheNameIsFoundAfterAll(boolean readerStops) throws Exception {
+    void waitingPeerIsFoundAfterTheStop(boolean readerStops) throws Exception {
         try (Ends ends = Ends.start(PATIENT, true, PATIENT)) {
             ends.meeting.awaitListener();
             Child stopped = readerStops ? ends.reader : ends.writer;
@@ -86,7 +86,7 @@ class StoppedHandshakeTest {
 
     @ParameterizedTest(name = "the reader is stopped: {0}")
     @ValueSource(booleans = {true, false})
-    void whoIsTiredOfWaitingGoesOnByTcp(boolean readerStops) throws Exception {
+    void expiredHandshakeContinuesByTcp(boolean readerStops) throws Exception {
         try (Ends ends = Ends.start(IMPATIENT, true, readerStops ? IMPATIENT : PATIENT)) {
             ends.meeting.awaitListener();
             Child stopped = readerStops ? ends.reader : ends.writer;
@@ -102,7 +102,7 @@ class StoppedHandshakeTest {
     /** They have met, and make what sessions need. */
     @ParameterizedTest(name = "the reader is stopped: {0}")
     @ValueSource(booleans = {true, false})
-    void whoHasMetIsWaitedFor(boolean readerStops) throws Exception {
+    void metPeerIsAwaited(boolean readerStops) throws Exception {
         boolean caught = false;
         for (int i = 0; i < ROUNDS && !caught; i++) {
             try (Ends ends = Ends.start(PATIENT, false, PATIENT)) {

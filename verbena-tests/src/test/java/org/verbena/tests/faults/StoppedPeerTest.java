@@ -139,7 +139,7 @@ class StoppedPeerTest {
 
     /** Registered memory stays the application's: either nobody is inside, or the close says who is. */
     @Test
-    void registeredMemoryIsRevokedOrTheCloseNamesTheProcess() throws Exception {
+    void registeredMemoryIsRevokedOrCloseNamesTheProcess() throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
             MemorySegment whole = arena.allocate(3L * MEMORY, 4096);
             MemorySegment own = whole.asSlice(MEMORY, MEMORY);
@@ -171,7 +171,7 @@ class StoppedPeerTest {
     }
 
     @Test
-    void sendsGoOnWhileCreditsLastAndThenFailAsConfigured() throws Exception {
+    void sendsContinueWhileCreditsLastAndThenFailAsConfigured() throws Exception {
         MemoryRegion m = node.allocate(MEMORY);
         connect(m, 2);
         peer.tell("receives 5").await("POSTED");
@@ -193,7 +193,7 @@ class StoppedPeerTest {
     }
 
     @Test
-    void movingToErrorFlushesEverythingAndAllCanBeClosed() throws Exception {
+    void moveToErrorFlushesEverythingAndAllCanBeClosed() throws Exception {
         for (int round = 0; round < ROUNDS / 2; round++) {
             MemoryRegion m = node.allocate(MEMORY);
             connect(m, 7);
@@ -222,7 +222,7 @@ class StoppedPeerTest {
     }
 
     @Test
-    void aContextClosesWhileItsPeerIsStopped() throws Exception {
+    void contextClosesWhileItsPeerIsStopped() throws Exception {
         MemoryRegion m = node.allocate(MEMORY);
         MemorySegment segment = m.segment();
         connect(m, 7);
@@ -234,7 +234,7 @@ class StoppedPeerTest {
      * closed once the peer has gone on; no close leaves half of it behind.
      */
     @Test
-    void aContextWithRegisteredMemoryClosesWhollyOrNotAtAll() throws Exception {
+    void contextWithRegisteredMemoryClosesEntirelyOrNotAtAll() throws Exception {
         boolean busy = false;
         for (int round = 0; round < MOST_ROUNDS && !(busy && round >= ROUNDS); round++) {
             MemorySegment whole = arena.allocate(3L * MEMORY, 4096);
@@ -291,7 +291,7 @@ class StoppedPeerTest {
 
     /** Several regions of one allocation: none alone gives the pages back, all together do. */
     @Test
-    void aContextWithTwoRegionsOfOneAllocationCloses() throws Exception {
+    void contextWithTwoRegionsOfOneAllocationCloses() throws Exception {
         MemoryRegion m = node.allocate(MEMORY);
         MemorySegment segment = m.segment();
         node.pd.register(segment.asSlice(0, MEMORY / 2), AccessFlags.ALL);

@@ -33,7 +33,7 @@ class StreamFaultTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"client", "server"})
-    void whoIsLeftIsTold(String victim) throws Exception {
+    void deathOfThePeerIsReported(String victim) throws Exception {
         new KillRounds(victim, StreamFaultTest::startFlow).run(ROUNDS, (ends, _) -> {
             connect(ends);
             assertThat(ends.survivor().tell("decide").await("DECIDED")).isEqualTo("stream stream");
@@ -44,7 +44,7 @@ class StreamFaultTest {
     /** Before the ends know of each other, while they agree, and when rings have just taken over. */
     @ParameterizedTest
     @ValueSource(strings = {"client", "server"})
-    void whoAgreesIsTold(String victim) throws Exception {
+    void deathOfThePeerDuringTheHandshakeIsReported(String victim) throws Exception {
         List<Long> pauses = List.of(0L, 1L, 2L, 3L, 5L, 10L, 20L, 50L, 100L);
         new KillRounds(victim, StreamFaultTest::startFlow).run(pauses.size(), (ends, number) -> {
             connect(ends);
@@ -53,7 +53,7 @@ class StreamFaultTest {
     }
 
     @Test
-    void aReaderOfAStoppedWriterGetsEverythingWhenThatGoesOn() throws Exception {
+    void readerOfAStoppedWriterGetsEverythingAfterContinue() throws Exception {
         try (Child reader = start("reader"); Child writer = start("writer", reader.await("port"), 200_000_000)) {
             reader.await("ring");
             writer.stop();
@@ -67,7 +67,7 @@ class StreamFaultTest {
     }
 
     @Test
-    void aStoppedReaderGetsEverythingWhenItGoesOn() throws Exception {
+    void stoppedReaderGetsEverythingAfterContinue() throws Exception {
         try (Child reader = start("reader"); Child writer = start("writer", reader.await("port"), 200_000_000)) {
             writer.await("ring");
             reader.stop();

@@ -107,7 +107,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void theEndsOfAConnectionAreRecorded() throws Exception {
+    void bothEndsOfAConnectionAreRecorded() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair()) {
             p.receive(1);
             p.send(2);
@@ -131,7 +131,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void anErrorIsRecordedOnceAndSoIsTheStateThatFollows() throws Exception {
+    void errorAndFollowingStateAreRecordedOnce() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair()) {
             assertThat(p.a.sendQueue().postWrite(77, SendFlags.SIGNALED, p.region, 0, 8, p.region.rkey() + 1,
                     p.region.address())).isZero();
@@ -156,7 +156,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void aReceiveThatFailsIsAnErrorOfItsOwn() throws Exception {
+    void failedReceiveIsASeparateError() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair()) {
             assertThat(p.b.receiveQueue().post(5, p.region, 1024, 4)).isZero();
             p.send(6); // of 8 bytes
@@ -173,7 +173,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void aRequestThatHasToWaitIsRecordedOnce() throws Exception {
+    void waitingRequestIsRecordedOnce() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair()) {
             p.send(1);
             WorkCompletion[] none = WorkCompletion.array(1);
@@ -194,7 +194,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void aRequestThatFindsNoPeerIsRecordedOnce() throws Exception {
+    void requestWithoutAPeerIsRecordedOnce() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair(false)) {
             p.send(1);
             WorkCompletion[] none = WorkCompletion.array(1);
@@ -210,7 +210,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void aSleepIsRecordedWithItsLength() throws Exception {
+    void sleepIsRecordedWithItsDuration() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair()) {
             p.cqB.requestNotify(false);
             p.receive(1);
@@ -232,7 +232,7 @@ class FlightRecorderTest {
     }
 
     @Test
-    void countersAreRecordedUnlessTheyAreZero() throws Exception {
+    void nonzeroCountersAreRecorded() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair()) {
             for (int i = 0; i < 3; i++) {
                 p.receive(i);

@@ -70,7 +70,7 @@ class SocketEventsTest {
 
     /** A server that reads no more, and a client that has filled its ring; both are asked for what they have recorded. */
     @Test
-    void whatWaitsInTheRingsIsRecorded() throws Exception {
+    void bytesWaitingInRingsAreRecorded() throws Exception {
         TalkProcess.Program talk = new TalkProcess.Program(dir);
         String arguments = "stream.patience=60000,stream.ring=" + RING;
         try (TalkProcess server = start(talk, dir.resolve("server.jfr") + EACH_CHUNK, arguments, "sink", "100")) {
@@ -113,7 +113,7 @@ class SocketEventsTest {
     }
 
     @Test
-    void aFallBackIsRecordedWithItsReason() throws Exception {
+    void fallbackIsRecordedWithItsReason() throws Exception {
         TalkProcess.Program talk = new TalkProcess.Program(dir);
         Path file = dir.resolve("tcp.jfr");
         try (TalkProcess server = talk.start(List.of(), "serve", "1");

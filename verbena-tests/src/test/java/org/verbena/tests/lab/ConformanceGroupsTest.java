@@ -81,7 +81,7 @@ class ConformanceGroupsTest {
     }
 
     @Test
-    void eachGroupIsInARowOrSaidToBeLacking() throws IOException {
+    void eachGroupIsInARowOrListedAsMissing() throws IOException {
         Set<String> groups = groups();
         assertThat(groups).contains("Devices", "SizesOnXrc").hasSizeGreaterThan(50);
         Set<String> all = run(groups, false);
@@ -92,13 +92,13 @@ class ConformanceGroupsTest {
 
     /** That nothing of them passes is seen in a row, too: who has what was lacking runs it. */
     @Test
-    void theRowOfWhatIsLackingHasWhatTheDocumentSays() throws IOException {
+    void rowOfMissingGroupsMatchesTheDocument() throws IOException {
         assertThat(run(groups(), true)).isEqualTo(documented());
     }
 
     /** A group that was renamed would leave its row without a word. */
     @Test
-    void eachNameOfARowIsThatOfAGroup() throws IOException {
+    void eachNameOfARowIsAGroup() throws IOException {
         Set<String> groups = groups();
         for (Row row : rows()) {
             for (String w : wanted(row)) {

@@ -32,7 +32,7 @@ class JavaImageTest {
     @TempDir private Path folder;
 
     @Test
-    void anImageHasTheModulesThatAreAskedForAndIsMadeOnce() throws Exception {
+    void imageHasTheRequestedModulesAndIsMadeOnce() throws Exception {
         JavaImage image = new JavaImage(folder);
         assertThat(image.folder()).as("before it is made").isEqualTo(HOME);
         Files.createFile(Files.createDirectory(folder.resolve("jre-of-another-jdk")).resolve("release"));
@@ -72,7 +72,7 @@ class JavaImageTest {
 
     /** The list is kept by hand, and a module that is not in it is missed only when a machine runs the command. */
     @Test
-    void whatVerbenaRequiresOfTheJdkIsAskedFor() throws Exception {
+    void jdkModulesRequiredByVerbenaAreRequested() throws Exception {
         Modules.copy(folder);
         Set<String> ours = new TreeSet<>();
         Set<String> required = new TreeSet<>();
@@ -94,7 +94,7 @@ class JavaImageTest {
     }
 
     @Test
-    void whereNoImageCanBeMadeMachinesSeeTheJdk() throws Exception {
+    void failedImageFallsBackToTheJdk() throws Exception {
         JavaImage image = new JavaImage(Files.createFile(folder.resolve("no-folder")));
         if (HOME.resolve("conf/security/java.security").toRealPath().startsWith(HOME.toRealPath())) {
             image.make();

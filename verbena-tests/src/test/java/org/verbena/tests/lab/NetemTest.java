@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class NetemTest {
     @Test
-    void countsAreThoseOfNetemAndOfNoOtherQueue() {
+    void countsComeFromNetemOnly() {
         String output = """
                 qdisc ingress ffff: parent ffff:fff1 ----------------
                  Sent 9 bytes 7 pkt (dropped 5, overlimits 0 requeues 0)
@@ -23,13 +23,13 @@ class NetemTest {
     }
 
     @Test
-    void outputWithoutNetemSaysSo() {
+    void outputWithoutNetemIsReported() {
         assertThatThrownBy(() -> Netem.counts("qdisc noqueue 0: root refcnt 2")).isInstanceOf(
                 IllegalArgumentException.class).hasMessageContaining("no counts of netem");
     }
 
     @Test
-    void eachThatLosesHasToLose() {
+    void everyLossyLinkMustLosePackets() {
         Netem in = new Netem("a", true, "loss 2% delay 1ms");
         assertThat(in.judge(new Netem.Counts(300, 0))).isEqualTo(
                 "netem: a receives: loss 2% delay 1ms: lost none of 300 packets, so nothing was seen: send more of them");
@@ -39,7 +39,7 @@ class NetemTest {
 
     @ParameterizedTest
     @CsvSource({"loss 3%,true", "delay 1ms loss 2%,true", "duplicate 5% delay 1ms,false"})
-    void whatLosesIsKnown(String effect, boolean loses) {
+    void lossyLinksAreIdentified(String effect, boolean loses) {
         assertThat(new Netem("a", true, effect).loses()).isEqualTo(loses);
     }
 }

@@ -19,7 +19,7 @@ class RocePacketTest {
 
     @ParameterizedTest
     @CsvSource({SEND_4 + ",RC SEND,0x13,0xa5af3f", ACK_6 + ",RC ACK,0x12,0xa9d069"})
-    void saysWhatItIs(String frame, String operation, String qp, String psn) {
+    void packetIsDescribed(String frame, String operation, String qp, String psn) {
         RocePacket p = RocePacket.of(HexFormat.of().parseHex(frame));
         assertThat(p).isNotNull();
         assertThat(p.operation()).isEqualTo(operation);
@@ -31,7 +31,7 @@ class RocePacketTest {
     /** Each byte from the IP header on, but for those that may change on the way: InfiniBand A17.3.3. */
     @ParameterizedTest
     @CsvSource({SEND_4 + ",1 8 10 11 26 27 32", ACK_6 + ",1 2 3 7 46 47 52"})
-    void seesAByteThatIsWrong(String frame, String variant) {
+    void wrongByteIsDetected(String frame, String variant) {
         byte[] right = HexFormat.of().parseHex(frame);
         for (int i = ETHERNET + 1; i < right.length; i++) {
             byte[] wrong = right.clone();
@@ -43,7 +43,7 @@ class RocePacketTest {
     }
 
     @Test
-    void aFrameThatIsCutIsMalformed() {
+    void truncatedFrameIsMalformed() {
         byte[] whole = HexFormat.of().parseHex(SEND_4);
         RocePacket p = RocePacket.of(java.util.Arrays.copyOf(whole, whole.length - 1));
         assertThat(p).isNotNull();
@@ -52,7 +52,7 @@ class RocePacketTest {
     }
 
     @Test
-    void whatIsNotRoceIsNone() {
+    void otherFramesAreNotRoce() {
         byte[] other = HexFormat.of().parseHex(SEND_4);
         other[37] ^= 1; // the port
         assertThat(RocePacket.of(other)).isNull();

@@ -29,7 +29,7 @@ class RowTest {
     }
 
     @Test
-    void theRowsOfTheLabAreRows() throws IOException {
+    void rowsOfTheLabAreParsed() throws IOException {
         Path lab = Repository.root().resolve("lab");
         try (Stream<Path> files = Files.list(lab.resolve("rows"))) {
             for (Path f : (Iterable<Path>) Stream.concat(files, Stream.of(lab.resolve("slow.rows")))::iterator) {
@@ -50,12 +50,12 @@ class RowTest {
             TOPOLOGIES=ONE /share/conformance 'Sizes|Order',                   conformance
             {java} -cp {tests} org.verbena.tests.lab.UdPingpong 4,             UdPingpong
             """)
-    void aCommandIsShownByItsProgram(String text, String program) {
+    void commandIsShownByItsProgram(String text, String program) {
         assertThat(new Row.Command("a", text).program()).isEqualTo(program);
     }
 
     @Test
-    void aRowIsOneForEachFamily() throws IOException {
+    void rowExpandsToOneForEachFamily() throws IOException {
         List<Row> rows = rows("""
                 # a comment
                 [one]
@@ -86,7 +86,7 @@ class RowTest {
     }
 
     @Test
-    void aRowIsOneForEachCombinationOfWhatVaries() throws IOException {
+    void rowExpandsToEachCombinationOfItsVariables() throws IOException {
         List<Row> rows = rows("""
                 [p]
                 ip 4 6
@@ -103,7 +103,7 @@ class RowTest {
     }
 
     @Test
-    void inBriefEachCommandIsThereInOneFamily() throws IOException {
+    void briefRunHasEachCommandInOneFamily() throws IOException {
         List<Row> rows = brief("""
                 [p]
                 ip 4 6
@@ -120,7 +120,7 @@ class RowTest {
     }
 
     @Test
-    void inBriefEachValueOfWhatVariesIsThereAndNotEachCombination() throws IOException {
+    void briefRunHasEachValueButNotEachCombination() throws IOException {
         String text = """
                 [p]
                 vary type rc uc
@@ -138,7 +138,7 @@ class RowTest {
     }
 
     @Test
-    void inBriefOtherLinesStandForThoseOfTheirKey() throws IOException {
+    void briefRunSubstitutesLinesOfTheSameKey() throws IOException {
         String text = """
                 [p]
                 let n 500

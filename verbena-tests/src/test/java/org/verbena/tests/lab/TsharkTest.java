@@ -43,7 +43,7 @@ class TsharkTest {
     }
 
     @Test
-    void countsPacketsAndNamesThoseThatAreMalformed(@TempDir Path dir) throws Exception {
+    void packetsAreCountedAndMalformedOnesNamed(@TempDir Path dir) throws Exception {
         if (!Tshark.isThere()) {
             System.out.println("TsharkTest: skipped, there is no tshark (Debian: apt-get install tshark)");
         }

@@ -36,7 +36,7 @@ class InstalledModulesTest {
 
     /** A module without main classes has no jar, which maven-install-plugin refuses. */
     @Test
-    void whatIsForThisTreeAloneIsNotInstalled() throws Exception {
+    void modulesForThisTreeAreNotInstalled() throws Exception {
         Path root = Repository.root();
         List<String> modules = texts(root.resolve("pom.xml"), "/project/modules/module");
         TreeSet<String> installed = new TreeSet<>();

@@ -75,7 +75,7 @@ class LayersTest {
     }
 
     @Test
-    void everyModuleIsSeen() {
+    void everyModuleIsChecked() {
         assertThat(MAY_USE.keySet()).allSatisfy(module -> assertThat(VERBENA)
                 .as("classes of %s.%s", ROOT, module)
                 .anyMatch(type -> type.getPackageName().startsWith(ROOT + "." + module)));
@@ -89,7 +89,7 @@ class LayersTest {
 
     /** Of the fixture, two packages of a module use each other. */
     @Test
-    void aCycleIsFound() {
+    void cycleIsDetected() {
         String root = getClass().getPackageName() + ".fixture";
         JavaClasses fixture = new ClassFileImporter().importPackages(root);
         assertThatThrownBy(() -> noCycles(root, "ring").check(fixture))
@@ -101,7 +101,7 @@ class LayersTest {
 
     /** The fixture has an arrow that goes up, a library and java.util.logging: the rule must find each. */
     @Test
-    void whatIsForbiddenIsFound() {
+    void forbiddenUseIsDetected() {
         String root = getClass().getPackageName() + ".fixture";
         JavaClasses fixture = new ClassFileImporter().importPackages(root);
         assertThatThrownBy(() -> onlyWhatIsAllowed(root, "linux").check(fixture))
@@ -137,6 +137,6 @@ class LayersTest {
         return classes().that().resideInAPackage(root + "." + module + "..")
                 .should().onlyDependOnClassesThat(resideInAnyPackage(allowed.toArray(String[]::new))
                         .and(not(resideInAPackage("java.util.logging.."))))
-                .allowEmptyShould(true); // everyModuleIsSeen stands against emptiness
+                .allowEmptyShould(true); // everyModuleIsChecked stands against emptiness
     }
 }

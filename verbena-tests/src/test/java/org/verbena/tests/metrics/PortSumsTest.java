@@ -22,7 +22,7 @@ class PortSumsTest {
     private static final int ROUNDS = 100;
 
     @Test
-    void nothingIsCountedTwiceOrNotAtAllWhileQueuePairsAreClosed() throws Exception {
+    void sumsStayExactWhileQueuePairsClose() throws Exception {
         try (Shown a = new Shown("a0"); RemoteProcess process = RemoteProcess.current()) {
             for (int round = 1; round <= ROUNDS; round++) {
                 List<CounterEntry> open = new ArrayList<>();

@@ -36,7 +36,7 @@ class TrafficMetricsTest {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
     @Test
-    void aScrapeHasWhatTheQueuePairsHaveDone() throws Exception {
+    void scrapeMatchesTheTrafficOfQueuePairs() throws Exception {
         try (VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ofHours(1))
                 .objects(ObjectType.QP, ObjectType.CQ, ObjectType.MR).build();
                 Node node = Node.open();

@@ -47,7 +47,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void devicesAndPortsAreShownByThemselves() {
+    void devicesAndPortsAreShownByDefault() {
         try (Shown a = new Shown("a0"); VerbsMetrics metrics = new VerbsMetrics()) {
             CounterEntry qp = a.object(ObjectType.QP, 0x11, SamplePoint.QP_TX_SEND_BYTES);
             Shown.count(a.device, SamplePoint.DEVICE_PEERS, 3);
@@ -71,7 +71,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void objectsAreShownOnRequestAsLongAsTheyAreThere() {
+    void objectsAreShownOnRequestWhileTheyExist() {
         try (Shown a = new Shown("a0"); VerbsMetrics metrics = still().objects(OBJECTS).build()) {
             metrics.bindTo(registry);
             String of = "{context=\"" + a.device.id() + "\",device=\"a0\",number=\"0x11\"}";
@@ -104,7 +104,7 @@ class VerbsMetricsTest {
 
     /** The place and the number of an object that was closed are used again: the meter is not the old one. */
     @Test
-    void anObjectWithTheNumberOfAnOlderOneBeginsAgain() {
+    void objectReusingANumberStartsAtZero() {
         try (Shown a = new Shown("a0"); VerbsMetrics metrics = still().objects(ObjectType.CQ).build()) {
             metrics.bindTo(registry);
             for (double n = 5; n > 2; n--) {
@@ -120,7 +120,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void contextsOfADeviceAddUpAndTheirSumNeverFalls() {
+    void contextsOfADeviceAddUpAndTheirSumNeverDecreases() {
         String sends = "verbena_port_tx_sends_total{device=\"a0\",port=\"1\"}";
         try (VerbsMetrics metrics = still().build(); Shown b = new Shown("a0")) {
             metrics.bindTo(registry);
@@ -149,7 +149,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void oneLookAtTheProcessIsForAllMeters() {
+    void allMetersShareOneSample() {
         AtomicInteger looks = new AtomicInteger();
         Runnable end = CounterFile.own().onLook(looks::incrementAndGet);
         try (Shown a = new Shown("a0"); VerbsMetrics metrics = still().objects(OBJECTS).build()) {
@@ -168,7 +168,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void aRegistryThatAsksSeesWhatHasHappenedSinceThePictureGrewOld() {
+    void expiredSampleIsRefreshedOnRequest() {
         try (Shown a = new Shown("a0");
                 VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ZERO).build()) {
             metrics.bindTo(registry);
@@ -185,7 +185,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void metersGoWithTheBinderAndOtherRegistriesKeepTheirs() {
+    void closingTheBinderRemovesItsMetersOnly() {
         MeterRegistry simple = new SimpleMeterRegistry();
         try (Shown a = new Shown("a0"); VerbsMetrics other = still().tags(Tags.of("part", "x")).build()) {
             Shown.count(a.device, SamplePoint.DEVICE_PEERS, 9);
@@ -208,7 +208,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void aBinderThatNobodyHoldsGoesOnAsLongAsItsRegistry() {
+    void unreferencedBinderLivesAsLongAsItsRegistry() {
         try (Shown a = new Shown("a0")) {
             WeakReference<VerbsMetrics> metrics = bound();
             for (int i = 0; i < 3; i++) {
@@ -227,7 +227,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void aRegistryThatIsClosedIsForgotten() {
+    void closedRegistryIsReleased() {
         try (Shown a = new Shown("a0"); VerbsMetrics metrics = still().objects(OBJECTS).build()) {
             SimpleMeterRegistry closed = new SimpleMeterRegistry();
             metrics.bindTo(closed);
@@ -242,7 +242,7 @@ class VerbsMetricsTest {
 
     /** Objects come and go, several threads scrape and bind: each scrape is whole. */
     @Test
-    void scrapesMayRunWhileObjectsComeAndGo() {
+    void scrapesMayRunWhileObjectsAreCreatedAndClosed() {
         try (Shown a = new Shown("a0");
                 VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ZERO).objects(OBJECTS).build()) {
             metrics.bindTo(registry);
@@ -284,7 +284,7 @@ class VerbsMetricsTest {
     }
 
     @Test
-    void whatMakesNoSenseIsRefused() {
+    void invalidArgumentsAreRefused() {
         assertThatIllegalArgumentException().isThrownBy(() -> VerbsMetrics.builder().objects(ObjectType.PD))
                 .withMessageContaining("PD").withMessageContaining("QP, CQ, SRQ and MR");
         assertThatIllegalArgumentException().isThrownBy(() -> VerbsMetrics.builder().pictureLife(Duration.ofNanos(-1)));
