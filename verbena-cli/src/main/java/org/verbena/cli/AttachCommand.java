@@ -30,11 +30,11 @@ import org.verbena.cli.support.ExitCode;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UserIds;
 
-/** {@code verbena attach}: brings the agent into a JVM that runs. */
+/** {@code verbena attach}: loads the agent into a running JVM. */
 @Command(name = "attach", description = {"Brings Verbena's sockets into a Java program that runs: its new sockets.",
     "The program runs Java 25 or newer and is of the same user."})
 final class AttachCommand implements Callable<Integer> {
-    /** The property by which the agent says how it fared. */
+    /** The property in which the agent reports its result. */
     private static final String INSTRUMENT = "java.instrument";
     private static final String STATE = "verbena.agent";
     private static final String ACTIVE = "active";
@@ -82,7 +82,7 @@ final class AttachCommand implements Callable<Integer> {
         }
     }
 
-    /** Beside the folder of the jars, where the build puts it. */
+    /** In the folder beside that of the jars, where the build puts it. */
     private static Path ownAgent() throws IOException {
         try {
             Path here = Path.of(AttachCommand.class.getProtectionDomain().getCodeSource().getLocation().toURI());
@@ -92,7 +92,7 @@ final class AttachCommand implements Callable<Integer> {
         }
     }
 
-    /** What is wrong with the process is found out here, in words: the JVM's are of sockets and time-outs. */
+    /** Checks the process here, so that errors are clear: those of the JVM speak of sockets and timeouts. */
     private void requireJvm() throws IOException {
         Path proc = Path.of("/proc", Long.toString(pid));
         if (pid <= 0) {
@@ -111,7 +111,7 @@ final class AttachCommand implements Callable<Integer> {
         try {
             java = Files.readString(proc.resolve("maps")).contains("/libjvm.so");
         } catch (IOException unreadable) {
-            // SIGQUIT is what a JVM is asked to be attached to by, and would end another program
+            // SIGQUIT asks a JVM to open its attach socket, and would end any other program
             java = catches(proc, SIGQUIT);
         }
         if (!java) {
@@ -120,7 +120,7 @@ final class AttachCommand implements Callable<Integer> {
     }
 
     /**
-     * What forbids to attach to a process; null if nothing does.
+     * The reason why a process cannot be attached to; null if there is none.
      *
      * @param oneUser whether the owner's id stands for one user, see {@link UserIds#isOneUser}
      */
@@ -138,7 +138,7 @@ final class AttachCommand implements Callable<Integer> {
                         + ", which this user namespace says of all whom it does not map: attach from the namespace of that process";
     }
 
-    /** Whether a process has a handler of a signal; true if that is not to be known. */
+    /** Whether a process has a handler of a signal; true if that cannot be determined. */
     static boolean catches(Path proc, int signal) {
         try (Stream<String> lines = Files.lines(proc.resolve("status"))) {
             return lines.filter(l -> l.startsWith(CAUGHT)).findFirst()

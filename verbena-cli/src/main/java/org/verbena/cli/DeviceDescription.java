@@ -25,11 +25,11 @@ import org.verbena.verbs.RssCapabilities;
 import org.verbena.verbs.SegmentationCapabilities;
 import org.verbena.verbs.VerbsException;
 
-/** What there is to say of a device, by the names that {@code ibv_devinfo} has for it, and in its order. */
+/** The attributes of a device, with the names and in the order of {@code ibv_devinfo}. */
 final class DeviceDescription {
-    /** Of the maps: the ports of a device. */
+    /** Key of the map: the ports of a device. */
     static final String PORTS = "ports";
-    /** Of the map of a port: its GIDs, and in lists of the same length what belongs to them. */
+    /** Keys of the map of a port: its GIDs, and lists of the same length with their attributes. */
     static final String GIDS = "gids";
     static final String GID_TYPES = "gid_types";
     static final String GID_NETDEVS = "gid_netdevs";
@@ -45,7 +45,7 @@ final class DeviceDescription {
     /**
      * Makes one.
      *
-     * @param all whether with everything that is known
+     * @param all whether to include everything that is known
      * @param port the only one to describe; 0 for all
      */
     DeviceDescription(boolean all, int port) {
@@ -54,7 +54,7 @@ final class DeviceDescription {
     }
 
     /**
-     * Asks the device, which is opened for it.
+     * Queries the device, which is opened for that.
      *
      * @throws VerbsException if it cannot be opened, or has no such port
      */
@@ -78,7 +78,7 @@ final class DeviceDescription {
         }
     }
 
-    /** What is known of a device that cannot be opened. */
+    /** The description of a device that cannot be opened. */
     static Map<String, Object> closed(Device d, String reason) {
         Map<String, Object> m = begin(d);
         m.put("node_guid", guid(d.guid()));
@@ -142,7 +142,7 @@ final class DeviceDescription {
         a.maxDeviceMemory().ifPresent(v -> m.put("max_dm_size", v));
     }
 
-    /** What devices have that take packets apart, if they say so. */
+    /** The attributes of devices that parse packets, if they report them. */
     private static void offload(Map<String, Object> m, DeviceAttributes a) {
         a.rawPacketCapabilities().ifPresent(v -> m.put("raw_packet_caps", hex(v)));
         SegmentationCapabilities tso = a.segmentationCapabilities();
@@ -219,7 +219,7 @@ final class DeviceDescription {
         }
     }
 
-    /** All digits, as {@code ibv_devinfo} has it, but of RoCE v2 as an address is written. */
+    /** With all digits, like {@code ibv_devinfo}; a GID of RoCE v2 is written as an IP address. */
     private static String text(Gid gid, int type) {
         if (type == GidType.ROCE_V2) {
             return gid.toString();

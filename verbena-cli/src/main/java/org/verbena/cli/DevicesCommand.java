@@ -29,7 +29,7 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** {@code verbena devices}: what {@code ibv_devinfo} prints. */
+/** {@code verbena devices}: prints the same as {@code ibv_devinfo}. */
 @Command(name = "devices", description = "Shows the RDMA devices and their ports.")
 final class DevicesCommand implements Callable<Integer> {
     private static final int TAB = 8;
@@ -131,7 +131,7 @@ final class DevicesCommand implements Callable<Integer> {
                     continue;
                 }
                 shown.add(DeviceDescription.closed(d, why));
-                well &= e.errno() == Errno.EADDRINUSE; // another program uses it, which is no fault of the device's
+                well &= e.errno() == Errno.EADDRINUSE; // another program uses it, which is not a fault of the device
             }
         }
         if (json) {
@@ -142,7 +142,7 @@ final class DevicesCommand implements Callable<Integer> {
         return well;
     }
 
-    /** Whether a provider only says that there is nothing for it here: no device, no library. */
+    /** Whether a provider only reports that it has nothing to work with here: no device, no library. */
     private static boolean isAbsence(String problem) {
         return problem.contains(": ENODEV: ") || problem.contains(": ENOENT: ");
     }
@@ -195,7 +195,7 @@ final class DevicesCommand implements Callable<Integer> {
         return text.isEmpty() ? "" : ", " + text;
     }
 
-    /** A line whose value stands in column {@value #VALUE_COLUMN}, as {@code ibv_devinfo} has it. */
+    /** A line whose value stands in column {@value #VALUE_COLUMN}, like {@code ibv_devinfo}. */
     private static void line(PrintWriter out, String tabs, Object key, Object value) {
         int column = TAB * tabs.length() + key.toString().length() + 1;
         int gap = Math.max(1, (VALUE_COLUMN - column + TAB - 1) / TAB);

@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
 import org.verbena.cli.support.Nearest;
 import org.verbena.cli.support.Terminal;
 
-/** {@code verbena help}: as {@code --help}, for fingers that are used to it. */
+/** {@code verbena help}: the same as {@code --help}, for people who are used to it. */
 @Command(name = "help", helpCommand = true, description = "Shows the commands, or the help of one.")
 final class HelpCommand implements Runnable {
     @Spec

@@ -38,7 +38,7 @@ import org.verbena.cli.support.WrongUsage;
         versionProvider = Main.Version.class, synopsisSubcommandLabel = "COMMAND")
 public final class Main implements Runnable {
     private static final List<Class<?>> COMMANDS = List.of(
-            // One line a command.
+            // One line per command.
             AttachCommand.class,
             CopyCommand.class,
             DevicesCommand.class,
@@ -68,8 +68,9 @@ public final class Main implements Runnable {
     }
 
     /**
-     * The command with its subcommands, as tests call it too; if the first argument names one, with that only (but for {@code help}): to
-     * read the options of all of them is a tenth of what {@code verbena devices} takes.
+     * The command with its subcommands, also for tests. If the first argument names a subcommand, only that one is
+     * loaded (except for {@code help}): reading the options of all of them takes a tenth of the time of {@code verbena
+     * devices}.
      */
     public static CommandLine commandLine(String... words) {
         CommandLine main = new CommandLine(new Main());
@@ -87,10 +88,10 @@ public final class Main implements Runnable {
         return command.getAnnotation(Command.class).name();
     }
 
-    /** Runs the command; what it printed and nobody will see is a failure, unless nobody wants to read it any more. */
+    /** Runs the command; output that could not be written is a failure, unless the reader has closed its end. */
     private static int execute(ParseResult parsed) {
         int code = new RunLast().execute(parsed);
-        // the stream keeps to itself that a write failed; of a pipe it is that there is no reader
+        // the stream does not report that a write failed; for a pipe the reason is that there is no reader
         if (!System.out.checkError() || Terminal.OUT.isPipe()) {
             return code;
         }
@@ -107,7 +108,7 @@ public final class Main implements Runnable {
         throw new MissingCommand(spec.commandLine());
     }
 
-    /** Nothing was said at all, so nothing is hidden behind the list of all there is. */
+    /** There are no arguments at all, so the full list hides no error message. */
     private static final class MissingCommand extends ParameterException {
         private static final long serialVersionUID = 1L;
 
@@ -130,7 +131,7 @@ public final class Main implements Runnable {
         return ExitCode.USAGE;
     }
 
-    /** One sentence for a person. */
+    /** One sentence for people. */
     private static int report(Exception failure, CommandLine command) {
         PrintWriter err = command.getErr();
         String message = Objects.requireNonNullElse(failure.getMessage(), failure.toString());
@@ -139,7 +140,7 @@ public final class Main implements Runnable {
         return ExitCode.FAILURE;
     }
 
-    /** The version that the build wrote into the module's descriptor. */
+    /** The version that the build wrote into the module descriptor. */
     static final class Version implements CommandLine.IVersionProvider {
         @Override
         public String[] getVersion() {

@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code verbena run}: the help only. The launcher does the work before any JVM starts, since only then can the shell
- * become the command, so that signals, exit status and process number are the command's own.
+ * {@code verbena run}: the help only. The launcher does the work before any JVM starts, since only then the shell can
+ * become the command, so that signals, exit status and process id are those of the command.
  */
 @Command(name = "run", description = {"Runs a command; every Java program below it gets Verbena's sockets.",
     "Other programs are left alone. What is in JDK_JAVA_OPTIONS is kept."},

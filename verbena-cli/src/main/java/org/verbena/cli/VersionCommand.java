@@ -5,7 +5,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code verbena version}: as {@code --version}. */
+/** {@code verbena version}: the same as {@code --version}. */
 @Command(name = "version", description = "Shows the version of Verbena and of Java.")
 final class VersionCommand implements Runnable {
     @Spec

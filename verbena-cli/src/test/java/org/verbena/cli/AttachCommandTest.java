@@ -25,7 +25,7 @@ class AttachCommandTest {
         }
     }
 
-    /** Then the attempt tells. */
+    /** The attempt to attach decides then. */
     @Test
     void processWithUnknownSignalsMayBeAJvm() throws Exception {
         assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
@@ -37,7 +37,7 @@ class AttachCommandTest {
         assertThat(AttachCommand.catches(proc, SIGQUIT)).isFalse();
     }
 
-    /** An id that stands for all users who are not mapped is not the user's own. */
+    /** An id that stands for all unmapped users does not identify one user. */
     @Test
     void idThatProvesNothingIsRefused() {
         assertThat(AttachCommand.refusal(7, 1000, 1000, true)).isNull();

@@ -57,7 +57,7 @@ class DevicesCommandTest {
         assertThat(out.toString()).isBlank();
     }
 
-    /** What ibv_devinfo -v prints, as far as there is such a thing here. */
+    /** The output of ibv_devinfo -v, as far as it applies here. */
     @Test
     void verbosePrintsAllAttributes() throws Exception {
         assertThat(run("devices", "--json")).isZero();

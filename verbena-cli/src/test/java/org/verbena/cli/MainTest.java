@@ -43,7 +43,7 @@ class MainTest {
                 "verbena: A command is missing.\nTry 'verbena --help'.\n");
     }
 
-    /** A terminal has 24 lines, and what is wrong is to be seen on it. */
+    /** A terminal has 24 lines, and the error must be visible on it. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "prf                       | there is no command 'prf': did you mean 'perf'? | verbena",

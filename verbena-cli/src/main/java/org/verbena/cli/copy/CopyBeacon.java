@@ -25,10 +25,10 @@ import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 
 /**
- * Shows senders of the same user where a listener is, while it listens: an abstract Unix name made of user,
- * device and address. The kernel lists these names, and takes one back when its process has gone, however that ended.
+ * Publishes the address of a listener to senders of the same user while it listens: an abstract Unix name made of user,
+ * device and address. The kernel lists these names, and removes one when its process has ended, for whatever reason.
  *
- * <p>Anybody may take such a name, so a sender asks the kernel whose process it is. Nothing is said on the socket.
+ * <p>Anybody may take such a name, so a sender asks the kernel which process owns it. Nothing is sent on the socket.
  */
 final class CopyBeacon implements AutoCloseable {
     private static final Path NAMES = Path.of("/proc/net/unix");
@@ -47,7 +47,7 @@ final class CopyBeacon implements AutoCloseable {
     }
 
     /**
-     * Shows an address until it is closed.
+     * Publishes an address until it is closed.
      *
      * @throws LinuxException {@code EADDRINUSE} (somebody else has taken the name), {@code EMFILE}
      */
@@ -55,11 +55,11 @@ final class CopyBeacon implements AutoCloseable {
         return new CopyBeacon(UnixSocket.listen(prefix(device) + HostPort.text(at), BACKLOG));
     }
 
-    /** Takes those who look away again: connections that nobody takes would fill the backlog. */
+    /** Closes connections of senders that look: connections that nobody accepts would fill the backlog. */
     private void answer() {
         while (true) {
             try (UnixSocket _ = socket.accept()) {
-                // who listens is what the kernel has told
+                // the kernel has told who listens
             } catch (IllegalStateException closed) {
                 return;
             } catch (LinuxException e) {
@@ -70,7 +70,7 @@ final class CopyBeacon implements AutoCloseable {
         }
     }
 
-    /** Out of descriptors, for a while. */
+    /** Out of descriptors, temporarily. */
     private static boolean pause() {
         try {
             Thread.sleep(PAUSE_MILLIS);
@@ -81,13 +81,16 @@ final class CopyBeacon implements AutoCloseable {
         }
     }
 
-    /** Where this user's listeners on a device are, by port; empty also where the kernel's list is not readable. */
+    /**
+     * The addresses of this user's listeners on a device, by port; empty also if the list of the kernel is not
+     * readable.
+     */
     static List<InetSocketAddress> listeners(String device) {
         String prefix = prefix(device);
         Pattern form = Pattern.compile(" @" + Pattern.quote(prefix)
                 + "((?:[0-9.]+|\\[[0-9a-f:.]+\\]):[1-9][0-9]{0,4})$");
         try (Stream<String> names = Files.lines(NAMES, StandardCharsets.ISO_8859_1)) {
-            // A socket that was accepted has the listener's name, too.
+            // An accepted socket has the name of the listener, too.
             return names.map(form::matcher).filter(Matcher::find).map(m -> m.group(1)).distinct()
                     .filter(address -> isOurs(prefix + address)).map(CopyBeacon::address).filter(Objects::nonNull)
                     .sorted(Comparator.comparingInt(InetSocketAddress::getPort).thenComparing(HostPort::text))
@@ -97,7 +100,7 @@ final class CopyBeacon implements AutoCloseable {
         }
     }
 
-    /** Null for one that is none, which only a process of this user can have shown. */
+    /** Null for an invalid address, which only a process of this user can have published. */
     private static @Nullable InetSocketAddress address(String text) {
         try {
             return HostPort.parse(text).resolve();
@@ -106,13 +109,13 @@ final class CopyBeacon implements AutoCloseable {
         }
     }
 
-    /** Also one of another namespace, for the sender is told of that. */
+    /** Includes processes of another namespace, since the sender is told about that. */
     private static boolean isOurs(String name) {
         try (UnixSocket s = UnixSocket.connect(name)) {
             PeerIdentity listener = PeerIdentity.of(s);
             return listener != PeerIdentity.OTHER_USER && listener != PeerIdentity.UNMAPPED_USER;
         } catch (LinuxException e) {
-            // gone meanwhile; one that does not answer, as when it is stopped, is there
+            // gone meanwhile; a listener that does not answer, for instance because it is stopped, still exists
             return e.errno() != Errno.ECONNREFUSED && e.errno() != Errno.EPROTOTYPE;
         }
     }

@@ -6,7 +6,7 @@ import java.util.HexFormat;
 
 import org.verbena.cli.support.HumanText;
 
-/** An immutable string of bytes: a path as the kernel has it, a hash, a boot identifier. */
+/** An immutable string of bytes: a path in the form of the kernel, a hash, a boot identifier. */
 final class CopyBytes {
     private final byte[] bytes;
 

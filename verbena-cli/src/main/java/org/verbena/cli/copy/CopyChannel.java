@@ -20,17 +20,20 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * One end of a copy's connection: messages both ways, chunks one way. No wait lasts for ever: each watches the
- * connection, and a peer that is silent for longer than it may be counts as dead. Used by one thread, except
- * {@link #stop()}.
+ * One end of a copy's connection: messages both ways, chunks one way. No wait lasts forever: each one watches the
+ * connection, and a peer that is silent for longer than the timeout counts as dead. Used by one thread, except {@link
+ * #stop()}.
  */
 final class CopyChannel implements AutoCloseable {
     private static final int SLOT = CopyEndpoint.SLOT;
 
-    /** Messages that may wait here. While there are as many, no receive is posted again, so the peer has to wait. */
+    /**
+     * The most messages that may be queued here. While that many are queued, no receive is reposted, so the peer has to
+     * wait.
+     */
     private static final int INBOX = 256;
 
-    /** How often a waiting thread looks whether it should stop. */
+    /** How often a waiting thread checks whether it should stop. */
     private static final Duration SLICE = Duration.ofMillis(250);
     private static final long ALIVE_NANOS = Duration.ofSeconds(2).toNanos();
 
@@ -60,7 +63,7 @@ final class CopyChannel implements AutoCloseable {
         }
     }
 
-    /** Where memory for the peer's chunks is registered. */
+    /** The protection domain in which memory for chunks of the peer is registered. */
     ProtectionDomain protectionDomain() {
         return endpoint.pd;
     }
@@ -86,7 +89,9 @@ final class CopyChannel implements AutoCloseable {
         lastSent = System.nanoTime();
     }
 
-    /** To be called from time to time during long work: tells the peer that this end lives, and listens to it. */
+    /**
+     * To be called from time to time during long work: tells the peer that this end is alive, and handles its messages.
+     */
     void tick() throws CopyFailure {
         checkConnected();
         drain();
@@ -104,7 +109,7 @@ final class CopyChannel implements AutoCloseable {
     CopyMessage poll() throws CopyFailure {
         checkStopped();
         drain();
-        keepAlive(); // who gets one message after the other never waits, and yet must not be silent
+        keepAlive(); // a caller that gets one message after another never waits, and yet must not be silent
         return inbox.poll();
     }
 
@@ -117,7 +122,7 @@ final class CopyChannel implements AutoCloseable {
         return m;
     }
 
-    /** Waits for the next message, at most for {@code max}; null if none came. */
+    /** Waits for the next message, at most for {@code max}; null if none arrived. */
     @Nullable
     CopyMessage next(Duration max) throws CopyFailure {
         CopyMessage m = poll();
@@ -136,11 +141,11 @@ final class CopyChannel implements AutoCloseable {
                 CopyMessage _ = next(SLICE);
             }
         } catch (CopyFailure e) {
-            // that is it
+            // this is the disconnect that is waited for
         }
     }
 
-    /** Memory for the chunks of a sender, {@code count} of them on their way at once. */
+    /** Memory for the chunks of a sender, {@code count} of which may be in flight at once. */
     void allocateChunks(int count) throws VerbsException {
         endpoint.allocateChunks(count);
         for (int i = 0; i < count; i++) {
@@ -148,7 +153,7 @@ final class CopyChannel implements AutoCloseable {
         }
     }
 
-    /** Takes a buffer for a chunk; waits for one. */
+    /** Acquires a buffer for a chunk; waits for one. */
     int takeChunk() throws CopyFailure {
         while (freeChunks.isEmpty()) {
             await(SLICE, false);
@@ -156,7 +161,7 @@ final class CopyChannel implements AutoCloseable {
         return freeChunks.remove();
     }
 
-    /** Gives a buffer back that was not written. */
+    /** Returns a buffer that was not written. */
     void returnChunk(int buffer) {
         freeChunks.add(buffer);
     }
@@ -167,7 +172,7 @@ final class CopyChannel implements AutoCloseable {
                 .asByteBuffer();
     }
 
-    /** Writes a chunk; the buffer comes back by itself. */
+    /** Writes a chunk; the buffer is returned automatically. */
     void write(int buffer, int length, int rkey, long remoteAddress, int index) throws CopyFailure {
         post(endpoint.qp.sendQueue().start().writeImmediate(WRITE | buffer, SendFlags.SIGNALED, rkey, remoteAddress,
                 index)
@@ -185,12 +190,12 @@ final class CopyChannel implements AutoCloseable {
     }
 
     /**
-     * Waits until anything has happened, or the time is over.
+     * Waits until something has happened, or the time is over.
      *
      * @param forMessage whether a message that is here already is what the caller waits for
      */
     private void await(Duration max, boolean forMessage) throws CopyFailure {
-        boolean connected = endpoint.isConnected(); // asked first: what the peer did before it went is still delivered
+        boolean connected = endpoint.isConnected(); // checked first: what the peer did before it left is still delivered
         if (hasHappened(forMessage)) {
             return;
         }
@@ -238,7 +243,7 @@ final class CopyChannel implements AutoCloseable {
                 "the peer died or closed the connection" + (why.isEmpty() ? "" : " (" + why + ")"));
     }
 
-    /** Takes completions as long as there is room for messages; answers how many it took. */
+    /** Takes completions as long as there is room for messages; returns how many it took. */
     private int drain() throws CopyFailure {
         int taken = 0;
         if (inbox.size() < INBOX && cq.startPoll() == 0) {
@@ -283,7 +288,7 @@ final class CopyChannel implements AutoCloseable {
             if (length < 0 || length > SLOT) {
                 throw CopyFailure.protocol("a message of " + length + " bytes");
             }
-            // Copied before it is looked at: the peer may be able to write this memory.
+            // Copied before it is parsed: the peer may be able to write this memory.
             byte[] copy = new byte[(int) length];
             MemorySegment.copy(endpoint.messages.segment(), ValueLayout.JAVA_BYTE, (long) slot * SLOT, copy, 0,
                     copy.length);
@@ -295,7 +300,7 @@ final class CopyChannel implements AutoCloseable {
         }
     }
 
-    /** Disconnects and gives everything back. Memory that others registered here must have been closed before. */
+    /** Disconnects and releases everything. Memory that others registered here must have been closed before. */
     @Override
     public void close() throws VerbsException {
         endpoint.close();

@@ -40,9 +40,9 @@ import org.verbena.verbs.VerbsException;
  * {@code verbena copy}: files from one process to another by RDMA WRITE straight into the mapped destination.
  *
  * <p>Exit codes: 0 everything was copied (what was skipped is listed); 1 something failed that has no code of its own;
- * 2 wrong usage; 3 nobody listens; 4 the peer died, disconnected or does not answer; 5 no space at the listener; 6 a file
- * could not be verified, or changed while it was copied. With several failures it is the code of the first, or of the one
- * that ended the connection. A listener without {@code --once} ends by a signal only.
+ * 2 wrong usage; 3 nobody listens; 4 the peer died, disconnected or does not answer; 5 no space at the listener; 6 a
+ * file could not be verified, or changed while it was copied. If there are several failures, the code is that of the
+ * first, or of the one that ended the connection. A listener without {@code --once} ends by a signal only.
  */
 @Command(name = "copy", mixinStandardHelpOptions = true, sortOptions = false,
         description = {"Copies files and directories to a listener, verified by SHA-256.",
@@ -162,7 +162,7 @@ public final class CopyCommand implements Callable<Integer> {
         return report.exitCode();
     }
 
-    /** The address at the end of the arguments, if there is one, which is taken off. */
+    /** The address at the end of the arguments, if there is one, which is removed. */
     private @Nullable HostPort takeAddress() {
         HostPort to = arguments.isEmpty() ? null : address(arguments.getLast());
         if (to != null) {
@@ -199,7 +199,7 @@ public final class CopyCommand implements Callable<Integer> {
         return address;
     }
 
-    /** Where to send: to the address that was named, else to the listener of this user on this host. */
+    /** The address to send to: the given one, else that of the listener of this user on this host. */
     private InetSocketAddress target(@Nullable HostPort named) throws CopyFailure {
         Integer p = port;
         if (named != null || p != null) {
@@ -222,7 +222,7 @@ public final class CopyCommand implements Callable<Integer> {
         }
     }
 
-    /** The listener, or where one may be that nobody sees. */
+    /** The listener, or the address where an invisible one may be. */
     private InetSocketAddress theOnly(List<InetSocketAddress> listeners, InetSocketAddress otherwise)
             throws CopyFailure {
         if (listeners.size() > 1) {

@@ -12,11 +12,11 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of one connection that are being made durable, on other threads: with small files that is what takes
- * longest. Used by one thread.
+ * The files of one connection that are being made durable on other threads: with small files that takes longest. Used
+ * by one thread.
  */
 final class CopyCommits {
-    /** How often to look for files that have become durable. */
+    /** How often to check for files that have become durable. */
     static final Duration LOOK = Duration.ofMillis(1);
 
     private static final int MAX_PENDING = 2 * CopyProtocol.RESULTS_AHEAD;
@@ -41,7 +41,7 @@ final class CopyCommits {
         return pending >= MAX_PENDING;
     }
 
-    /** Hands a whole and verified file over, which is closed then. */
+    /** Hands over a complete and verified file, which is closed then. */
     void submit(CopyTarget target, long began) {
         pending++;
         disk.execute(() -> done.add(commit(target, began)));
@@ -101,13 +101,13 @@ final class CopyCommits {
         }
     }
 
-    /** Makes the entries of all directories durable that files were put into. */
+    /** Makes the entries of all directories that got files durable. */
     void sync(CopyTarget.Tick tick) throws CopyFailure {
         for (Path directory : unsynced) {
             try {
                 CopyTree.sync(directory);
             } catch (IOException e) {
-                // some file systems cannot: then their entries are as durable as they make them
+                // not supported by some file systems: then their entries are as durable as they make them
             }
             tick.tick();
         }

@@ -28,7 +28,7 @@ import org.verbena.verbs.VerbsObject;
 
 /**
  * The verbs objects of one connection, with all receives posted. Each connection has a protection domain of its own, so
- * that one peer's keys are worth nothing to another.
+ * that keys of one peer are useless to another.
  */
 final class CopyEndpoint implements AutoCloseable {
     static final int RECEIVES = 64;
@@ -41,7 +41,7 @@ final class CopyEndpoint implements AutoCloseable {
     final CompletionChannel events;
     final CompletionQueue cq;
     final QueuePair qp;
-    /** {@link #RECEIVES} slots for messages that come, then {@link #SENDS} slots for those that go. */
+    /** {@link #RECEIVES} slots for incoming messages, then {@link #SENDS} slots for outgoing ones. */
     final MemoryRegion messages;
     private @Nullable MemoryRegion chunks;
     private @Nullable Connection connection;
@@ -132,11 +132,11 @@ final class CopyEndpoint implements AutoCloseable {
     }
 
     void postReceive(int slot) {
-        // Refused only in a queue pair that has failed, which its completions tell.
+        // Refused only by a queue pair that has failed, which its completions report.
         int _ = qp.receiveQueue().post(slot, messages, (long) slot * SLOT, SLOT);
     }
 
-    /** Disconnects and gives everything back. What others registered here must have been closed before. */
+    /** Disconnects and releases everything. Memory that others registered here must have been closed before. */
     @Override
     public void close() throws VerbsException {
         Connection c = connection;

@@ -9,7 +9,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Objects;
 
-/** A copy failed, with the status that decides the exit code and a sentence for a person. */
+/** A copy failed, with the status that determines the exit code and a sentence for people. */
 public final class CopyFailure extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -39,7 +39,7 @@ public final class CopyFailure extends IOException {
         return new CopyFailure(CopyStatus.PROTOCOL, "the peer broke the protocol: " + what);
     }
 
-    /** Puts any failure of input or output into a sentence. */
+    /** Describes any failure of input or output in a sentence. */
     static CopyFailure of(String doing, IOException e) {
         if (e instanceof CopyFailure already) {
             return already;
@@ -47,7 +47,7 @@ public final class CopyFailure extends IOException {
         return new CopyFailure(CopyStatus.FAILED, doing + ": " + reason(e), e);
     }
 
-    /** The same of what was done at a listener, below a directory; one that is full is told apart. */
+    /** The same for work of a listener below a directory; a full file system is distinguished. */
     static CopyFailure at(Path directory, String doing, IOException e) {
         if (e instanceof CopyFailure || !CopySpace.isFull(e)) {
             return of(doing, e);
@@ -56,7 +56,7 @@ public final class CopyFailure extends IOException {
                 e);
     }
 
-    /** The one that the failure names, which may be of another file system. */
+    /** The file that the failure names, which may be on another file system. */
     private static Path directory(Path usual, IOException e) {
         String file = e instanceof FileSystemException f ? f.getFile() : null;
         try {
@@ -67,7 +67,7 @@ public final class CopyFailure extends IOException {
         }
     }
 
-    /** The JDK's file exceptions have the path for a message and say the rest by their class. */
+    /** File exceptions of the JDK have the path as their message and convey the rest by their class. */
     private static String reason(IOException e) {
         if (e instanceof NoSuchFileException) {
             return "no such file or directory";

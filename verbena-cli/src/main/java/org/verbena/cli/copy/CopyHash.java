@@ -11,8 +11,8 @@ import java.security.NoSuchAlgorithmException;
 /**
  * SHA-256 of a file from its start, as far as it has been read.
  *
- * <p>Files are read with read(2), never through a mapping: one that somebody cuts off meanwhile then ends early, where a
- * mapping would fault.
+ * <p>Files are read with read(2), never through a mapping: a file that somebody truncates meanwhile then ends early,
+ * where a mapping would fault.
  */
 final class CopyHash {
     private static final int PIECE = 256 << 10;
@@ -62,7 +62,7 @@ final class CopyHash {
         }
     }
 
-    /** The hash of what came so far; more may follow. */
+    /** The hash of the bytes so far; more may follow. */
     CopyBytes value() {
         try {
             return CopyBytes.of(((MessageDigest) digest.clone()).digest());

@@ -70,7 +70,7 @@ final class CopyListener {
                     continue;
                 }
                 if (once) {
-                    closeListener(); // who comes later hears at once that nobody listens
+                    closeListener(); // a later sender learns at once that nobody listens
                     return serve(request);
                 }
                 Thread t = Thread.ofPlatform().daemon().name("verbena-copy-", 1).unstarted(() -> {
@@ -137,7 +137,7 @@ final class CopyListener {
         return false;
     }
 
-    /** Serves one sender; answers the exit code of a listener that serves no other. */
+    /** Serves one sender; returns the exit code of a listener that serves only this one. */
     private int serve(ConnectionRequest request) {
         String peer = HumanText.printable(request.peer());
         CopyReport report = new CopyReport();

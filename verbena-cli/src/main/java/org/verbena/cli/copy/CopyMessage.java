@@ -3,12 +3,12 @@ package org.verbena.cli.copy;
 
 import java.time.Instant;
 
-/** What the two ends of a copy say to each other; the bytes are {@link CopyProtocol}'s. */
+/** The messages between the two ends of a copy; {@link CopyProtocol} encodes them. */
 sealed interface CopyMessage {
 
     /** A message about one file or directory. */
     sealed interface Numbered extends CopyMessage {
-        /** The number that the sender gave it. */
+        /** The number that the sender assigned to it. */
         int id();
     }
 
@@ -20,12 +20,12 @@ sealed interface CopyMessage {
      * @param size bytes
      * @param modified time of the last change
      * @param identity which file it is on its machine
-     * @param path where it belongs below the listener's directory
+     * @param path its target below the directory of the listener
      */
     record File(int id, int mode, long size, Instant modified, Identity identity, CopyBytes path) implements Numbered {}
 
     /**
-     * What tells a file from all others, so that nobody copies one onto itself.
+     * What distinguishes a file from all others, so that nobody copies one onto itself.
      *
      * @param boot the kernel's boot identifier, 16 bytes
      * @param device number of the file system
@@ -42,7 +42,7 @@ sealed interface CopyMessage {
     /** All chunks are written; the hash of the whole file. */
     record End(int id, CopyBytes sha256) implements Numbered {}
 
-    /** The sender gives the file up. */
+    /** The sender abandons the file. */
     record Cancel(int id, CopyStatus status, String text) implements Numbered {}
 
     /** The sender has nothing more. */
@@ -54,10 +54,10 @@ sealed interface CopyMessage {
     /** The listener has a part of this file from an earlier attempt: the first {@code prefix} bytes. */
     record Offer(int id, long prefix) implements Numbered {}
 
-    /** The listener has mapped a window of the file; {@code length} 0 says that no byte is missing. */
+    /** The listener has mapped a window of the file; {@code length} 0 means that no byte is missing. */
     record Grant(int id, long offset, long length, long address, int rkey) implements Numbered {}
 
-    /** The listener has hashed so much of the file. */
+    /** The listener has hashed this much of the file. */
     record Progress(int id, long verified) implements Numbered {}
 
     /** The end of a file or directory, one for each. */
@@ -66,6 +66,6 @@ sealed interface CopyMessage {
     /** The listener's answer to {@link Bye}. */
     record Goodbye() implements CopyMessage {}
 
-    /** No message: a chunk was written, its number came as immediate value. */
+    /** Not a message: a chunk was written, its number arrived as the immediate value. */
     record Chunk(int index) implements CopyMessage {}
 }

@@ -19,13 +19,15 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.HumanText;
 import org.verbena.linux.PathBytes;
 
-/** What a sender has to copy, found before anything moves: so the total is known, and double names are. */
+/**
+ * The files that a sender has to copy, found before anything moves, so that the total and duplicate names are known.
+ */
 final class CopyPlan {
     /**
      * A file or a directory.
      *
      * @param source where it is
-     * @param target where it belongs below the listener's directory
+     * @param target its target below the directory of the listener
      * @param directory whether it is one
      * @param size bytes, 0 for a directory
      */
@@ -49,10 +51,10 @@ final class CopyPlan {
     private int files;
 
     /**
-     * Walks through what a person named. A symbolic link that was named itself is followed; those found in directories,
-     * and everything else that is neither file nor directory, are skipped.
+     * Walks through the named files and directories. A symbolic link that was named itself is followed; those found in
+     * directories, and everything else that is neither file nor directory, are skipped.
      *
-     * @throws CopyFailure if two of the names belong at the same place, or one names no place
+     * @throws CopyFailure if two of the names have the same target, or one has none
      */
     static CopyPlan of(List<Path> sources) throws CopyFailure {
         CopyPlan plan = new CopyPlan();
@@ -89,7 +91,7 @@ final class CopyPlan {
                 int before = entries.size();
                 int skippedBefore = skipped.size();
                 Files.walkFileTree(source.toRealPath(), new Walker(source, target));
-                // the file system's order is none
+                // a file system has no defined order
                 entries.subList(before, entries.size()).sort(Comparator.comparing(Entry::target, CopyPlan::compare));
                 skipped.subList(skippedBefore, skipped.size()).sort(Comparator.comparing(Omission::source));
             } else if (a.isRegularFile()) {
@@ -102,7 +104,7 @@ final class CopyPlan {
         }
     }
 
-    /** By name, and all that is in a directory right behind it. */
+    /** By name, with the contents of a directory directly behind it. */
     private static int compare(CopyBytes one, CopyBytes other) {
         int common = Math.min(one.length(), other.length());
         for (int i = 0; i < common; i++) {
@@ -130,7 +132,7 @@ final class CopyPlan {
         return entries;
     }
 
-    /** What is left out on purpose. */
+    /** Whether a file is left out on purpose. */
     List<Omission> skipped() {
         return skipped;
     }

@@ -12,9 +12,9 @@ import org.verbena.cli.support.HumanText;
  * The bytes of {@code verbena copy}, version 1.
  *
  * <p>The sender connects with the private data {@link #greeting()}; a listener that does not know the version rejects
- * with a sentence. Each message is one SEND of at most {@link #MAX_MESSAGE} bytes, numbers are big-endian. The data go
- * by RDMA WRITE with immediate, in chunks of {@link #CHUNK} bytes counted from the start of the file, in order; the
- * immediate value is the chunk's number.
+ * it with a sentence. Each message is one SEND of at most {@link #MAX_MESSAGE} bytes, numbers are big-endian. The data
+ * are sent by RDMA WRITE with immediate, in chunks of {@link #CHUNK} bytes counted from the start of the file, in
+ * order; the immediate value is the chunk's number.
  *
  * <table>
  * <caption>Messages: u8 … u64 are unsigned, s64 is signed, H is 32 bytes of SHA-256</caption>
@@ -36,12 +36,12 @@ import org.verbena.cli.support.HumanText;
  * <tr><td>20</td><td>listener</td><td>GOODBYE</td><td></td></tr>
  * </table>
  *
- * <p>The life of a file: FILE; if the listener has a part of it, OFFER and PREFIX; then for each window GRANT and
+ * <p>The lifecycle of a file: FILE; if the listener has a part of it, OFFER and PREFIX; then for each window GRANT and
  * chunks, with PROGRESS from time to time; END; RESULT. There is exactly one RESULT for each FILE and DIRECTORY, and it
- * may come at any time. One that comes instead of the first OFFER or GRANT ends the file. After one that comes later but
- * before END the sender still owes a CANCEL, until which the window stays registered: chunks that are on their way then
- * do no harm. RESULTs of files that are being written to disk come while the next file is on its way, those of
- * directories after BYE.
+ * may come at any time. A RESULT instead of the first OFFER or GRANT ends the file. After a later RESULT that precedes
+ * END the sender still owes a CANCEL, until which the window stays registered: chunks that are in flight then do no
+ * harm. RESULTs of files that are being written to disk arrive while the next file is transferred, those of directories
+ * after BYE.
  */
 final class CopyProtocol {
     static final int MAGIC = 0x5643;
@@ -53,9 +53,9 @@ final class CopyProtocol {
     static final int CHUNK = 1 << 20;
     /** Chunks that the sender writes ahead of the listener's PROGRESS. */
     static final int CHUNKS_AHEAD = 16;
-    /** After so many chunks at the latest the listener sends PROGRESS. */
+    /** The listener sends PROGRESS after this many chunks at the latest. */
     static final int PROGRESS_EVERY = 4;
-    /** Files whose RESULT the sender does not wait for before it goes on. */
+    /** The number of files whose RESULT the sender does not wait for before it continues. */
     static final int RESULTS_AHEAD = 32;
     /** The longest path. */
     static final int MAX_PATH = 4095;
@@ -141,7 +141,7 @@ final class CopyProtocol {
     }
 
     /**
-     * Reads a message. Every field is checked as far as it can be without knowing what was said before.
+     * Reads a message. Every field is checked as far as possible without knowing earlier messages.
      *
      * @throws CopyFailure with {@link CopyStatus#PROTOCOL} for anything that is not exactly one message
      */

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The listener's end of one connection: takes what a sender brings, one file after the other. Used by one thread.
+ * The listener's end of one connection: receives the files of a sender, one after the other. Used by one thread.
  */
 final class CopyReceiver {
     private final CopyChannel channel;
@@ -243,7 +243,7 @@ final class CopyReceiver {
                 new CopyReport.Outcome(m.path().toString(), true, 0, 0, null, 0, f.status(), f.sentence()));
     }
 
-    /** Everything is here: what is left are the directories, whose times must not change any more after that. */
+    /** Everything has arrived: only the directories are left, whose times must not change any more after that. */
     private void finish() throws IOException {
         while (!commits.isEmpty()) {
             pause();
@@ -274,7 +274,7 @@ final class CopyReceiver {
         }
     }
 
-    /** The connection has ended; what was handed over ends well all the same. */
+    /** The connection has ended; files that were handed over are still completed. */
     private void awaitCommits() {
         while (!commits.isEmpty()) {
             CopyCommits.Committed c = commits.poll();

@@ -16,16 +16,16 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.Json;
 
-/** What became of each file of a run: for a person, as JSON, and as exit code. Used by one thread at a time. */
+/** The result of each file of a run: for people, as JSON, and as exit code. Used by one thread at a time. */
 final class CopyReport {
     /**
-     * The end of one file or directory.
+     * The result of one file or directory.
      *
      * @param file its name for people
      * @param bytes its size, or 0 for a directory
      * @param seconds from its first message to its last
      * @param sha256 hexadecimal digits; null if it was not copied
-     * @param resumedFrom the first byte that was sent now
+     * @param resumedFrom the first byte that was sent in this run
      * @param status how it ended
      * @param text why, if not {@link CopyStatus#OK}
      */
@@ -58,7 +58,7 @@ final class CopyReport {
         }
     }
 
-    /** Notes which bits of a file or directory its copy does not have. */
+    /** Records which mode bits of a file or directory its copy lacks. */
     void addNotKept(String file, String bits) {
         notKept.put(file, bits);
     }
@@ -67,21 +67,21 @@ final class CopyReport {
         skipped.add(omission);
     }
 
-    /** Notes the failure of the whole run. */
+    /** Records the failure of the whole run. */
     void fail(CopyStatus status) {
-        // What ended everything says more than what happened to a file before.
+        // The failure that ended everything says more than an earlier one of a single file.
         if (failure == null || (status.isFatal() && !failure.isFatal())) {
             failure = status;
         }
     }
 
-    /** Notes the failure that ended a run whose other files nobody knows here. */
+    /** Records the failure that ended a run whose other files are unknown here. */
     void fail(CopyFailure why) {
         end = why;
         fail(why.status());
     }
 
-    /** 0, or that of the first failure. */
+    /** 0, or the code of the first failure. */
     int exitCode() {
         CopyStatus f = failure;
         return f == null ? 0 : f.exitCode();
@@ -97,7 +97,7 @@ final class CopyReport {
                 + (o.bytes() > 0 ? "  " + HumanText.size(o.bytesPerSecond()) + "/s" : "");
     }
 
-    /** One sentence about the whole. */
+    /** One sentence about the whole run. */
     String summary() {
         double seconds = (System.nanoTime() - started) / 1e9;
         List<Outcome> good = outcomes.stream().filter(o -> o.status() == CopyStatus.OK && !o.directory()).toList();

@@ -10,7 +10,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-/** The sender's end of one connection: brings all files of a plan, one after the other. Used by one thread. */
+/** The sender's end of one connection: sends all files of a plan, one after the other. Used by one thread. */
 final class CopySender {
     private final CopyChannel channel;
     private final CopyPlan plan;
@@ -31,7 +31,9 @@ final class CopySender {
         this.report = report;
     }
 
-    /** Sends everything; what fails is reported file by file, what ends the connection is thrown as well. */
+    /**
+     * Sends everything; failures are reported file by file, and a failure that ends the connection is thrown as well.
+     */
     void run() throws CopyFailure {
         try {
             for (CopyPlan.Entry e : plan.entries()) {
@@ -53,7 +55,7 @@ final class CopySender {
     }
 
     private void reportRest(CopyFailure why) {
-        try { // results that came before the end count
+        try { // results that arrived before the end count
             for (CopyMessage m = channel.poll(); m != null; m = channel.poll()) {
                 handle(m);
             }
@@ -153,7 +155,7 @@ final class CopySender {
         channel.send(new CopyMessage.Cancel(s.id, status, f != null ? f.sentence() : ""));
     }
 
-    /** Moves the bytes; false if the listener has given the file up. */
+    /** Transfers the bytes; false if the listener has abandoned the file. */
     private boolean transfer(CopySent s, CopySource source) throws IOException {
         CopyMessage.Offer offer = s.offer;
         if (offer != null) {

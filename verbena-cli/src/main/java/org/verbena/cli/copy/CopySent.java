@@ -3,7 +3,7 @@ package org.verbena.cli.copy;
 
 import org.jspecify.annotations.Nullable;
 
-/** A file or directory on its way from a sender, until its result has come. Used by the sender's thread. */
+/** A file or directory in transfer from a sender, until its result has arrived. Used by the thread of the sender. */
 final class CopySent {
     final int id;
     final CopyPlan.Entry entry;

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.HumanText;
 
 /**
- * A file to be sent, open for reading. Its bytes are read once, into the memory that they are sent from, so what was
- * hashed is what was sent; and a file that somebody cuts off meanwhile ends early instead of faulting a mapping.
+ * A file to be sent, open for reading. Its bytes are read once, into the memory that they are sent from, so the hash is
+ * that of the bytes sent; and a file that somebody truncates meanwhile ends early instead of faulting a mapping.
  */
 final class CopySource implements AutoCloseable {
     private static final CopyBytes BOOT = readBoot();
@@ -76,7 +76,7 @@ final class CopySource implements AutoCloseable {
         return before.size();
     }
 
-    /** What a listener is told of the file. */
+    /** The message that describes the file to a listener. */
     CopyMessage.File describe(int id, CopyBytes target) throws IOException {
         return new CopyMessage.File(id, mode(path), before.size(), before.lastModifiedTime().toInstant(), identity(
                 path),
@@ -84,7 +84,7 @@ final class CopySource implements AutoCloseable {
     }
 
     /**
-     * Reads the buffer full.
+     * Fills the buffer.
      *
      * @throws CopyFailure with {@link CopyStatus#CHANGED} if the file ends before
      */
@@ -99,13 +99,13 @@ final class CopySource implements AutoCloseable {
         }
     }
 
-    /** Hashes the start of the file; answers how many bytes are left to do. */
+    /** Hashes the start of the file; returns how many bytes are left. */
     long hash(CopyHash hash, long prefix) throws IOException {
         hash.update(channel, Math.min(CopyProtocol.CHUNK, prefix - hash.position()));
         return prefix - hash.position();
     }
 
-    /** Throws {@link CopyStatus#CHANGED} if the file is not as it was when it was opened. */
+    /** Throws {@link CopyStatus#CHANGED} if the file has changed since it was opened. */
     void checkUnchanged() throws IOException {
         BasicFileAttributes now = Files.readAttributes(path, BasicFileAttributes.class);
         if (!Objects.equals(now.fileKey(), before.fileKey())) {
@@ -131,7 +131,7 @@ final class CopySource implements AutoCloseable {
         return mode;
     }
 
-    /** Which of its bits a copy does not have: words for a person; empty for none. */
+    /** The mode bits that a copy lacks, in words for people; empty for none. */
     static String notKept(Path path) throws IOException {
         int mode = allBits(path);
         List<String> names = new ArrayList<>();
@@ -153,7 +153,7 @@ final class CopySource implements AutoCloseable {
 
     /** Sets permission bits and time of a file or directory, not following a link. */
     static void setAttributes(Path path, int mode, Instant modified) throws IOException {
-        // What a directory has besides is of its place: setgid hands the group on to what is made in it.
+        // Other bits of a directory depend on its place: setgid passes the group on to files that are created in it.
         int own = Files.isDirectory(path) ? allBits(path) & (SETUID | SETGID | STICKY) : 0;
         Files.setAttribute(path, ALL_BITS, own | mode);
         // The view with NOFOLLOW opens nothing, so it also works where the bits just set forbid reading.
@@ -167,7 +167,7 @@ final class CopySource implements AutoCloseable {
         return Files.getFileAttributeView(path, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Which file it is. */
+    /** The identity of the file. */
     static CopyMessage.Identity identity(Path path) throws IOException {
         Map<String, Object> a = Files.readAttributes(path, "unix:dev,ino", LinkOption.NOFOLLOW_LINKS);
         return new CopyMessage.Identity(BOOT, number(a.get("dev")), number(a.get("ino")));

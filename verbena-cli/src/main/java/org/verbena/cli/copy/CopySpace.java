@@ -10,11 +10,11 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.FileSystemSpace;
 import org.verbena.linux.LinuxException;
 
-/** Why a file system takes no more: a sentence for a person. */
+/** Why a file system accepts no more: a sentence for people. */
 final class CopySpace {
     private CopySpace() {}
 
-    /** Whether it is for want of room. */
+    /** Whether the reason is lack of space. */
     static boolean isFull(IOException e) {
         if (e instanceof LinuxException l) {
             return l.errno() == Errno.ENOSPC || l.errno() == Errno.EDQUOT;
@@ -33,7 +33,7 @@ final class CopySpace {
      * What is missing.
      *
      * @param directory one of the file system
-     * @param wanted bytes that were to be written; 0 if it was a name alone
+     * @param wanted bytes that were to be written; 0 if it was only a name
      */
     static String sentence(Path directory, long wanted, IOException e) {
         String where = "the file system of " + HumanText.printable(directory.toString());
@@ -41,7 +41,7 @@ final class CopySpace {
         if (isQuota(e)) {
             return space + "the quota of this user on " + where + " is used up";
         }
-        FileSystemSpace left; // of the directory itself, which may be gone or not be readable
+        FileSystemSpace left; // stat of the directory itself, which may be gone or unreadable
         try {
             left = FileSystemSpace.of(directory);
         } catch (LinuxException unknown) {

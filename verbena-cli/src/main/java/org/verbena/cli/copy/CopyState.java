@@ -17,15 +17,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of an unfinished file, beside it: which source it is of, and how many bytes have been hashed. The file
- * is locked as long as it is open, so that of several processes one writes.
+ * The state of an unfinished file, stored beside it: its source, and how many bytes have been hashed. The file is
+ * locked as long as it is open, so that only one of several processes writes.
  *
  * <pre>
  *  0 u64 "VERBCOPY"   8 u64 version   16 u64 size   24 s64 seconds   32 u64 nanoseconds   40 u64 verified bytes
  * </pre>
  *
- * <p>The number of verified bytes is a claim that is proven before it is used: after a crash of the machine the bytes may
- * be missing, so both ends compare the hash of the prefix.
+ * <p>The number of verified bytes is a claim that is verified before it is used: after a crash of the machine the bytes
+ * may be missing, so both ends compare the hash of the prefix.
  */
 final class CopyState implements AutoCloseable {
     private static final long MAGIC = 0x56455242434f5059L;
@@ -63,7 +63,7 @@ final class CopyState implements AutoCloseable {
         return null;
     }
 
-    /** The verified bytes if the state is of just this source, else 0. */
+    /** The verified bytes if the state belongs to exactly this source, else 0. */
     long verified(long size, Instant modified) throws IOException {
         ByteBuffer all = ByteBuffer.allocate(LENGTH);
         while (all.hasRemaining()) {
@@ -78,9 +78,9 @@ final class CopyState implements AutoCloseable {
         return same && verified > 0 && verified <= size ? verified : 0;
     }
 
-    /** Starts anew, with nothing verified. */
+    /** Starts again, with nothing verified. */
     void begin(long size, Instant modified) throws IOException {
-        channel.truncate(0); // so that a state that is written half is none
+        channel.truncate(0); // so that a half-written state is invalid
         ByteBuffer all = ByteBuffer.allocate(LENGTH).putLong(MAGIC).putLong(VERSION).putLong(size)
                 .putLong(modified.getEpochSecond()).putLong(modified.getNano()).putLong(0).flip();
         while (all.hasRemaining()) {
@@ -88,7 +88,7 @@ final class CopyState implements AutoCloseable {
         }
     }
 
-    /** Notes how many bytes have been hashed. */
+    /** Records how many bytes have been hashed. */
     void verified(long bytes) throws IOException {
         word.clear().putLong(bytes).flip();
         while (word.hasRemaining()) {

@@ -5,8 +5,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends a run cleanly when a person presses Ctrl-C or the process is told to terminate: asks it to stop and gives it a
- * moment, in which it disconnects and notes how far it came.
+ * Ends a run cleanly when a user presses Ctrl-C or the process is told to terminate: asks it to stop and gives it a
+ * moment to disconnect and to record its progress.
  */
 final class CopyStop implements AutoCloseable {
     private final CountDownLatch done = new CountDownLatch(1);

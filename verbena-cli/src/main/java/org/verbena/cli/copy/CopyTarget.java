@@ -33,14 +33,14 @@ import org.verbena.verbs.VerbsException;
  * A file that arrives: first as an unfinished file whose space is reserved, which a peer writes through a mapping, then
  * renamed to its place. Used by one thread at a time.
  *
- * <p>This process itself never touches the mapping (it hashes with read(2)), so a file that somebody cuts off meanwhile
- * cannot fault it. What was verified stays for a later attempt; a file of which nothing was is removed.
+ * <p>This process itself never accesses the mapping (it hashes with read(2)), so a file that somebody truncates
+ * meanwhile cannot fault it. Verified bytes stay for a later attempt; a file without any is removed.
  */
 final class CopyTarget implements AutoCloseable {
-    /** Bytes that are mapped at once. */
+    /** The number of bytes that are mapped at once. */
     static final long WINDOW = 256L << 20;
 
-    /** Looks after the connection during long work. */
+    /** Serves the connection during long work. */
     interface Tick {
         void tick() throws CopyFailure;
     }
@@ -83,7 +83,7 @@ final class CopyTarget implements AutoCloseable {
     /**
      * Opens the unfinished file of a source and reserves its space.
      *
-     * @param tick called from time to time if that lasts
+     * @param tick called from time to time if that takes long
      */
     static CopyTarget open(CopyTree tree, CopyMessage.File source, Tick tick) throws IOException {
         CopyTree.Place place = tree.place(source.path());
@@ -129,7 +129,7 @@ final class CopyTarget implements AutoCloseable {
         }
     }
 
-    /** Takes all the space now, so that a full disk is known before the first byte moves. */
+    /** Allocates all the space now, so that a full disk is known before the first byte moves. */
     private void reserve(Tick tick) throws IOException {
         int flags = PosixFile.O_RDWR | PosixFile.O_CREAT | PosixFile.O_NOFOLLOW | (keep ? 0 : PosixFile.O_TRUNC);
         try (Fd fd = PosixFile.open(place.part(), flags, 0600)) {
@@ -141,7 +141,7 @@ final class CopyTarget implements AutoCloseable {
                 writeZeros(tick);
                 return;
             }
-            // ENOMEM: a file system in memory, and the memory is short
+            // ENOMEM: a file system in memory that is short of memory
             if (e.errno() == Errno.ENOSPC || e.errno() == Errno.EDQUOT || e.errno() == Errno.ENOMEM) {
                 throw new CopyFailure(CopyStatus.NO_SPACE, CopySpace.sentence(place.parent(), source.size(), e), e);
             }
@@ -191,7 +191,7 @@ final class CopyTarget implements AutoCloseable {
         return hash.value();
     }
 
-    /** Hashes the offered prefix; answers how many bytes are left to do, so that the caller may look around. */
+    /** Hashes the offered prefix; returns how many bytes are left, so that the caller may do other work in between. */
     long hashOffered() throws IOException {
         try {
             hash.update(file, Math.min(CopyProtocol.CHUNK, offered - hash.position()));
@@ -201,7 +201,7 @@ final class CopyTarget implements AutoCloseable {
         return offered - hash.position();
     }
 
-    /** Continues behind the offered prefix, or from the start if that was not the source's. */
+    /** Continues behind the offered prefix, or from the start if the prefix is not that of the source. */
     void start(boolean resume) throws IOException {
         if (resume) {
             resumedFrom = offered;
@@ -244,7 +244,7 @@ final class CopyTarget implements AutoCloseable {
         return hash.position() == windowEnd;
     }
 
-    /** Takes the window away; when this returns nobody writes the file any more. */
+    /** Deregisters the window; when this returns nobody writes the file any more. */
     void closeWindow() throws VerbsException {
         MemoryRegion r = region;
         if (r != null) {
@@ -258,7 +258,7 @@ final class CopyTarget implements AutoCloseable {
         }
     }
 
-    /** Makes the file durable and puts it at its place. */
+    /** Makes the file durable and moves it to its place. */
     void commit() throws IOException {
         Path part = place.part();
         file.force(true);
@@ -268,7 +268,7 @@ final class CopyTarget implements AutoCloseable {
         keep = false;
     }
 
-    /** Forgets what has arrived. */
+    /** Discards what has arrived. */
     void discard() {
         keep = false;
     }

@@ -22,15 +22,15 @@ import org.verbena.cli.support.HumanText;
 import org.verbena.linux.PathBytes;
 
 /**
- * The directory of a listener: turns what a peer calls a path into a place below the directory, or refuses. Safe for
- * use by several threads.
+ * The directory of a listener: turns the path that a peer sends into a place below the directory, or refuses it. Safe
+ * for use by several threads.
  *
  * <p>A path is refused if it is absolute or empty, if one of its names is empty, {@code "."}, {@code ".."}, too long,
  * has a NUL or is {@link #AREA}, or if one of its directories is a symbolic link that leads out of the directory. A
  * symbolic link at the end is never followed: a copy replaces the link.
  */
 final class CopyTree {
-    /** Where files lie that are not whole yet. */
+    /** The folder of files that are not complete yet. */
     static final String AREA = ".verbena-copy";
 
     private static final int MAX_NAME = 255;
@@ -44,8 +44,8 @@ final class CopyTree {
      *
      * @param parent the directory, free of symbolic links
      * @param target the file in it
-     * @param area where the unfinished file lies, in the same file system
-     * @param key the unfinished file's name without ending
+     * @param area the folder of the unfinished file, in the same file system
+     * @param key the name of the unfinished file without extension
      */
     record Place(Path parent, Path target, Path area, String key) {
         Path part() {
@@ -137,7 +137,7 @@ final class CopyTree {
                 try {
                     Files.createDirectory(child);
                 } catch (FileAlreadyExistsException e) {
-                    if (attempt > 2) { // another sender made it meanwhile: look again, but not for ever
+                    if (attempt > 2) { // another sender created it meanwhile: check again, but not forever
                         throw e;
                     }
                 }
@@ -176,7 +176,7 @@ final class CopyTree {
         }
     }
 
-    /** Below the root, or where a file could not be renamed from there to {@code parent} below that. */
+    /** Below the root, or below {@code parent} if a file could not be renamed from the root to it. */
     private Path area(Path parent) throws IOException {
         boolean sameFileSystem = Objects.equals(Files.getAttribute(parent, "unix:dev"), Files.getAttribute(root,
                 "unix:dev"));
@@ -201,14 +201,14 @@ final class CopyTree {
         return claimed.add(place);
     }
 
-    /** Gives a place free, and removes the area of unfinished files if nobody needs it and it is empty. */
+    /** Releases a place, and removes the area of unfinished files if nobody needs it and it is empty. */
     synchronized void release(Place place) {
         claimed.remove(place);
         if (claimed.stream().noneMatch(p -> p.area().equals(place.area()))) {
             try {
                 Files.deleteIfExists(place.area());
             } catch (IOException e) {
-                // not empty: a later attempt continues with what is there
+                // not empty: a later attempt continues with its contents
             }
         }
     }

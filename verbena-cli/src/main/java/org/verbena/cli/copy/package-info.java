@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** {@code verbena copy}: files between processes of one host and of two, through remote memory. */
+/** {@code verbena copy}: copies files between processes of one host or of two through remote memory. */
 @NullMarked
 package org.verbena.cli.copy;
 

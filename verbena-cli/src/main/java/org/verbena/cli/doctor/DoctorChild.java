@@ -25,12 +25,12 @@ import org.verbena.cli.support.OwnJvm;
 import org.verbena.linux.LinuxException;
 
 /**
- * A part of the work in a fresh JVM: what needs a second process, and what may end the process in which it runs. It
- * answers with one line of JSON.
+ * A part of the work in a fresh JVM: checks that need a second process, and checks that may end the process in which
+ * they run. The child answers with one line of JSON.
  */
 final class DoctorChild {
     private static final ObjectMapper JSON = new ObjectMapper();
-    /** A crash is a finding: it leaves no files behind. What the JVM logs is nobody's, and no part of the answer. */
+    /** A crash is a finding: it leaves no files behind. The log of the JVM is discarded, and no part of the answer. */
     private static final List<String> QUIET = List.of("-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=/dev/null",
             "-Xlog:disable");
     private static final int KEPT_ERRORS = 400;
@@ -49,7 +49,7 @@ final class DoctorChild {
         }
     }
 
-    /** Runs {@code verbena doctor --as=role}, after the words of {@code before}. */
+    /** Runs {@code verbena doctor --as=role}, after the arguments {@code before}. */
     static JsonNode ask(List<String> before, String role, Duration limit) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(before);
         command.addAll(OwnJvm.command(QUIET, List.of("doctor", "--as=" + role)));
@@ -84,7 +84,7 @@ final class DoctorChild {
         return last.isEmpty() ? null : JSON.readTree(last);
     }
 
-    /** What a JVM prints of a crash: the signal, and the place where it happened. */
+    /** The report of a JVM about its crash: the signal, and the place where it happened. */
     private static String crash(String out) {
         return out.lines().filter(l -> CRASH.matcher(l).matches()).map(l -> l.substring(1).strip())
                 .reduce("", (all, line) -> all + line + "; ");
@@ -93,7 +93,7 @@ final class DoctorChild {
     private static Process start(List<String> command) throws IOException {
         try {
             return new ProcessBuilder(command).start();
-        } catch (IOException e) { // its message ends with the errno, and much advice on other errors
+        } catch (IOException e) { // its message ends with the errno, and long advice on other errors
             String message = String.valueOf(e.getMessage());
             Matcher errno = ERRNO.matcher(message);
             String call = "start " + command.getFirst();
@@ -127,7 +127,7 @@ final class DoctorChild {
         return JSON.writeValueAsString(new LinkedHashMap<>(answer));
     }
 
-    /** In the child: ends it after a time, whatever it does, and when its parent has ended. */
+    /** In the child: ends it after a time limit, whatever it does, and when its parent has ended. */
     static void endsWithParent(Duration limit) {
         Thread.ofPlatform().daemon().name("doctor-limit").start(() -> {
             try {
@@ -140,10 +140,10 @@ final class DoctorChild {
         Thread.ofPlatform().daemon().name("doctor-parent").start(() -> {
             try {
                 while (System.in.read() >= 0) {
-                    // nothing comes, but the end of the stream when the parent has ended
+                    // there is no input; the stream ends when the parent has ended
                 }
             } catch (IOException e) {
-                // as well
+                // also the end of the parent
             }
             Runtime.getRuntime().halt(ExitCode.FAILURE);
         });

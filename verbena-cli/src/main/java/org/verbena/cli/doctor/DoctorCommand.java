@@ -24,7 +24,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 
-/** {@code verbena doctor}: what this machine can do, and what to do where it cannot. */
+/** {@code verbena doctor}: what this machine supports, and how to enable what it does not. */
 @Command(name = "doctor", description = {"Tries what Verbena needs, and what it could use, on this machine.",
     "The exit code is 0 only if verbs over shm0 work."})
 public final class DoctorCommand implements Callable<Integer> {
@@ -43,7 +43,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     @Option(names = "--json", description = "Print JSON.") private boolean json;
 
-    /** What this process does for another one. */
+    /** The role of this process for another one. */
     @Option(names = "--as", hidden = true, paramLabel = "ROLE") private @Nullable String role;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
@@ -59,7 +59,7 @@ public final class DoctorCommand implements Callable<Integer> {
             out.flush();
             return 0;
         }
-        boolean granted = Sys.class.getModule().isNativeAccessEnabled(); // before a call changes that
+        boolean granted = Sys.class.getModule().isNativeAccessEnabled(); // before a call changes the result
         Ansi ansi = Terminal.OUT.colours().ansi();
         rehearse(ansi);
         DoctorReport report = new DoctorReport(out, ansi);
@@ -76,8 +76,8 @@ public final class DoctorCommand implements Callable<Integer> {
     }
 
     /**
-     * Reports a failure to nobody, so that every class of a report is loaded: a check may use up the descriptors, and a
-     * class that cannot be loaded then is lost to the JVM for good.
+     * Reports a failure without output, so that every class of a report is loaded: a check may exhaust the descriptors,
+     * and a class that cannot be loaded then is unusable in this JVM for good.
      */
     private static void rehearse(Ansi ansi) throws IOException {
         DoctorReport report = new DoctorReport(new PrintWriter(Writer.nullWriter()), ansi);
@@ -87,7 +87,7 @@ public final class DoctorCommand implements Callable<Integer> {
         List<DoctorCheck.Line> lines = DoctorRunner.run(List.of(fails), MAIN::equals, report::print);
         report.summary(lines);
         DoctorReport.json(lines);
-        ZoneId _ = ZoneId.systemDefault(); // what a provider logs meanwhile bears a time
+        ZoneId _ = ZoneId.systemDefault(); // messages that a provider logs meanwhile have a time
     }
 
     private String play(String what) throws Exception {

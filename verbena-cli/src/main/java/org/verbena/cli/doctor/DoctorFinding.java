@@ -9,7 +9,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.verbs.VerbsException;
 
 /**
- * What a check has found.
+ * The finding of a check.
  *
  * @param verdict how far it works
  * @param evidence what was tried, and what it answered
@@ -33,14 +33,14 @@ record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
         return new DoctorFinding(DoctorVerdict.NO, evidence, remedy);
     }
 
-    /** A try that failed, with the usual remedy for its errno. */
+    /** A failed attempt, with the usual remedy for its errno. */
     static DoctorFinding failed(Throwable failure) {
         return failure instanceof IllegalCallerException
                 ? no("not tried: native access is denied", "see native")
                 : no(sentence(failure), remedy(failure));
     }
 
-    /** A try that failed, with a remedy of its own unless the cause is a general one. */
+    /** A failed attempt, with a specific remedy unless the cause is a general one. */
     static DoctorFinding failed(Throwable failure, String remedy) {
         return switch (errno(failure)) {
             case Errno.EMFILE, Errno.ENFILE, Errno.ENOMEM, Errno.ENOSPC -> failed(failure);
@@ -48,7 +48,7 @@ record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
         };
     }
 
-    /** What a failure says, in one line. */
+    /** The message of a failure, in one line. */
     static String sentence(Throwable failure) {
         if (failure instanceof ExecutionException && failure.getCause() != null) {
             return sentence(failure.getCause());
@@ -61,7 +61,7 @@ record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
                 : failure.getClass().getSimpleName() + (message.isEmpty() ? "" : ": " + message);
     }
 
-    /** The errno of a failure or of what caused it; 0 if there is none. */
+    /** The errno of a failure or of its cause; 0 if there is none. */
     static int errno(Throwable failure) {
         int depth = 0;
         for (Throwable t = failure; t != null && depth < 10; t = t.getCause(), depth++) {
@@ -97,7 +97,7 @@ record DoctorFinding(DoctorVerdict verdict, String evidence, String remedy) {
         };
     }
 
-    /** Whether a class is missing, however often what says so is wrapped. */
+    /** Whether a class is missing, however often the exception that says so is wrapped. */
     private static boolean isLinkage(Throwable failure) {
         return failure instanceof LinkageError || failure.getCause() != null && isLinkage(failure.getCause());
     }

@@ -30,7 +30,7 @@ final class DoctorHost {
     private static final long TOO_LITTLE = 32L << 20;
     private static final long FEW_FILES = 1024;
 
-    /** Read once, for to read it takes a descriptor. */
+    /** Read once, since reading it takes a descriptor. */
     private static final Optional<DoctorProc.Limit> OPEN_FILES = limit("Max open files");
 
     private static final List<String> WANTED = List.of("NET_RAW", "NET_ADMIN", "BPF", "PERFMON", "SYS_ADMIN",
@@ -55,7 +55,7 @@ final class DoctorHost {
                 : DoctorFinding.ok(evidence);
     }
 
-    /** {@code granted}: what the JVM said before anything was called. */
+    /** {@code granted}: the answer of the JVM before any call. */
     static DoctorFinding nativeAccess(boolean granted) {
         try {
             Sys.requireNativeAccess();
@@ -104,7 +104,7 @@ final class DoctorHost {
         }
     }
 
-    /** {@code writable}: what is sealed against that can be mapped to be written all the same. */
+    /** {@code writable}: whether a sealed file can still be mapped for writing. */
     static DoctorFinding sealed(boolean writable) {
         String evidence = "memfd_create, two mappings, sealed against shrinking, growing and writing";
         return writable
@@ -133,7 +133,7 @@ final class DoctorHost {
                 : available < SCARCE ? DoctorFinding.limited(evidence, remedy) : DoctorFinding.ok(evidence);
     }
 
-    /** Memory that is allocated is in memory files, which do not lie in any directory; the counters' files do. */
+    /** Allocated memory is in memory files, which are in no directory; counter files are. */
     private static String devShm() {
         Path path = Path.of("/dev/shm");
         try {
@@ -227,7 +227,7 @@ final class DoctorHost {
         return n == DoctorProc.UNLIMITED ? "unlimited" : bytes(n);
     }
 
-    /** Bytes in the largest unit of which there is one, with one digit behind the point. */
+    /** Bytes in the largest unit that they fill, with one digit after the point. */
     static String bytes(long n) {
         List<String> units = List.of("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB");
         int unit = n < 1024 ? 0 : (63 - Long.numberOfLeadingZeros(n)) / 10;
@@ -237,7 +237,7 @@ final class DoctorHost {
                         .replace(".0 ", " ");
     }
 
-    /** Whether a call is refused for want of a right. */
+    /** Whether a call is refused for lack of a right. */
     static boolean isForbidden(LinuxException e) {
         return e.errno() == Errno.EPERM || e.errno() == Errno.EACCES;
     }

@@ -28,7 +28,7 @@ import org.verbena.linux.SockDiag;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UdmaBuf;
 
-/** What the kernel offers beyond memory: programs, rings, sockets that tell of themselves, device memory. */
+/** Kernel features beyond memory: BPF programs, rings, socket diagnostics, device memory. */
 final class DoctorKernel {
     private static final Path ROOT = Path.of("/");
     private static final Path CLASS_NET = Path.of("/sys/class/net");
@@ -94,7 +94,7 @@ final class DoctorKernel {
 
     // ---- sock_diag
 
-    /** Asks the kernel for the other end of a connection, as a server does that is to learn who its client is. */
+    /** Asks the kernel for the other end of a connection, like a server that identifies its client. */
     static DoctorFinding sockDiag() throws IOException {
         try (SockDiag diag = SockDiag.open();
                 ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress

@@ -16,9 +16,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Texts of proc(5) and sysfs(5). What is not there or not as it should be reads as absent; nothing throws. */
+/** Texts of proc(5) and sysfs(5). Missing or malformed text reads as absent; nothing throws. */
 final class DoctorProc {
-    /** What {@code unlimited} reads as. */
+    /** The value of {@code unlimited}. */
     static final long UNLIMITED = Long.MAX_VALUE;
 
     private static final int MAX_BYTES = 4 << 20;
@@ -27,7 +27,7 @@ final class DoctorProc {
 
     private DoctorProc() {}
 
-    /** A limit of a process in its unit; {@link #UNLIMITED} is none. */
+    /** A limit of a process in its unit; {@link #UNLIMITED} means no limit. */
     record Limit(long soft, long hard) {}
 
     /** The first two numbers of a kernel's release. */
@@ -37,7 +37,7 @@ final class DoctorProc {
         }
     }
 
-    /** What a file holds, at most 4 MiB of it; empty if it cannot be read. */
+    /** The contents of a file, at most 4 MiB of it; empty if it cannot be read. */
     static String read(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             return new String(in.readNBytes(MAX_BYTES), StandardCharsets.UTF_8);
@@ -46,7 +46,7 @@ final class DoctorProc {
         }
     }
 
-    /** The names in a directory, in their order; none if it cannot be read. */
+    /** The names in a directory, sorted; none if it cannot be read. */
     static List<String> names(Path directory) {
         try (Stream<Path> entries = Files.list(directory)) {
             return entries.map(p -> p.getFileName().toString()).sorted().toList();
@@ -55,7 +55,7 @@ final class DoctorProc {
         }
     }
 
-    /** A field of {@code /proc/PID/status}: what stands behind {@code name:}. */
+    /** A field of {@code /proc/PID/status}: the text behind {@code name:}. */
     static Optional<String> field(String status, String name) {
         return status.lines().filter(l -> l.startsWith(name + ":")).map(l -> l.substring(name.length() + 1).strip())
                 .findFirst();
@@ -82,7 +82,7 @@ final class DoctorProc {
         return Optional.empty();
     }
 
-    /** A whole number from 0, or {@code unlimited}; what is above 63 bits is unlimited as well. */
+    /** A whole number from 0, or {@code unlimited}; a value above 63 bits is unlimited as well. */
     static OptionalLong number(String word) {
         String w = word.strip();
         if (w.equals("unlimited")) {
@@ -106,13 +106,13 @@ final class DoctorProc {
                 : Optional.empty();
     }
 
-    /** Where a module of the kernel is. */
+    /** The state of a kernel module. */
     enum Module {
-        /** In the kernel now. */
+        /** Loaded. */
         LOADED("is loaded"),
-        /** Part of the kernel. */
+        /** Built in. */
         BUILT_IN("is built into the kernel"),
-        /** On the disk. */
+        /** Available on disk. */
         AVAILABLE("is installed and not loaded"),
         /** Nowhere. */
         ABSENT("is not there"),
@@ -133,7 +133,7 @@ final class DoctorProc {
     /** Looks for a module; the root is {@code /}, a parameter so that a test can bring its own. */
     static Module module(Path root, String release, String name) {
         if (Files.isDirectory(root.resolve("sys/module/" + name + "/holders"))) {
-            return Module.LOADED; // what is built in has no such folder
+            return Module.LOADED; // a built-in module has no such folder
         }
         Path folder = root.resolve("lib/modules").resolve(release).normalize();
         if (!folder.startsWith(root.resolve("lib/modules")) || !Files.isDirectory(folder)) {

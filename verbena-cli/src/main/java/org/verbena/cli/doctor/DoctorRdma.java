@@ -11,13 +11,13 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LibIbverbs;
 import org.verbena.linux.LinuxException;
 
-/** Other devices for verbs: libibverbs, which loads drivers of its own, and what the kernel knows. */
+/** Other devices for verbs: libibverbs, which loads its own drivers, and devices that the kernel knows. */
 final class DoctorRdma {
     private static final Path INFINIBAND = Path.of("/sys/class/infiniband");
 
     private DoctorRdma() {}
 
-    /** Asks in a second process: the library and its drivers are not ours, and may end the process they run in. */
+    /** Asks in a second process: the library and its drivers are foreign code, and may end the process they run in. */
     static DoctorFinding run() throws IOException, InterruptedException {
         try {
             return DoctorChild.finding(DoctorChild.ask(List.of(), "rdma", DoctorCommand.CHILD_LIMIT));
@@ -65,7 +65,7 @@ final class DoctorRdma {
                                 + " --device=/dev/infiniband), and does rdma-core have its driver?");
     }
 
-    /** How a device comes about. */
+    /** How to create a device. */
     private static String devices(DoctorProc.Module rxe) {
         return switch (rxe) {
             case LOADED, BUILT_IN -> "rdma link add rxe0 type rxe netdev INTERFACE";
@@ -74,7 +74,7 @@ final class DoctorRdma {
         };
     }
 
-    /** The file of the library that this process has loaded. */
+    /** The library file that this process has loaded. */
     private static String loaded() {
         Optional<String> path = DoctorProc.read(Path.of("/proc/self/maps")).lines()
                 .map(l -> l.substring(l.lastIndexOf(' ') + 1)).filter(p -> p.contains("/libibverbs.so")).findFirst();

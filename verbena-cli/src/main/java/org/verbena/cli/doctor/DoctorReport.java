@@ -13,22 +13,22 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * Lines for a person, in three columns within 80: verdict, name, and what was found with what to do about it.
- * Control characters of what was found are shown as question marks.
+ * Lines for a person, in three columns within 80: verdict, name, and the finding with its remedy. Control characters of
+ * a finding are shown as question marks.
  */
 final class DoctorReport {
     private static final int WIDTH = 80;
     private static final int VERDICT = 9;
     private static final int NAME = 14;
     private static final int TEXT = WIDTH - VERDICT - NAME;
-    /** One column more where there is no such sign. */
+    /** One column more where that character is missing. */
     private static final String ARROW = "→ ";
     private static final String ABSENT = "absent";
 
     private final PrintWriter out;
     private final Ansi ansi;
     private String group = "";
-    /** Lines of what is not used, which come last. */
+    /** Lines of unused features, which are printed last. */
     private final List<DoctorCheck.Line> unused = new ArrayList<>();
 
     DoctorReport(PrintWriter out, Ansi ansi) {
@@ -36,7 +36,7 @@ final class DoctorReport {
         this.ansi = ansi;
     }
 
-    /** Prints a line, below its heading; those of what is not used with the summary. */
+    /** Prints a line below its heading; lines of unused features are printed with the summary. */
     void print(DoctorCheck.Line line) {
         if (line.check().isUsed()) {
             show(line);
@@ -73,7 +73,7 @@ final class DoctorReport {
         out.flush();
     }
 
-    /** One sentence about the whole. */
+    /** One sentence about the whole report. */
     void summary(List<DoctorCheck.Line> lines) {
         unused.forEach(this::show);
         Map<DoctorVerdict, Integer> counts = new LinkedHashMap<>();

@@ -10,7 +10,7 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** RoCE in Java: each of its devices opened, which binds the UDP port of RoCE for a moment. */
+/** RoCE in Java: opens each of its devices, which binds the UDP port of RoCE for a moment. */
 final class DoctorRoce {
     private DoctorRoce() {}
 

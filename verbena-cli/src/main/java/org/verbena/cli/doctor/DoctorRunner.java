@@ -12,15 +12,15 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Runs checks, each on a thread of its own, and hands their lines on in the order of the checks. What a check throws is
- * its finding; one that does not answer in time is left behind, for its thread is a daemon's.
+ * Runs checks, each on a thread of its own, and passes their lines on in the order of the checks. An exception of a
+ * check is its finding; a check that does not answer in time is abandoned, since its thread is a daemon.
  */
 final class DoctorRunner {
     private DoctorRunner() {}
 
     /**
-     * Runs the checks of those groups that {@code alone} names one after the other, so that the descriptors and the
-     * memory of one are not what another one lacks; then the others all at once.
+     * Runs the checks of the groups that {@code alone} names one after the other, so that none lacks descriptors or
+     * memory that another one uses; then all others at once.
      */
     static List<DoctorCheck.Line> run(List<DoctorCheck> checks, Predicate<String> alone,
             Consumer<DoctorCheck.Line> listener) {
@@ -46,7 +46,7 @@ final class DoctorRunner {
             try {
                 Thread.ofPlatform().daemon().name("doctor-" + c.name()).start(task);
             } catch (OutOfMemoryError noThread) {
-                task.run(); // here then, without a limit of time
+                task.run(); // runs here then, without a time limit
             }
         }
         List<DoctorCheck.Line> lines = new ArrayList<>();
@@ -59,7 +59,7 @@ final class DoctorRunner {
         return lines;
     }
 
-    @SuppressWarnings("CatchAndPrintStackTrace") // for who asks with VERBENA_DEBUG
+    @SuppressWarnings("CatchAndPrintStackTrace") // for users who set VERBENA_DEBUG
     private static DoctorFinding guarded(DoctorCheck c) {
         try {
             return c.probe().call();

@@ -42,9 +42,9 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.CounterFolder;
 
 /**
- * The main job itself: two queue pairs connect; one writes a pattern into memory that the other has allocated, adds to a
- * word behind it and sends a message; the other looks at its memory and answers. Last the first one reads memory that
- * the other has registered, which goes through the kernel if they are two processes.
+ * The main job itself: two queue pairs connect; one writes a pattern into memory that the other has allocated, adds to
+ * a word behind it and sends a message; the other checks its memory and answers. Finally the first one reads memory
+ * that the other has registered, which involves the kernel if they are two processes.
  */
 final class DoctorVerbs {
     static final String DEVICE = "shm0";
@@ -61,7 +61,7 @@ final class DoctorVerbs {
     private static final String READ = "read";
     private static final String REASON = "reason";
 
-    /** The exchange with a second process, which three checks look at; run once. */
+    /** The exchange with a second process, which three checks evaluate; run once. */
     private final FutureTask<JsonNode> pair = new FutureTask<>(DoctorVerbs::pair);
 
     /** Both ends in this process, each with a context of its own. */
@@ -88,7 +88,7 @@ final class DoctorVerbs {
     }
 
     private JsonNode answer() throws Exception {
-        pair.run(); // does nothing the second time, and get waits for the first
+        pair.run(); // the second call does nothing, and get waits for the first
         return get(pair);
     }
 
@@ -100,7 +100,7 @@ final class DoctorVerbs {
         }
     }
 
-    /** A READ of memory that was registered: process_vm_readv, for which one process needs the right to ptrace. */
+    /** A READ of memory that was registered: process_vm_readv, for which a process needs the ptrace right. */
     DoctorFinding registered() throws LinuxException {
         int scope = Prctl.yamaScope();
         String state = (scope < 0 ? "no Yama" : "kernel.yama.ptrace_scope " + scope) + "; this process is "
@@ -118,7 +118,7 @@ final class DoctorVerbs {
                 + " (" + answer.path(REASON).asText() + "); " + state, remedy(scope));
     }
 
-    /** Whether another process of this user sees this one's objects, by the file that it keeps for that. */
+    /** Whether another process of this user sees the objects of this one, through its counter file. */
     DoctorFinding counters() {
         CounterFolder folder = CounterFolder.own();
         JsonNode answer;
@@ -156,7 +156,7 @@ final class DoctorVerbs {
         }
     }
 
-    /** What the second process does for the first one; it prints what {@link #initiate} answers. */
+    /** The work of the second process for the first one; it prints the result of {@link #initiate}. */
     static String peer(int port, long first) throws IOException {
         return DoctorChild.print(initiate(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), first));
     }
@@ -201,7 +201,7 @@ final class DoctorVerbs {
         }
     }
 
-    /** Throws why the other end has ended, if it has. */
+    /** Throws the reason why the other end has ended, if it has. */
     private static void requireRunning(FutureTask<?> other) throws Exception {
         if (other.isDone()) {
             throw new DoctorChild.Failed("the other end ended too early: " + get(other));
@@ -209,8 +209,8 @@ final class DoctorVerbs {
     }
 
     /**
-     * The end that writes. Answers how its READ of registered memory ended, and why, and how many objects it has seen of
-     * the other process, or why none.
+     * The end that writes. Returns how its READ of registered memory ended, and why, and how many objects of the other
+     * process it has seen, or why none.
      */
     private static Map<String, String> initiate(InetSocketAddress address, long other) throws IOException {
         try (Context context = Verbs.open(DEVICE)) {

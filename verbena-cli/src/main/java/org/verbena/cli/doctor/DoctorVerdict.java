@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.doctor;
 
-/** How far a thing works here. */
+/** How far a feature works here. */
 enum DoctorVerdict {
     /** It works. */
     OK("ok", "green"),
-    /** It works in part, or nobody can say without changing the machine. */
+    /** It works in part, or that cannot be determined without changing the machine. */
     LIMITED("limited", "yellow"),
     /** It does not work. */
     NO("no", "red");

@@ -22,8 +22,8 @@ import org.verbena.linux.NetworkNamespace;
 import org.verbena.linux.Xsk;
 
 /**
- * Sends a packet through AF_XDP: between two interfaces of a pair in a network namespace that is made for it and goes
- * with it. The interfaces of the machine are not touched.
+ * Sends a packet through AF_XDP: between the two interfaces of a veth pair in a network namespace that is created for
+ * it and disappears with it. The interfaces of the machine are not touched.
  */
 final class DoctorXdp {
     private static final int CHUNK = 4096;
@@ -43,7 +43,7 @@ final class DoctorXdp {
         }
     }
 
-    /** In a second process, in a user namespace that was made for it: it tries no further one. */
+    /** In a second process, in a user namespace that was created for it: it creates no further one. */
     static DoctorFinding runInUserNamespace() throws Exception {
         try {
             return DoctorFinding.ok(NetworkNamespace.callInNew(DoctorXdp::exchange));
@@ -65,7 +65,7 @@ final class DoctorXdp {
         };
     }
 
-    /** Where no namespace can be made: what can be tried without an interface. */
+    /** Where no namespace can be created: the checks that need no interface. */
     private static DoctorFinding withoutNamespace(LinuxException why) throws Exception {
         String tried = why.getMessage() + "; ";
         try (Xsk socket = socket(Mapping.anonymous((long) CHUNK * CHUNKS));
@@ -79,7 +79,7 @@ final class DoctorXdp {
         }
     }
 
-    /** Whether the kernel could, if the user were allowed to: the same in a user namespace of a second process. */
+    /** Whether the kernel supports it, if the user were permitted: the same in a user namespace of a second process. */
     private static String inUserNamespace() throws InterruptedException {
         String begin = "in a user namespace of its own: ";
         try {
@@ -105,7 +105,7 @@ final class DoctorXdp {
             Bpf.instruction(0x95, 0, 0, 0, 0)}, "Apache-2.0");
     }
 
-    /** In the new namespace. Everything in it goes with its last descriptor, whatever happens here. */
+    /** In the new namespace. Everything in it disappears with its last descriptor, whatever happens here. */
     private static String exchange() throws Exception {
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
             NetworkLinks.createVeth(netlink, "doctor0", "doctor1");
@@ -182,7 +182,7 @@ final class DoctorXdp {
         throw new LinuxException("a packet sent through AF_XDP", error == 0 ? Errno.ETIMEDOUT : error);
     }
 
-    /** Ethernet to everybody, of a type that is for experiments. */
+    /** An Ethernet broadcast frame of an experimental type. */
     private static byte[] packet() {
         ByteBuffer p = ByteBuffer.allocate(PACKET);
         p.putShort((short) 0xffff).putInt(0xffffffff).putShort((short) 0x0200).putInt(1).putShort((short) 0x88b5);

@@ -12,7 +12,7 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
-/** The memory of one end's messages: one that is sent again and again, and a place for each that is received. */
+/** The memory for the messages of one end: one that is sent repeatedly, and a slot for each that is received. */
 final class CmMessages implements AutoCloseable {
     private final MemoryRegion region;
     private final int count;
@@ -34,12 +34,12 @@ final class CmMessages implements AutoCloseable {
         return region;
     }
 
-    /** What is sent, at the beginning of the region. */
+    /** The message to send, at the beginning of the region. */
     MemorySegment sent() {
         return region.segment().asSlice(0, size);
     }
 
-    /** What arrived, with the header. */
+    /** The received message, with the header. */
     MemorySegment place(int message) {
         return region.segment().asSlice(at(message), header + (long) size);
     }
@@ -53,7 +53,7 @@ final class CmMessages implements AutoCloseable {
         return size + (long) message * (header + size);
     }
 
-    /** Posts a receive for each; its number is that of the message's place. */
+    /** Posts a receive for each; its work request id is the slot of the message. */
     void postReceives(QueuePair qp) throws PeerException {
         for (int i = 0; i < count; i++) {
             int error = qp.receiveQueue().post(i, region, at(i), header + (long) size);
@@ -63,7 +63,7 @@ final class CmMessages implements AutoCloseable {
         }
     }
 
-    /** Compares a part of a message that arrived with what it has to be. */
+    /** Compares a part of a received message with its expected contents. */
     static void compare(int message, MemorySegment arrived, MemorySegment expected) throws IOException {
         long at = arrived.mismatch(expected);
         if (at >= 0) {

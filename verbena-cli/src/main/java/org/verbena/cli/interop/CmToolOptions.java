@@ -7,11 +7,11 @@ import picocli.CommandLine.Option;
 
 import org.verbena.cli.support.Units;
 
-/** The options of librdmacm's {@code ucmatose} and {@code udaddy}, and those that Verbena's have besides. */
+/** The options of librdmacm's {@code ucmatose} and {@code udaddy}, and the additional ones of Verbena. */
 final class CmToolOptions extends CmToolPlace {
     private static final int MAX_SIZE = 1 << 20;
     private static final int MAX_COUNT = 16_384;
-    /** What the messages of one connection may take. */
+    /** The most memory that the messages of one connection may take. */
     private static final long MAX_BYTES = 1L << 30;
 
     @Option(names = {"-c", "--connections"}, paramLabel = "N",
@@ -23,7 +23,7 @@ final class CmToolOptions extends CmToolPlace {
     @Option(names = {"-S", "--size"}, paramLabel = "BYTES", converter = Units.Bytes.class, defaultValue = "100",
             description = "Size of a message (${DEFAULT-VALUE}).") private long size;
 
-    /** Refuses what is out of range. */
+    /** Refuses values out of range. */
     void check() {
         checkPlace();
         range("--connections", connections, 1, 1024);
@@ -47,7 +47,7 @@ final class CmToolOptions extends CmToolPlace {
         return (int) size;
     }
 
-    /** Says what was done, in so many nanoseconds. */
+    /** Reports what was done, in the given nanoseconds. */
     void report(long nanos) throws IOException {
         report(connections, count, size, nanos);
     }

@@ -17,7 +17,7 @@ import org.verbena.cli.support.OpenDevices;
 import org.verbena.cli.support.OwnAddresses;
 import org.verbena.cli.support.PeerException;
 
-/** Where the two ends of librdmacm's programs are, and what they say. */
+/** The addresses of the two ends of librdmacm's programs, and their output. */
 abstract class CmToolPlace {
     @Spec(Spec.Target.MIXEE)
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -44,7 +44,7 @@ abstract class CmToolPlace {
     @SuppressWarnings("UnusedVariable") // picocli looks at it
     private boolean help;
 
-    /** Refuses what is out of range. */
+    /** Refuses values out of range. */
     final void checkPlace() {
         if (server != null && bind != null) {
             throw usage("--bind belongs to a server, which has no --server");
@@ -70,7 +70,7 @@ abstract class CmToolPlace {
         return server == null;
     }
 
-    /** Where the server is, or is to be, on a device. */
+    /** The address of the server, or its future address, on a device. */
     final InetSocketAddress address(int usualPort, String device) throws PeerException {
         Integer p = port;
         int number = p == null ? usualPort : p;
@@ -85,7 +85,7 @@ abstract class CmToolPlace {
         return a;
     }
 
-    /** The one that was named, else the first that can do something; an empty word for anything. */
+    /** The named device, else the first that has a feature; an empty name means any. */
     final String device(String feature) throws IOException {
         return device.isEmpty() ? OpenDevices.first(feature) : device;
     }
@@ -94,14 +94,14 @@ abstract class CmToolPlace {
         return Duration.ofSeconds(timeout);
     }
 
-    /** Says where a server listens, which a client may have to be told. */
+    /** Prints the address of a server, which a client may need. */
     final void sayListening(InetSocketAddress at) {
         if (!json) {
             say("listening on " + HostPort.text(at));
         }
     }
 
-    /** Says what was done, in so many nanoseconds. */
+    /** Reports what was done, in the given nanoseconds. */
     final void report(int connections, long count, long size, long nanos) {
         double seconds = Math.max(nanos, 1) / 1e9;
         if (json) {

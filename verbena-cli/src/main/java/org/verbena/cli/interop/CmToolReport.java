@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.Json;
 
-/** What {@code verbena ucmatose}, {@code udaddy} and {@code rstream} say at the end. */
+/** The final report of {@code verbena ucmatose}, {@code udaddy} and {@code rstream}. */
 final class CmToolReport {
     private CmToolReport() {}
 

@@ -18,8 +18,8 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /**
- * {@code verbena ucmatose}: {@code ucmatose} of librdmacm, over the connection manager of any device. That program sends
- * whatever its memory holds, and receives into the same memory: its replies are what it has received.
+ * {@code verbena ucmatose}: {@code ucmatose} of librdmacm, over the connection manager of any device. That program
+ * sends the contents of its memory, and receives into the same memory: its replies are the messages that it received.
  */
 @Command(name = "ucmatose", sortOptions = false,
         description = {"Connects by the connection manager, sends messages, gets them back, disconnects.",

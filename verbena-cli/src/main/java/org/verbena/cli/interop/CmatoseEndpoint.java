@@ -85,12 +85,12 @@ final class CmatoseEndpoint {
         }
     }
 
-    /** Of a server: all replies have come, and are what was sent. */
+    /** On a server: checks that all replies have arrived and equal what was sent. */
     void awaitReplies() throws IOException {
         awaitReceives(messages.sent());
     }
 
-    /** Of a client: all messages have come, and are equal; it will send back what has come. */
+    /** On a client: checks that all messages have arrived and are equal; it sends them back afterwards. */
     void awaitMessages() throws IOException {
         if (options.count() > 0) {
             awaitReceives(messages.received(0));

@@ -14,20 +14,20 @@ import org.verbena.cli.support.PeerException;
 import org.verbena.verbs.Gid;
 
 /**
- * Where the queue pair and the memory of one end are, as perftest's programs tell each other when they go by GID: 108
- * bytes, numbers in hexadecimal digits with a colon behind each, the GID byte by byte, and 0 at the end.
+ * The address of the queue pair and the memory of one end, in the form that perftest's programs exchange when they use
+ * GIDs: 108 bytes, numbers in hexadecimal digits with a colon behind each, the GID byte by byte, and 0 at the end.
  *
  * @param lid local identifier, 16 bits; 0 where there is none
  * @param reads reads and atomics that it may have outstanding
  * @param qpn number of the queue pair, 24 bits
  * @param psn its first packet sequence number, 24 bits
  * @param rkey of its memory
- * @param address of what the peer may reach
+ * @param address of the memory that the peer may access
  */
 record PerftestAddress(int lid, int reads, int qpn, int psn, int rkey, long address, Gid gid) {
     /** Bytes of an address. */
     static final int BYTES = 108;
-    /** Bytes of the form that goes by a connection, shared receive queue and GID index at its end. */
+    /** Bytes of the form that is sent over a connection, with shared receive queue and GID index at its end. */
     static final int STRUCT_BYTES = 56;
 
     private static final int GID_AT = 32;
@@ -35,13 +35,13 @@ record PerftestAddress(int lid, int reads, int qpn, int psn, int rkey, long addr
     private static final Pattern FORM = Pattern.compile("([0-9a-f]{4}):([0-9a-f]{4}):([0-9a-f]{6}):([0-9a-f]{6}):"
             + "([0-9a-f]{8}):([0-9a-f]{16}):((?:[0-9a-f]{2}:){16})[0-9a-f]{8}:\0", Pattern.CASE_INSENSITIVE);
 
-    /** The bytes that are sent; no shared receive queue is told. */
+    /** The bytes that are sent; the shared receive queue is left out. */
     byte[] bytes() {
         return String.format(Locale.ROOT, "%04x:%04x:%06x:%06x:%08x:%016x:%s:%08x:\0", lid, reads, qpn, psn, rkey,
                 address, HexFormat.ofDelimiter(":").formatHex(gid.bytes()), 0).getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Reads what came from a peer. */
+    /** Parses the bytes from a peer. */
     static PerftestAddress of(byte[] bytes) throws PeerException {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         Matcher m = FORM.matcher(text);
@@ -56,13 +56,13 @@ record PerftestAddress(int lid, int reads, int qpn, int psn, int rkey, long addr
                         HexFormat.fromHexDigitsToLong(hex, 16, 32)));
     }
 
-    /** The form that goes by a connection: {@code struct pingpong_dest} with its numbers big-endian. */
+    /** The form that is sent over a connection: {@code struct pingpong_dest} with its numbers big-endian. */
     byte[] struct() {
         return ByteBuffer.allocate(STRUCT_BYTES).putInt(lid).putInt(reads).putInt(qpn).putInt(psn).putInt(rkey)
                 .putInt(0).putLong(address).put(gid.bytes()).array();
     }
 
-    /** Reads what came from a peer by a connection. */
+    /** Parses the bytes from a peer that came over a connection. */
     static PerftestAddress ofStruct(byte[] bytes) throws PeerException {
         ByteBuffer b = ByteBuffer.wrap(bytes);
         PerftestAddress a = new PerftestAddress(b.getInt(), b.getInt(), b.getInt(), b.getInt(), b.getInt(),

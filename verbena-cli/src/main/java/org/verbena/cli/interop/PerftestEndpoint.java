@@ -27,19 +27,20 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 
 /**
- * The verbs objects of one end: queue pairs of type RC with one completion queue, and a region with a place for what each
- * sends in its first half, and for what the peer of each reaches in its second. The context closes them.
+ * The verbs objects of one end: queue pairs of type RC with one completion queue, and a region: its first half has a
+ * slot for the data that each queue pair sends, its second one for the memory that the peer of each accesses. The
+ * context closes them.
  */
 final class PerftestEndpoint {
     private static final int RX_DEPTH = 512;
     private static final int MOST_READS = 16;
 
-    /** What perftest's atomics spread over: a page. */
+    /** The memory that perftest's atomics are spread over: a page. */
     private static final int CYCLE_BUFFER = 4096;
     private static final int MOST_CYCLE_BUFFER = 1 << 20;
     private static final int CACHE_LINE = 64;
     private static final int MOST_CACHE_LINE = 4096;
-    /** Of what the ends tell each other before there are queue pairs. */
+    /** For the exchange of the ends before there are queue pairs. */
     private static final PerftestAddress NOWHERE = new PerftestAddress(0, 0, 0, 0, 0, 0, new Gid(0, 0));
 
     final PerftestOptions options;
@@ -57,7 +58,7 @@ final class PerftestEndpoint {
     /**
      * Agrees with the peer, makes everything and connects.
      *
-     * @param link what the exchange goes by
+     * @param link carries the exchange
      */
     PerftestEndpoint(PerftestOptions o, PerftestExchange exchange, PerftestLink link, Context context)
             throws IOException {
@@ -71,7 +72,7 @@ final class PerftestEndpoint {
 
         DeviceAttributes limits = context.queryDevice();
         int entries = limits.maxCqe() / o.queuePairs();
-        int most = o.type().atomic() ? (int) place / PerftestType.ATOMIC_BYTES : Integer.MAX_VALUE; // a place for each
+        int most = o.type().atomic() ? (int) place / PerftestType.ATOMIC_BYTES : Integer.MAX_VALUE; // a slot for each
         rxDepth = o.type().sends() ? depth(RX_DEPTH, limits.maxQpWr(), entries / 2) : 1;
         txDepth = depth(Math.min(o.txDepth(), most), limits.maxQpWr(), entries - rxDepth);
         reads = Math.clamp(Math.min(limits.maxQpRdAtom(), limits.maxQpInitRdAtom()), 1, MOST_READS);
@@ -96,7 +97,7 @@ final class PerftestEndpoint {
 
     private void agree(PerftestExchange exchange, PerftestLink link, PerftestPath path) throws IOException {
         if (link instanceof PerftestMessages manager) {
-            exchange.addresses(NOWHERE); // the listener is there
+            exchange.addresses(NOWHERE); // the listener is ready
             for (QueuePair qp : queuePairs) {
                 Connection c = manager.connect(qp, reads);
                 if (!c.isConnected()) {
@@ -110,7 +111,7 @@ final class PerftestEndpoint {
                     region.address() + inboxAt(i), path.gid()));
         }
         if (options.type().latency && options.type() != PerftestType.SEND_LAT) {
-            exchange.addresses(locals.getFirst()); // these tests tell it once more
+            exchange.addresses(locals.getFirst()); // these tests exchange it once more
         }
         for (PerftestAddress local : locals) {
             remotes.add(exchange.addresses(local));
@@ -120,7 +121,7 @@ final class PerftestEndpoint {
                 path.connect(queuePairs.get(i), locals.get(i), remotes.get(i), reads);
             }
         }
-        // of two rounds one is for what the programs print, and one says that both are ready to receive
+        // of the two rounds one is for what the programs print, and one tells that both are ready to receive
         if (options.type().sends()) {
             exchange.addresses(locals.getFirst());
         }
@@ -150,12 +151,12 @@ final class PerftestEndpoint {
         return (options.queuePairs() + qp) * place;
     }
 
-    /** What the peer of the first queue pair writes. */
+    /** The memory that the peer of the first queue pair writes. */
     MemorySegment inbox(int size) {
         return region.segment().asSlice(inboxAt(0), size);
     }
 
-    /** What the first queue pair sends. */
+    /** The memory that the first queue pair sends. */
     MemorySegment outbox(int size) {
         return region.segment().asSlice(outboxAt(0), size);
     }
@@ -186,12 +187,12 @@ final class PerftestEndpoint {
         }
     }
 
-    /** Where in the region a request's bytes are: those of atomics, whose answers are looked at, each for itself. */
+    /** The offset of the bytes of a request in the region; atomics, whose results are checked, each have their own. */
     private long placeOf(int qp, int n) {
         return outboxAt(qp) + (options.type().atomic() ? (long) (n % txDepth) * PerftestType.ATOMIC_BYTES : 0);
     }
 
-    /** What an atomic found at the peer. */
+    /** The value that an atomic found at the peer. */
     long fetched(int qp, int n) {
         return region.segment().get(ValueLayout.JAVA_LONG, placeOf(qp, n));
     }

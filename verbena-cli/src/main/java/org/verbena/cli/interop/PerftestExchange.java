@@ -10,10 +10,11 @@ import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.PeerException;
 
 /**
- * What the two ends of perftest tell each other. Each exchange is as long in both directions; the client speaks first.
+ * The messages between the two ends of perftest. Each exchange has the same length in both directions; the client sends
+ * first.
  */
 final class PerftestExchange implements AutoCloseable {
-    /** Of the protocol; perftest 4.5 says this one, and takes all from 5.70. */
+    /** The version of the protocol; perftest 4.5 sends this one, and accepts all from 5.70. */
     private static final String VERSION = "6.06";
     private static final double OLDEST = 5.70;
     private static final int VERSION_BYTES = 16;
@@ -25,7 +26,7 @@ final class PerftestExchange implements AutoCloseable {
         this.link = link;
     }
 
-    /** Tells versions; a peer that is too old to be understood is refused. */
+    /** Exchanges versions; a peer that is too old to be understood is refused. */
     void versions() throws IOException {
         byte[] own = Arrays.copyOf(VERSION.getBytes(StandardCharsets.US_ASCII), VERSION_BYTES);
         String remote = text(link.exchange(own));
@@ -61,12 +62,12 @@ final class PerftestExchange implements AutoCloseable {
         return Math.min(own, 128 << Integer.parseInt(remote));
     }
 
-    /** Where a queue pair is, and that this end has come so far; the peer's. */
+    /** Exchanges the address of a queue pair, which also tells that this end is ready; returns that of the peer. */
     PerftestAddress addresses(PerftestAddress own) throws IOException {
         return link.exchange(own);
     }
 
-    /** The results of bandwidth tests; the peer's. */
+    /** Exchanges the results of bandwidth tests; returns those of the peer. */
     PerftestReport reports(PerftestReport own) throws IOException {
         long size = number(own.size());
         long iterations = number(own.iterations());

@@ -3,18 +3,18 @@ package org.verbena.cli.interop;
 
 import java.io.IOException;
 
-/** What carries that which the two ends of perftest tell each other: TCP, or a connection of the connection manager. */
+/** What carries the exchange between the two ends of perftest: TCP, or a connection of the connection manager. */
 interface PerftestLink extends AutoCloseable {
-    /** Tells the peer something, and brings back what it tells, which is as long. The client speaks first. */
+    /** Sends bytes to the peer, and returns its bytes, which have the same length. The client sends first. */
     byte[] exchange(byte[] own) throws IOException;
 
-    /** Tells an address and brings back the peer's, in the form that goes by this link. */
+    /** Sends an address and returns that of the peer, in the form that this link uses. */
     PerftestAddress exchange(PerftestAddress own) throws IOException;
 
     /**
-     * Says that all is done, if the test ends so, and waits until the peer does not need this end any more.
+     * Tells that all is done, if the test ends that way, and waits until the peer does not need this end any more.
      *
-     * @param agreed whether the ends have told each other that they are done
+     * @param agreed whether the ends have already told each other that they are done
      */
     void end(boolean agreed) throws IOException;
 

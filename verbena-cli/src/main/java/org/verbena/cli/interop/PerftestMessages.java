@@ -32,15 +32,15 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkCompletion;
 
 /**
- * The two ends of perftest over a connection of the connection manager, as the programs in C talk with {@code -R}: one SEND
- * for each message, in turn. The same service then connects the queue pairs of the test.
+ * The two ends of perftest over a connection of the connection manager, like the programs in C with {@code -R}: one
+ * SEND for each message, in turn. The same service then connects the queue pairs of the test.
  */
 final class PerftestMessages implements PerftestLink {
     private static final int LARGEST = PerftestAddress.STRUCT_BYTES;
     private static final int SEND_AT = 64;
     private static final int RETRIES = 7;
     private static final int RECEIVE = 1;
-    /** Longer than an answer to a peer's last message is kept back. */
+    /** Longer than an answer to the last message of a peer is delayed. */
     private static final Duration LAST_ANSWERS = Duration.ofMillis(20);
     private static final Duration UNTIL_IT_LISTENS = Duration.ofSeconds(5);
     private static final Duration AGAIN = Duration.ofMillis(50);
@@ -108,7 +108,7 @@ final class PerftestMessages implements PerftestLink {
         return last;
     }
 
-    /** A server in C says that it is ready, and listens then. */
+    /** A server in C reports that it is ready, and listens then. */
     private Connection patiently(QueuePair next, ConnectionParameters parameters) throws IOException {
         long until = System.nanoTime() + UNTIL_IT_LISTENS.toNanos();
         while (true) {

@@ -12,10 +12,10 @@ import java.util.stream.IntStream;
  * @param size bytes of a message; of all sizes the largest
  * @param allSizes one run of each power of two from 2 to {@code size}
  * @param mtu path MTU in bytes; 0 for that of the port
- * @param iterations messages of each queue pair of the one who measures; of tests in turn, of both
+ * @param iterations messages of each queue pair of the measuring end; in ping-pong tests, of both
  * @param queuePairs between the two ends
  * @param bothWays both ends measure, at the same time
- * @param manager connect by the connection manager, and agree by a connection
+ * @param manager connect through the connection manager, and exchange addresses over a connection
  * @param txDepth requests outstanding
  * @param retryTimeout how long to wait for an ACK, 4.096 µs · 2^this
  * @param events sleep instead of spinning

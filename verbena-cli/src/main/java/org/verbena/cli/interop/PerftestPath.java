@@ -13,7 +13,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 
-/** Which way the queue pairs of a test go: port, GID and MTU. */
+/** The path of the queue pairs of a test: port, GID and MTU. */
 final class PerftestPath {
     private static final int PSN_BITS = 24;
     private static final int MIN_RNR_TIMER = 12; // 0.64 ms
@@ -35,7 +35,7 @@ final class PerftestPath {
         if (gidIndex != PingPongOptions.ANY_GID) {
             gid = context.queryGid(options.ibPort(), gidIndex);
         } else if (options.manager()) {
-            gid = new Gid(0, 0); // nobody looks at it
+            gid = new Gid(0, 0); // not used
         } else {
             throw new PeerException("port " + options.ibPort() + " of " + options.device() + " goes by LID: give the"
                     + " index of a GID, to both ends (-x)");

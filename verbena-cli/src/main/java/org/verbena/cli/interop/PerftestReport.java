@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * What a bandwidth test found, in perftest's units.
+ * The result of a bandwidth test, in perftest's units.
  *
  * @param size bytes of a message
  * @param peak the best moment, in units of 2^20 bytes a second; 0: not measured
@@ -14,7 +14,7 @@ import java.util.Locale;
  * @param messages millions a second
  */
 record PerftestReport(long size, long iterations, double peak, double average, double messages) {
-    /** Of an end that measures nothing. */
+    /** The report of an end that measures nothing. */
     static final PerftestReport NONE = new PerftestReport(0, 0, 0, 0, 0);
 
     static PerftestReport of(long size, long iterations, long nanos) {
@@ -22,7 +22,7 @@ record PerftestReport(long size, long iterations, double peak, double average, d
         return new PerftestReport(size, iterations, 0, perSecond * size / (1 << 20), perSecond / 1e6);
     }
 
-    /** What both ends found that sent at the same time. */
+    /** The sum of two ends that sent at the same time. */
     PerftestReport and(PerftestReport other) {
         return new PerftestReport(size, iterations, peak + other.peak, average + other.average, messages
                 + other.messages);
@@ -46,7 +46,7 @@ record PerftestReport(long size, long iterations, double peak, double average, d
     /**
      * Prints a latency test's line.
      *
-     * @param iterations messages, as asked for; of those that go to and fro, one more than there are times
+     * @param iterations messages, as requested; in ping-pong tests one more than there are times
      * @param nanos times of messages
      */
     static void printLatency(PrintWriter out, int size, int iterations, long[] nanos) {

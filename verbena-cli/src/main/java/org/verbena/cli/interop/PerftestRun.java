@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Arrays;
 
-/** One end's part of a test: what runs when, and what is told in between. A server of a test in one direction only waits. */
+/** The part of one end in a test: its steps, and the exchanges in between. A server of a one-way test only waits. */
 final class PerftestRun {
     private final PerftestEndpoint end;
     private final PerftestExchange exchange;
@@ -39,14 +39,14 @@ final class PerftestRun {
             }
             case READ_LAT, ATOMIC_LAT, SEND_LAT, WRITE_LAT -> latency();
         }
-        boolean agree = options.type() != PerftestType.WRITE_LAT; // whose ends do not tell each other that they are done
+        boolean agree = options.type() != PerftestType.WRITE_LAT; // the ends do not tell each other that they are done
         if (agree) {
             together();
         }
         exchange.end(agree);
     }
 
-    /** Both ends have come as far. */
+    /** Both ends have reached this point. */
     private void together() throws IOException {
         exchange.addresses(end.locals().getFirst());
     }
@@ -82,7 +82,7 @@ final class PerftestRun {
             if (!client || options.bothWays()) {
                 traffic.postReceives(size);
             }
-            together(); // the receives are there
+            together(); // the receives are posted
             if (options.bothWays()) {
                 PerftestReport own = report(size, traffic.sendAndReceiveAll(size));
                 own.and(exchange.reports(own)).print(out);

@@ -80,8 +80,10 @@ final class PerftestSocket implements PerftestLink {
         return bytes;
     }
 
-    /** The peer may still want an answer to its last packet. The programs in C do not read what is said here, so the
-     *  connection may be reset. */
+    /**
+     * The peer may still need an answer to its last packet. The programs in C do not read what is sent here, so the
+     * connection may be reset.
+     */
     @Override
     public void end(boolean agreed) throws IOException {
         try {
@@ -90,7 +92,7 @@ final class PerftestSocket implements PerftestLink {
             }
             socket.shutdownOutput();
             while (socket.getInputStream().read() >= 0) {
-                // what it says at the end is of no interest
+                // its last bytes are irrelevant
             }
         } catch (SocketTimeoutException e) {
             throw silent(e);

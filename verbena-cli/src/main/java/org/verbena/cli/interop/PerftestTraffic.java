@@ -13,8 +13,8 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkCompletion;
 
 /**
- * Messages of the queue pairs of one end, and their completions. A request's identifier is the number of its queue pair,
- * above bit 32, and its own; receives have bit 63 set. For one thread.
+ * Messages of the queue pairs of one end, and their completions. The work request id has the number of its queue pair
+ * above bit 32, and its own number below; receives have bit 63 set. For one thread.
  */
 final class PerftestTraffic {
     private static final int TURNS = 4096;
@@ -59,7 +59,7 @@ final class PerftestTraffic {
         return (long) count * options.iterations();
     }
 
-    /** Posts the receives of the messages to come, as many as there is room for. */
+    /** Posts receives for future messages, as many as there is room for. */
     void postReceives(int bytes) throws IOException {
         size = bytes;
         received = 0;
@@ -76,7 +76,7 @@ final class PerftestTraffic {
         receivesPosted[qp]++;
     }
 
-    /** Sends all messages; the nanoseconds. */
+    /** Sends all messages; returns the nanoseconds. */
     long sendAll(int bytes) throws IOException {
         begin(bytes);
         long start = System.nanoTime();
@@ -87,7 +87,7 @@ final class PerftestTraffic {
         return System.nanoTime() - start;
     }
 
-    /** Receives all messages; the nanoseconds since the first. */
+    /** Receives all messages; returns the nanoseconds since the first. */
     long receiveAll(int bytes) throws IOException {
         begin(bytes);
         take();
@@ -98,7 +98,10 @@ final class PerftestTraffic {
         return System.nanoTime() - start;
     }
 
-    /** Sends and receives all messages; the nanoseconds. A server begins when it has received something, as in C. */
+    /**
+     * Sends and receives all messages; returns the nanoseconds. A server begins when it has received something, as in
+     * C.
+     */
     long sendAndReceiveAll(int bytes) throws IOException {
         begin(bytes);
         long start = System.nanoTime();
@@ -137,11 +140,11 @@ final class PerftestTraffic {
         return nanos;
     }
 
-    /** Messages to and fro; when each of one's own was posted. */
+    /** Ping-pong; returns when each of its own messages was posted. */
     long[] inTurn(int bytes) throws IOException {
         begin(bytes);
         boolean sends = options.type() == PerftestType.SEND_LAT;
-        boolean first = client == sends; // of write_lat the server is the first
+        boolean first = client == sends; // in write_lat the server is first
         long[] at = new long[options.iterations()];
         for (int i = 1; i <= at.length; i++) {
             if (!first) {
@@ -170,13 +173,13 @@ final class PerftestTraffic {
         }
     }
 
-    /** A WRITE is seen by its last byte, which counts. */
+    /** A WRITE is detected by its last byte, which has a count. */
     @SuppressWarnings("ThreadPriorityCheck") // the peer may wait for this processor
     private void awaitByte(byte expected) throws IOException {
         MemorySegment inbox = end.inbox(size);
         long start = System.nanoTime();
         for (int turn = 1; (byte) LAST.getAcquire(inbox, inbox.byteSize() - 1) != expected; turn++) {
-            end.cq.poll(nothing); // a device may make progress only when it is asked
+            end.cq.poll(nothing); // a device may make progress only when it is polled
             if (turn % TURNS != 0) {
                 Thread.onSpinWait();
             } else {
@@ -211,9 +214,9 @@ final class PerftestTraffic {
     }
 
     /**
-     * Whether the peer may have ended, with all that it waited for, before its acknowledgement of that request came: of
-     * write_lat's last message, since the end that receives it ends at once and tells nobody. If that acknowledgement is
-     * lost, nobody is left to repeat it.
+     * Whether the peer may have ended normally before its acknowledgement of that request arrived: this concerns the
+     * last message of write_lat, since the end that receives it ends at once without an exchange. If that
+     * acknowledgement is lost, nobody is left to retransmit it.
      */
     private boolean mayBeUnanswered(long id) {
         return options.type() == PerftestType.WRITE_LAT && client && id == options.iterations() - 1;
@@ -230,7 +233,7 @@ final class PerftestTraffic {
         }
     }
 
-    /** Nobody else adds to that number, so each request finds one more than that before it. */
+    /** Nobody else adds to that number, so each request finds one more than the one before. */
     private void checkAtomic(int qp, int n) throws PeerException {
         long found = end.fetched(qp, n);
         if (n == 0) {

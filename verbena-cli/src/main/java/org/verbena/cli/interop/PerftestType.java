@@ -16,7 +16,7 @@ enum PerftestType {
 
     static final int ATOMIC_BYTES = 8;
 
-    /** Measures the time of a message, not how many there are. */
+    /** Measures latency, not bandwidth. */
     final boolean latency;
 
     PerftestType(boolean latency) {

@@ -15,8 +15,8 @@ import org.verbena.cli.support.PeerException;
 import org.verbena.verbs.Gid;
 
 /**
- * Where the queue pair of one end is, as the programs {@code ibv_*_pingpong} of rdma-core tell each other: 52 bytes,
- * {@code lid:qpn:psn:gid} in hexadecimal digits with 0 behind them.
+ * The address of the queue pair of one end, in the form that the programs {@code ibv_*_pingpong} of rdma-core exchange:
+ * 52 bytes, {@code lid:qpn:psn:gid} in hexadecimal digits with 0 behind them.
  *
  * @param lid local identifier, 16 bits; 0 where there is none
  * @param qpn number of the queue pair, 24 bits
@@ -29,7 +29,7 @@ record PingPongAddress(int lid, int qpn, int psn, Gid gid) {
 
     static final Gid NO_GID = new Gid(0, 0);
 
-    /** What is told where there is no queue pair. */
+    /** The address that stands for a missing queue pair. */
     static final PingPongAddress NONE = new PingPongAddress(0, 0, 0, NO_GID);
 
     private static final Pattern FORM = Pattern
@@ -41,7 +41,7 @@ record PingPongAddress(int lid, int qpn, int psn, Gid gid) {
                 .getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Reads what came from a peer. */
+    /** Parses the bytes from a peer. */
     static PingPongAddress of(byte[] bytes) throws PeerException {
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         Matcher m = FORM.matcher(text);

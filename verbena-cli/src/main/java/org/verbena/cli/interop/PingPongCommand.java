@@ -29,7 +29,7 @@ import org.verbena.cli.support.Units;
             "Without HOST it waits for one client. Either end may be ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong"
                     + " or ibv_srq_pingpong of rdma-core, with the same options."})
 public final class PingPongCommand implements Callable<Integer> {
-    /** The programs' in C. */
+    /** That of the programs in C. */
     static final int DEFAULT_PORT = 18515;
 
     private static final List<Integer> MTUS = List.of(256, 512, 1024, 2048, 4096);

@@ -8,9 +8,9 @@ import org.verbena.cli.support.PeerException;
 import org.verbena.linux.Sys;
 
 /**
- * What the messages carry. The programs in C fill their memory with one byte; a client that checks begins each page of it
- * with 0, which is what a server that checks looks for. Both kinds of server send back what they received. So a client
- * here fills the rest with a pattern that is another one in each message, and compares what comes back with it.
+ * The contents of the messages. The programs in C fill their memory with one byte; a client that checks begins each
+ * page of it with 0, which is what a server that checks looks for. Both kinds of server send back what they received.
+ * So a client here fills the rest with a pattern that differs in each message, and compares the reply with it.
  */
 final class PingPongContents {
     private static final byte FILL = 0x7b;
@@ -21,7 +21,7 @@ final class PingPongContents {
     private final boolean stamped;
     private final int page = Sys.pageSize();
 
-    /** @param stamped each message is another one; not where messages share a buffer */
+    /** @param stamped each message differs; not where messages share a buffer */
     PingPongContents(MemorySegment received, MemorySegment sent, boolean stamped) {
         this.received = received;
         this.sent = sent;
@@ -30,14 +30,14 @@ final class PingPongContents {
         sent.fill(FILL);
     }
 
-    /** Of a client that checks, before the first message. */
+    /** For a client that checks, before the first message. */
     void fill() {
         for (long i = 0; i < sent.byteSize(); i++) {
             sent.set(ValueLayout.JAVA_BYTE, i, i % page == 0 ? 0 : (byte) (i * 31 + (i >>> 8) * 17 + 1));
         }
     }
 
-    /** Of a client that checks, before each message. */
+    /** For a client that checks, before each message. */
     void stamp(int message) {
         if (stamped) {
             for (int i = 0; i < STAMP && i + 1 < sent.byteSize(); i++) {
@@ -46,7 +46,7 @@ final class PingPongContents {
         }
     }
 
-    /** Of a client: what came back. */
+    /** For a client: checks the reply. */
     void checkEcho(int message) throws PeerException {
         long at = sent.mismatch(received);
         if (at >= 0) {
@@ -55,7 +55,7 @@ final class PingPongContents {
         }
     }
 
-    /** Of a server: what a client that checks has sent. */
+    /** For a server: checks the message of a client that checks. */
     void checkPages(int message) throws PeerException {
         for (long i = 0; i < received.byteSize(); i += page) {
             if (received.get(ValueLayout.JAVA_BYTE, i) != 0) {

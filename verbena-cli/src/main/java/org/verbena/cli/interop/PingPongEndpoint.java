@@ -36,8 +36,8 @@ import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.Verbs;
 
 /**
- * The verbs objects of one end. All messages are received into one buffer, as in C; the region holds behind it what a
- * client sends. A server sends what it received.
+ * The verbs objects of one end. All messages are received into one buffer, as in C; behind it the region has the
+ * message that a client sends. A server sends what it received.
  */
 final class PingPongEndpoint implements AutoCloseable {
     /** Work request number of a receive, and bit of what a queue pair waits for. */
@@ -69,7 +69,9 @@ final class PingPongEndpoint implements AutoCloseable {
     private List<PingPongAddress> remote = List.of();
     private @Nullable AddressHandle handle;
 
-    /** Makes everything, up to queue pairs that receive; what was made is closed again if something cannot be. */
+    /**
+     * Creates everything, up to queue pairs that receive; if something fails, the objects created so far are closed.
+     */
     static PingPongEndpoint open(PingPongOptions options, boolean client) throws IOException {
         Context context = Verbs.open(options.device());
         try {
@@ -126,7 +128,7 @@ final class PingPongEndpoint implements AutoCloseable {
         }
     }
 
-    /** None on InfiniBand, where local identifiers do; else one that is routed, of IPv4 rather than of IPv6. */
+    /** None on InfiniBand, where local identifiers suffice; else a routable one, of IPv4 rather than of IPv6. */
     static int chooseGid(Context context, int ibPort, PortAttributes port) throws IOException {
         if (port.lid().orElse(0) != 0) {
             return PingPongOptions.ANY_GID;
@@ -227,7 +229,7 @@ final class PingPongEndpoint implements AutoCloseable {
         }
     }
 
-    /** Bytes of the message that a receive of so many bytes holds. */
+    /** The length of the message in a receive of this many bytes. */
     long messageLength(long received) {
         return received - header;
     }

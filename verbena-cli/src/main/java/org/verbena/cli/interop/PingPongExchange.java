@@ -77,7 +77,7 @@ final class PingPongExchange implements AutoCloseable {
                         + type.program() + " there first";
     }
 
-    /** Of a client: tells its own addresses and learns the server's. */
+    /** On a client: sends its addresses and returns those of the server. */
     List<PingPongAddress> ask(List<PingPongAddress> own) throws IOException {
         try {
             send(own);
@@ -89,7 +89,7 @@ final class PingPongExchange implements AutoCloseable {
         }
     }
 
-    /** Of a server: learns the client's addresses. */
+    /** On a server: returns the addresses of the client. */
     List<PingPongAddress> learn() throws IOException {
         try {
             return receive();
@@ -98,7 +98,7 @@ final class PingPongExchange implements AutoCloseable {
         }
     }
 
-    /** Of a server that is ready: tells its own addresses and waits until the client knows them. */
+    /** On a server that is ready: sends its addresses and waits until the client knows them. */
     void tell(List<PingPongAddress> own) throws IOException {
         try {
             send(own);
@@ -121,7 +121,7 @@ final class PingPongExchange implements AutoCloseable {
         write(all.toByteArray());
     }
 
-    /** In one write, for the programs in C read a message in one read. */
+    /** In one write, since the programs in C read a message in one read. */
     private void write(byte[] bytes) throws IOException {
         socket.getOutputStream().write(bytes);
     }
@@ -134,7 +134,7 @@ final class PingPongExchange implements AutoCloseable {
         return remote;
     }
 
-    /** So many bytes, within the time limit. */
+    /** Reads this many bytes within the time limit. */
     private byte[] read(int n) throws IOException {
         long start = System.nanoTime();
         byte[] bytes = new byte[n];

@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import org.verbena.cli.support.Json;
 
-/** How fast it was. Bytes are those of both directions, as in C. */
+/** The measured speed. Bytes are those of both directions, as in C. */
 record PingPongResult(PingPongOptions options, boolean client, long nanos, long events, List<PingPongAddress> local,
         List<PingPongAddress> remote) {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -10,7 +10,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkCompletion;
 
-/** The messages to and fro: each queue pair sends when its last send has completed and a message has come. */
+/** The ping-pong: each queue pair sends when its last send has completed and a message has arrived. */
 final class PingPongRun {
     private final PingPongEndpoint end;
     private final boolean client;

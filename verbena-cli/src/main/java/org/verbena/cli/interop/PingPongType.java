@@ -5,7 +5,7 @@ import java.util.Locale;
 
 import org.verbena.verbs.QueuePairType;
 
-/** Which of the programs {@code ibv_*_pingpong} is spoken to. */
+/** Which of the programs {@code ibv_*_pingpong} is the peer. */
 enum PingPongType {
     /** {@code ibv_rc_pingpong}. */
     RC(QueuePairType.RC, 1, 4096),
@@ -19,10 +19,10 @@ enum PingPongType {
     /** Of {@link QueuePairType}. */
     final int queuePairType;
 
-    /** How many addresses each end tells; those of no queue pair are zeros. */
+    /** How many addresses each end sends; those of missing queue pairs are zeros. */
     final int addresses;
 
-    /** Bytes of a message if nothing else was said. */
+    /** The default length of a message in bytes. */
     final long defaultSize;
 
     PingPongType(int queuePairType, int addresses, long defaultSize) {

@@ -19,7 +19,10 @@ import java.nio.ByteOrder;
  * @param size bytes, an unsigned number
  */
 record RpingBuffer(long address, int rkey, long size) {
-    /** Bytes of a message; those of a server of rping, which say "go ahead", are as long and may carry anything. */
+    /**
+     * Bytes of a message; those of a server of rping, which mean "go ahead", have the same length and arbitrary
+     * contents.
+     */
     static final int BYTES = 16;
 
     /** Where the size is. */
@@ -47,7 +50,7 @@ record RpingBuffer(long address, int rkey, long size) {
         to.set(INT.withOrder(order), SIZE_AT, (int) size);
     }
 
-    /** What is left of it behind so many bytes. */
+    /** The rest of it behind this many bytes. */
     RpingBuffer behind(long bytes) {
         return new RpingBuffer(address + bytes, rkey, size - bytes);
     }

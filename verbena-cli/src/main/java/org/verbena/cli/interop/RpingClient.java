@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.support.PeerException;
 
-/** The client: offers a text, then room for it, and compares what comes back. */
+/** The client: offers a text, then room for the reply, and compares the two. */
 final class RpingClient {
     private static final byte FIRST = 'A';
     private static final byte LAST = 'z';
@@ -49,7 +49,7 @@ final class RpingClient {
         }
     }
 
-    /** The text of a ping: its number, then the alphabet from another letter each time, and 0 at the end. */
+    /** The text of a ping: its number, then the alphabet, starting with another letter each time, and 0 at the end. */
     static byte[] text(int number, int size) {
         byte[] head = ("rdma-ping-" + number + ": ").getBytes(StandardCharsets.US_ASCII);
         byte[] text = new byte[size];

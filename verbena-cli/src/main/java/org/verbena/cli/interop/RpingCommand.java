@@ -37,7 +37,7 @@ import org.verbena.verbs.VerbsException;
             "Either end may be rping of librdmacm, with the same options; what comes back is always compared."},
         customSynopsis = {"verbena rping -s [-P] [OPTIONS]", "       verbena rping -c -a HOST [OPTIONS]"})
 public final class RpingCommand implements Callable<Integer> {
-    /** The longest text, of librdmacm's rping too. */
+    /** The longest text, the same as in librdmacm's rping. */
     static final int MAX_SIZE = 64 * 1024 - 1;
 
     private static final int MIN_SIZE = 26;

@@ -34,7 +34,7 @@ import org.verbena.verbs.WorkCompletion;
 
 /**
  * The verbs objects of one connection, and its messages, one at a time in each direction. Each connection has a
- * protection domain of its own, so that one peer's keys are worth nothing to another. For one thread.
+ * protection domain of its own, so that keys of one peer are useless to another. For one thread.
  */
 final class RpingEndpoint implements AutoCloseable {
     private static final int RECEIVE = 0;
@@ -45,9 +45,9 @@ final class RpingEndpoint implements AutoCloseable {
     private static final int MESSAGES = 128;
     private static final int RETRIES = 7;
 
-    /** Where a client's data are; a server's are in {@link #sink}. */
+    /** The data of a client; those of a server are in {@link #sink}. */
     final MemoryRegion source;
-    /** Where data arrive. */
+    /** The memory where data arrive. */
     final MemoryRegion sink;
 
     private final MemoryRegion messages;
@@ -161,7 +161,7 @@ final class RpingEndpoint implements AutoCloseable {
         sending = true;
     }
 
-    /** Sends that the peer may go ahead. */
+    /** Tells the peer to go ahead. */
     void goAhead() throws IOException {
         send(new RpingBuffer(0, 0, 0));
     }
@@ -184,14 +184,14 @@ final class RpingEndpoint implements AutoCloseable {
         return offer;
     }
 
-    /** Fetches what the peer offers. */
+    /** Reads the memory that the peer offers. */
     void read(RpingBuffer from) throws IOException {
         posted(qp.sendQueue().postRead(RDMA, SendFlags.SIGNALED, sink, 0, from.size(), from.rkey(), from.address()),
                 "a read");
         must(completes(RDMA));
     }
 
-    /** Writes so many of the bytes that were read to where the peer offers. */
+    /** Writes this many of the bytes that were read into the memory that the peer offers. */
     void write(RpingBuffer to, long length) throws IOException {
         posted(qp.sendQueue().postWrite(RDMA, SendFlags.SIGNALED, sink, 0, length, to.rkey(), to.address()), "a write");
         must(completes(RDMA));
@@ -208,7 +208,7 @@ final class RpingEndpoint implements AutoCloseable {
         }
     }
 
-    /** Waits until a request has completed; what completes before it is kept. False if the peer has disconnected. */
+    /** Waits until a request has completed; earlier completions are kept. False if the peer has disconnected. */
     private boolean completes(int id) throws IOException {
         while (!completed[id]) {
             WorkCompletion c = wait.next();
@@ -234,12 +234,12 @@ final class RpingEndpoint implements AutoCloseable {
         return true;
     }
 
-    /** So many bytes that were read. */
+    /** The first bytes that were read. */
     MemorySegment data(long length) {
         return sink.segment().asSlice(0, length);
     }
 
-    /** Disconnects and gives everything back. */
+    /** Disconnects and releases everything. */
     @Override
     public void close() throws VerbsException {
         Connection c = connection;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.PeerException;
 
-/** The server of one client: reads the text that is offered, and writes it back to where it is wanted. */
+/** The server of one client: reads the offered text, and writes it back to the offered room. */
 final class RpingServer {
     private final RpingEndpoint end;
     private final @Nullable PrintWriter show;
@@ -23,7 +23,7 @@ final class RpingServer {
         this.show = show;
     }
 
-    /** Answers pings until the client disconnects, and says how many. */
+    /** Answers pings until the client disconnects, and returns their number. */
     long serve() throws IOException {
         long pings = 0;
         for (RpingBuffer o = end.receiveOrEnd(); o != null; o = end.receiveOrEnd()) {
@@ -56,7 +56,7 @@ final class RpingServer {
         end.goAhead();
     }
 
-    /** Bytes of the text with the 0 behind it, without which it would have no end. */
+    /** Bytes of the text with the 0 that terminates it. */
     private static long textLength(MemorySegment data) throws PeerException {
         for (long i = 0; i < data.byteSize(); i++) {
             if (data.get(ValueLayout.JAVA_BYTE, i) == 0) {

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import org.verbena.cli.support.PeerException;
 
 /**
- * What the two ends of an rsocket of librdmacm tell each other when they connect, as private data of the connection
+ * The data that the two ends of an rsocket of librdmacm exchange when they connect, as private data of the connection
  * manager, in network order.
  *
  * <pre>
@@ -21,10 +21,10 @@ import org.verbena.cli.support.PeerException;
  * 24  the first memory to write to
  * </pre>
  *
- * @param order of what is written into the table
+ * @param order byte order of the table
  * @param credits messages with data that the peer may send at first
- * @param table where to write of memory that is free again; its size counts entries
- * @param memory where the peer's first bytes go
+ * @param table where to announce memory that is free again; its size counts entries
+ * @param memory where the first bytes of the peer are written to
  */
 record RsocketHello(ByteOrder order, int credits, RpingBuffer table, RpingBuffer memory) {
     /** Its length. */
@@ -39,7 +39,7 @@ record RsocketHello(ByteOrder order, int credits, RpingBuffer table, RpingBuffer
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED
             .withOrder(ByteOrder.BIG_ENDIAN);
 
-    /** @throws PeerException if that is none, or makes no sense */
+    /** @throws PeerException if it is missing or invalid */
     static RsocketHello of(byte[] privateData) throws PeerException {
         if (privateData.length < BYTES || privateData[0] != VERSION) {
             throw new PeerException("the peer is no rstream: it does not begin as rsockets do");

@@ -31,17 +31,17 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkCompletion;
 
 /**
- * A stream of bytes, connected, in the protocol of librdmacm's rsockets. Each end offers memory, half of its buffer at a
- * time; the other one writes there from the beginning to the end, and then into the next half that is offered. Each write
- * has an immediate value, whose upper three bits are the kind of a message, and takes a receive without memory. The
- * context closes the verbs objects. For one thread.
+ * A connected byte stream in the protocol of librdmacm's rsockets. Each end offers memory, half of its buffer at a
+ * time; the other one writes there from the beginning to the end, and then into the next half that is offered. Each
+ * write has an immediate value, whose upper three bits are the kind of a message, and takes a receive without memory.
+ * The context closes the verbs objects. For one thread.
  */
 final class RsocketStream {
-    /** Kinds of messages: so many bytes were written. */
+    /** Kinds of messages: this many bytes were written. */
     private static final int DATA = 0;
-    /** The number of the last message with data that may come, 16 bits; there may be an entry more in the table. */
+    /** The number of the last message with data that may arrive, 16 bits; the table may have a new entry. */
     private static final int CREDITS = 4;
-    /** What {@link #END} and others say. */
+    /** A control message, such as {@link #END}. */
     private static final int CONTROL = 7;
 
     /** No more bytes will be sent or taken. */
@@ -52,12 +52,12 @@ final class RsocketStream {
     private static final int KIND_SHIFT = 29;
     private static final int VALUE = (1 << KIND_SHIFT) - 1;
 
-    /** Number of a receive; that of a write is its message, without sign. */
+    /** Work request id of a receive; that of a write is its message as an unsigned number. */
     private static final long RECEIVE = -1;
 
-    /** Requests each way. */
+    /** Requests in each direction. */
     private static final int QUEUE = 384;
-    /** Requests that are kept for messages without data. */
+    /** Requests that are reserved for messages without data. */
     private static final int CONTROLS = 4;
     private static final int MAX_WRITE = 65536;
     private static final int ENTRIES = 2;
@@ -85,7 +85,7 @@ final class RsocketStream {
 
     private int inAt;
     private int inAvailable;
-    /** Bytes that were read and not offered again; the second half was never offered. */
+    /** Bytes that were read and not yet offered again; at first the second half, which was never offered. */
     private int inFreed;
     private int inOffered;
     private short received;
@@ -161,7 +161,7 @@ final class RsocketStream {
             RpingBuffer to = RpingBuffer.get(entry(entry), ByteOrder.nativeOrder());
             int n = (int) Math.min(Math.min(data.byteSize() - at, Math.min(to.size(), MAX_WRITE)),
                     Math.min(outFree, size - outAt));
-            // Before the peer gets the bytes, upon which it may write the entry anew.
+            // Before the peer gets the bytes, after which it may write the entry again.
             to.behind(n).put(entry(entry), ByteOrder.nativeOrder());
             if (to.size() == n) {
                 entry = (entry + 1) % ENTRIES;
@@ -204,7 +204,7 @@ final class RsocketStream {
         return inAvailable > 0;
     }
 
-    /** Throws if there are bytes that nobody has read. */
+    /** Throws if there are unread bytes. */
     void checkAllRead() throws PeerException {
         if (inAvailable > 0) {
             throw new PeerException("the peer sends more than is read here: " + SAME);
@@ -212,7 +212,7 @@ final class RsocketStream {
     }
 
     /**
-     * Tells the peer that this is the end, and waits for it to say so too.
+     * Tells the peer that this is the end, and waits until it does the same.
      *
      * @throws PeerException if it has sent more than was read
      */
@@ -229,12 +229,12 @@ final class RsocketStream {
         checkAllRead();
     }
 
-    /** An entry of the own table. */
+    /** An entry of the local table. */
     private MemorySegment entry(int number) {
         return table.segment().asSlice((long) number * RpingBuffer.BYTES, RpingBuffer.BYTES);
     }
 
-    /** Whether the entry has memory. The peer may be writing it: its size, which comes last, is looked at first. */
+    /** Whether the entry has memory. The peer may be writing it: its size, which is written last, is read first. */
     private boolean isOffered() {
         return (int) SIZE.getAcquire(entry(entry), RpingBuffer.SIZE_AT) != 0;
     }
@@ -270,7 +270,7 @@ final class RsocketStream {
         inOffered = (inOffered + size / 2) % size;
     }
 
-    /** Writes so many bytes of {@link #out}, with a message. */
+    /** Writes this many bytes of {@link #out}, with a message. */
     private void post(int kind, int value, RpingBuffer to, int at, int length) throws PeerException {
         int message = kind << KIND_SHIFT | value;
         SendQueue queue = qp.sendQueue().start().writeImmediate(Integer.toUnsignedLong(message), SendFlags.SIGNALED,
@@ -294,7 +294,7 @@ final class RsocketStream {
     private void take(WorkCompletion c) throws IOException {
         boolean receive = c.wrId() == RECEIVE;
         if (c.status() != WcStatus.SUCCESS) {
-            // What was on its way when the peer said its end may have found nobody there.
+            // Messages that were in flight when the peer announced its end may have found it gone.
             if (c.status() != WcStatus.WR_FLUSH_ERR && !peerEnded) {
                 throw PeerException.of(receive ? "a receive" : "a write", c.status(), qp);
             }

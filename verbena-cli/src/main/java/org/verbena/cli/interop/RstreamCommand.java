@@ -19,15 +19,15 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /**
- * {@code verbena rstream}: {@code rstream} of librdmacm with its option {@code -T v}: the bytes that an end sends count up
- * from 0, and begin again after 255, from the first one of the connection to the last.
+ * {@code verbena rstream}: {@code rstream} of librdmacm with its option {@code -T v}: the bytes that an end sends count
+ * up from 0, and wrap after 255, from the first byte of the connection to the last.
  */
 @Command(name = "rstream", sortOptions = false,
         description = {"Sends a stream of bytes to and fro, by the protocol of librdmacm's rsockets.",
             "Either end may be rstream of librdmacm with -T v; what comes is always compared."})
 public final class RstreamCommand implements Callable<Integer> {
     private static final int USUAL_PORT = 7471;
-    /** What the ends send each other before the first message. */
+    /** The byte that the ends exchange before the first message. */
     private static final int SYNC = 16;
     private static final int PERIOD = 256;
 
@@ -79,7 +79,7 @@ public final class RstreamCommand implements Callable<Integer> {
         private int received;
         private int messages;
         private long iterations;
-        /** How long they took, without the first few bytes. */
+        /** How long they took, without the initial exchange. */
         private long nanos;
 
         Transfer(RsocketStream stream, RstreamOptions options) {

@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 
 import org.verbena.cli.support.Units;
 
-/** The options of librdmacm's {@code rstream}, and those that Verbena's has besides. */
+/** The options of librdmacm's {@code rstream}, and the additional ones of Verbena. */
 final class RstreamOptions extends CmToolPlace {
     private static final int MAX_SIZE = 1 << 24;
     private static final int MIN_BUFFER = 4096;
@@ -31,7 +31,7 @@ final class RstreamOptions extends CmToolPlace {
             description = "Taken as rstream takes it; bytes are always compared.") private List<String> tests = List
                     .of();
 
-    /** Refuses what is out of range. */
+    /** Refuses values out of range. */
     void check() {
         checkPlace();
         range("--iterations", iterations(), 1, Integer.MAX_VALUE);
@@ -48,13 +48,13 @@ final class RstreamOptions extends CmToolPlace {
         }
     }
 
-    /** How often all of it is sent to and fro; of an end that {@link #followsPeer}, at least. */
+    /** How often everything is exchanged; for an end that {@link #followsPeer}, at least. */
     int iterations() {
         Integer n = iterations;
         return n == null ? 1 : n;
     }
 
-    /** Whether the peer's end of the stream says that it was the last iteration. */
+    /** Whether the end of the peer's stream marks the last iteration. */
     boolean followsPeer() {
         return isServer() && iterations == null;
     }

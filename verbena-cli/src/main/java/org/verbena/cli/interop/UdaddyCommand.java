@@ -21,8 +21,8 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /**
- * {@code verbena udaddy}: {@code udaddy} of librdmacm. Its server sends back the beginning of what it has received, and that
- * begins with the header that precedes a datagram; so does this one.
+ * {@code verbena udaddy}: {@code udaddy} of librdmacm. Its server sends back the beginning of the receive buffer, which
+ * starts with the header that precedes a datagram; so does this one.
  */
 @Command(name = "udaddy", sortOptions = false,
         description = {"Finds a datagram service by the connection manager, sends datagrams, gets them back.",

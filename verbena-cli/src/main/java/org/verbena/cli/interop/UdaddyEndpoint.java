@@ -39,7 +39,7 @@ final class UdaddyEndpoint {
     private final CmMessages messages;
     private final int expected;
 
-    /** A queue pair that is ready, with a receive for each datagram that so many peers send. */
+    /** A queue pair that is ready, with a receive for each datagram that this many peers send. */
     UdaddyEndpoint(Context context, CmToolOptions options, int peers) throws IOException {
         this.options = options;
         int mtu = context.queryPort(1).activeMtu();
@@ -62,19 +62,19 @@ final class UdaddyEndpoint {
         qp.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build());
     }
 
-    /** Lets it be found. */
+    /** Registers it as a service. */
     DatagramService provide(Context context, InetSocketAddress at) throws IOException {
         return context.connectionManager().provide(at, qp);
     }
 
     // ---- a client
 
-    /** Sends all messages to a service, with the own number for the answer. */
+    /** Sends all messages to a service, with its own queue pair number for the answer. */
     void ask(DatagramPeer peer) throws IOException {
         send(pd.createAddressHandle(peer.addressVector()), peer.queuePairNumber(), peer.qkey());
     }
 
-    /** Waits for as many messages; what the server got begins with a header, which it sends along. */
+    /** Waits for as many messages; the receive buffer of the server begins with a header, which it sends back. */
     void awaitReplies() throws IOException {
         long length = Math.max(0, options.size() - HEADER);
         for (int i = 0; i < expected; i++) {
@@ -101,7 +101,7 @@ final class UdaddyEndpoint {
         }
     }
 
-    /** Waits for the messages of all clients, then answers each with what it has sent, the header included. */
+    /** Waits for the messages of all clients, then answers each one with its message, including the header. */
     void serve() throws IOException {
         Map<Address, Client> clients = new LinkedHashMap<>();
         for (int i = 0; i < expected; i++) {

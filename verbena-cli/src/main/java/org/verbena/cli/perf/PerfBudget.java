@@ -6,17 +6,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Shares a time among the jobs of a run, so that the whole table is there within a minute even on a slow machine: what
- * one job takes too much, the later ones lack, and what it leaves, they have. Used by one thread.
+ * Divides a time among the jobs of a run, so that the whole table is complete within a minute even on a slow machine:
+ * time that one job takes beyond its share is taken from the later ones, and time that it leaves is given to them. Used
+ * by one thread.
  */
 final class PerfBudget {
-    /** For the main job: a minute less what two JVMs need to start and to end. */
+    /** For the main job: a minute less the time that two JVMs need to start and to end. */
     static final long MINUTE_NANOS = 48_000_000_000L;
     /** No limit. */
     static final long NONE = 0;
-    /** What a job gets in any case, so that its row has a figure. */
+    /** The minimum of a job, so that its row has a figure. */
     static final long LEAST_NANOS = 20_000_000;
-    /** A test's first size warms up so much longer than the others: its code is compiled then. */
+    /** The first size of a test warms up this many times longer than the others, since its code is compiled then. */
     static final int FIRST_SIZE = 3;
 
     private final long total;
@@ -35,9 +36,9 @@ final class PerfBudget {
     }
 
     /**
-     * The next job begins.
+     * Starts the next job.
      *
-     * @param spentNanos what all before it took
+     * @param spentNanos time that all earlier jobs took
      * @return nanoseconds that it may take; {@link Long#MAX_VALUE} without limit
      */
     long next(long spentNanos) {

@@ -17,9 +17,9 @@ import org.HdrHistogram.Histogram;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
 
-/** The side that measures. See {@link PerfServer} for the conversation. */
+/** The side that measures. See {@link PerfServer} for the protocol. */
 final class PerfClient implements AutoCloseable {
-    /** Who watches. */
+    /** An observer of the progress. */
     interface Watcher {
         /** A test begins. */
         void begins(int index, int count, String title);
@@ -33,12 +33,12 @@ final class PerfClient implements AutoCloseable {
     private static final int BATCH = 1 << 20;
     /** Round trips at the start of each batch that do not count: the peer has just woken up. */
     private static final int SKIP = 16;
-    /** Warm-up goes on until so many operations are done and nothing was compiled for a while, but not for ever. */
+    /** Warm-up continues until this many operations are done and nothing was compiled for a while, but not forever. */
     private static final long WARM_OPERATIONS = 20_000;
     private static final int QUIET_PART = 3;
     private static final int WARM_AT_MOST = 4;
     private static final int COMPILE_MILLIS = 15;
-    /** The first batch is small: nobody knows yet how slow this machine is. */
+    /** The first batch is small, since the speed of this machine is not known yet. */
     private static final int FIRST = 16;
     private static final long FIRST_BYTES = 64L << 20;
     /** Where time is short, the part of it after which warm-up ends. */
@@ -118,7 +118,7 @@ final class PerfClient implements AutoCloseable {
         }
         try (PerfLoop loop = open(job)) {
             server.expect("STARTED", PerfServer.ANSWER_SECONDS);
-            jobBegan = System.nanoTime(); // to find out that a peer is plain takes seconds, which are not the job's own
+            jobBegan = System.nanoTime(); // detecting a plain peer takes seconds, which do not count for the job
             loop.recordInto(times);
             PerfResult result = measure(job, loop);
             server.send("END");
@@ -182,13 +182,16 @@ final class PerfClient implements AutoCloseable {
         }
     }
 
-    /** Where the peer's device listens. That of one host says the control connection's, a RoCE device its own. */
+    /**
+     * The address of the peer's device. The device of one host uses that of the control connection, a RoCE device its
+     * own.
+     */
     private InetSocketAddress deviceAddress(PerfFields ready) throws CommandException {
         String host = ready.text("host");
         InetSocketAddress control = address(ready);
         try {
             InetAddress at = InetAddress.ofLiteral(host);
-            // The peer's scope means nothing here.
+            // The scope of the peer has no meaning here.
             return at.isAnyLocalAddress() || at.isLinkLocalAddress()
                     ? control
                     : new InetSocketAddress(at, control.getPort());
@@ -201,14 +204,17 @@ final class PerfClient implements AutoCloseable {
         return new InetSocketAddress(server.remoteAddress(), (int) ready.number("port", 1, 65535));
     }
 
-    /** Of one batch: its time, bytes allocated on both sides, and the time that both JVMs have ever compiled. */
+    /**
+     * The figures of one batch: its time, bytes allocated on both sides, and the total compile time of both JVMs so
+     * far.
+     */
     private record Batch(long nanos, long allocated, long compiled) {}
 
     private Batch batch(PerfLoop loop, long n) throws IOException {
         server.send("GO n=" + n);
         PerfCpus.run(loop, n, cpus[0]);
         PerfFields done = server.expect("DONE", Math.max(PerfServer.ANSWER_SECONDS, loop.elapsed() / 1_000_000_000));
-        // Bytes are there when the receiver has seen the last one.
+        // Bytes have arrived when the receiver has seen the last one.
         long nanos = Math.max(loop.elapsed(), done.number("elapsed", 0, Long.MAX_VALUE));
         return new Batch(nanos, loop.allocated() + done.number("allocated", 0, Long.MAX_VALUE),
                 PerfLoop.compileMillis() + done.number("compiled", 0, Long.MAX_VALUE));
@@ -219,7 +225,7 @@ final class PerfClient implements AutoCloseable {
         return job.test().isBandwidth() ? bandwidth(job, loop, nanosEach) : latency(job, loop, nanosEach);
     }
 
-    /** Runs the loop until neither JVM compiles any more; answers nanoseconds per operation. */
+    /** Runs the loop until neither JVM compiles any more; returns nanoseconds per operation. */
     private double warmUp(PerfJob job, PerfLoop loop) throws IOException {
         // The first size of a test compiles what the other sizes run.
         long warmUp = warm.add(job.test()) ? PerfBudget.FIRST_SIZE * options.warmUpNanos() : options.warmUpNanos();
@@ -245,7 +251,7 @@ final class PerfClient implements AutoCloseable {
         return each;
     }
 
-    /** Nanoseconds that the job still may take; negative if it took too much. */
+    /** Nanoseconds that are left for the job; negative if it took too long. */
     private long left() {
         return allowance - (System.nanoTime() - jobBegan);
     }
@@ -255,7 +261,7 @@ final class PerfClient implements AutoCloseable {
         return Math.clamp(left(), Math.min(PerfBudget.LEAST_NANOS, options.nanos()), options.nanos());
     }
 
-    /** On a machine of two processors the two loops leave the compilers none while they spin. */
+    /** On a machine with two processors the two spinning loops leave none for the compilers. */
     private static void letCompilersRun() throws CommandException {
         try {
             Thread.sleep(COMPILE_MILLIS);

@@ -243,7 +243,7 @@ public final class PerfCommand implements Callable<Integer> {
         return tests;
     }
 
-    /** What the command line asks for. */
+    /** The options of the command line. */
     PerfOptions options() {
         try {
             tests = tests(names);
@@ -303,7 +303,7 @@ public final class PerfCommand implements Callable<Integer> {
                 connections.stream().distinct().sorted().toList());
     }
 
-    /** A size that no named test takes is refused; beside others a test of one size is what they are compared with. */
+    /** A size that no named test takes is refused; a test of one size is allowed beside others as their reference. */
     private void checkSizes(List<Long> given) {
         for (PerfTest t : tests) {
             if (t.fixedSize != 0 && !given.contains(t.fixedSize) && tests.stream().noneMatch(o -> o.fixedSize == 0)) {
@@ -313,7 +313,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** Who asks for everything gets it within a minute; who says what or how long gets what was said. */
+    /** A run of everything takes at most a minute; a run with given tests or a given time takes what it needs. */
     private long budget() {
         if (budget != null) {
             return budget;
@@ -322,7 +322,7 @@ public final class PerfCommand implements Callable<Integer> {
         return said || worker ? PerfBudget.NONE : PerfBudget.MINUTE_NANOS;
     }
 
-    /** An option that a named test does not know is refused; if no test is named, it goes to those that know it. */
+    /** An option that a named test does not know is refused; if no test is named, it applies to those that know it. */
     private void must(boolean given, String option, Predicate<PerfTest> knows) {
         for (PerfTest t : tests) {
             if (given && !knows.test(t) && !worker) {
@@ -337,7 +337,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
     }
 
-    /** Whether the other process is one of this host. */
+    /** Whether the other process is on this host. */
     private static boolean isHere(InetSocketAddress listener) throws IOException {
         return !listener.isUnresolved() && NetworkInterface.getByInetAddress(listener.getAddress()) != null;
     }

@@ -14,21 +14,21 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.CommandException;
 
 /**
- * The control connection between the two processes of a measurement: lines over TCP. A thread of its own reads it, so
- * that a loop which spins on memory notices, by {@link #spin}, that the peer is gone.
+ * The control connection between the two processes of a measurement: lines over TCP. A separate thread reads it, so
+ * that a loop that spins on memory notices through {@link #spin} that the peer is gone.
  */
 final class PerfControl implements AutoCloseable {
     private static final int MAX_LINE = 4096;
     private static final String GONE = "GONE";
     private static final String ERROR = "ERROR ";
     private static final long LOOK = 1 << 16;
-    /** How long a peer may stand still; {@code -Dverbena.perf.patience}, in seconds. */
+    /** How long a peer may make no progress; {@code -Dverbena.perf.patience}, in seconds. */
     static final long PATIENCE_SECONDS = Math.clamp(Long.getLong("verbena.perf.patience", 20), 1, 3600);
 
     private final Socket socket;
     private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private volatile boolean stop;
-    /** The peer has said why it gives up. */
+    /** The peer has sent the reason why it gives up. */
     private boolean told;
     private long stalledSince;
 
@@ -63,7 +63,7 @@ final class PerfControl implements AutoCloseable {
                 }
             }
         } catch (IOException e) {
-            // the connection has ended, whatever way
+            // the connection has ended in some way
         } finally {
             take(GONE);
         }
@@ -124,7 +124,7 @@ final class PerfControl implements AutoCloseable {
         }
     }
 
-    /** A better reason for a failure, if the peer has sent or left one within a moment. */
+    /** A better reason for a failure, if one arrives from the peer within a moment. */
     CommandException explain(IOException failure) {
         try {
             String line = told ? null : lines.poll(1, TimeUnit.SECONDS);
@@ -140,7 +140,7 @@ final class PerfControl implements AutoCloseable {
         return new CommandException(failure.getMessage() == null ? failure.toString() : failure.getMessage(), failure);
     }
 
-    /** One turn of a waiting loop, to be called with what it answered before, at first with 0. */
+    /** One iteration of a waiting loop, to be called with its previous result, at first with 0. */
     long spin(long turns) throws CommandException {
         Thread.onSpinWait();
         long t = turns + 1;

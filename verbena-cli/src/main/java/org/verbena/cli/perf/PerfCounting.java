@@ -15,8 +15,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
 /**
- * What counting costs: each test in fresh processes that count and in fresh processes that do not, in turn, so that
- * whatever changes on the machine meanwhile meets both.
+ * The cost of counting: each test runs alternately in fresh processes that count and in fresh processes that do not, so
+ * that changes on the machine affect both.
  */
 final class PerfCounting {
     private static final List<String> OFF = List.of("-Dverbena.counters=off");
@@ -26,14 +26,14 @@ final class PerfCounting {
      * One test at one size; times are of a round trip or of a message, in nanoseconds.
      *
      * @param with medians of the runs
-     * @param noise how far runs without counting differ from each other, as a part of their median
+     * @param noise how far runs without counting differ from each other, as a fraction of their median
      */
     record Row(PerfTest test, long size, double with, double without, double noise) {
         double ratio() {
             return with / without;
         }
 
-        /** True if the difference is no greater than that of runs which have none. */
+        /** True if the difference is no greater than that between runs of the same kind. */
         boolean isNoise() {
             return ratio() - 1 <= noise;
         }
@@ -114,7 +114,7 @@ final class PerfCounting {
                 r.test.title(), r.size, PERCENT * (r.ratio() - 1))).collect(Collectors.joining("; ", "", "."));
     }
 
-    /** The tests that can make a difference. */
+    /** The tests that counting can affect. */
     static List<PerfTest> tests() {
         return Arrays.stream(PerfTest.values()).filter(PerfTest::isVerbs).toList();
     }

@@ -17,7 +17,7 @@ final class PerfCpus {
 
     private PerfCpus() {}
 
-    /** Two processors that share no core, if there are such: first the initiator's, then the target's. */
+    /** Two processors that share no core, if possible: first that of the initiator, then that of the target. */
     static int[] pair(BitSet allowed) {
         int first = allowed.nextSetBit(0);
         int second = allowed.nextSetBit(first + 1);

@@ -35,13 +35,13 @@ import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.WcStatus;
 
 /**
- * The verbs objects of one side of one test. One region holds a page of single words, the buffers that leave and the
- * buffers that arrive.
+ * The verbs objects of one side of one test. One region holds a page of single words, the send buffers and the receive
+ * buffers.
  */
 final class PerfEndpoint implements AutoCloseable {
-    /** Where the peer writes how many messages it has consumed. */
+    /** The word to which the peer writes how many messages it has consumed. */
     static final long CREDIT = 0;
-    /** From where this side writes that; also what an atomic works on and answers to. */
+    /** The source of that word on this side; also the operand and the result of an atomic. */
     static final long WORD = 64;
 
     private static final long WORDS = 4096;
@@ -52,9 +52,9 @@ final class PerfEndpoint implements AutoCloseable {
 
     final PerfJob job;
     final PerfControl peer;
-    /** First byte of the buffers that leave. */
+    /** First byte of the send buffers. */
     final long out;
-    /** First byte of the buffers that arrive. */
+    /** First byte of the receive buffers. */
     final long in;
     final int slots;
     final MemoryRegion region;
@@ -80,7 +80,7 @@ final class PerfEndpoint implements AutoCloseable {
     /** Signalled work requests that were posted. */
     private long signalled;
 
-    /** Makes everything; what was made is closed again if something cannot be. */
+    /** Creates everything; if something fails, the objects created so far are closed. */
     static PerfEndpoint open(PerfJob job, boolean receives, Context context, PerfControl peer) throws IOException {
         List<VerbsObject> made = new ArrayList<>();
         try {
@@ -156,7 +156,7 @@ final class PerfEndpoint implements AutoCloseable {
         }
     }
 
-    /** What the peer must know. */
+    /** The data that the peer needs. */
     String describe() {
         return "rkey=" + region.rkey() + " words=" + region.address() + " out=" + (region.address() + out) + " in="
                 + (region.address() + in);
@@ -192,12 +192,14 @@ final class PerfEndpoint implements AutoCloseable {
         }
     }
 
-    /** Whether messages arrive when a queue is polled, and only later by themselves: the transport is this process. */
+    /**
+     * Whether messages arrive when a queue is polled, and only later without polls: the transport runs in this process.
+     */
     boolean pollsMove() {
         return context.device().provider().equals("roce");
     }
 
-    /** How many operations of a queue pair go between two that are signalled, one of them included. */
+    /** The distance of signalled operations of a queue pair. */
     int signalEvery() {
         return signalEvery;
     }
@@ -224,7 +226,7 @@ final class PerfEndpoint implements AutoCloseable {
                 : q.postWrite(id, flags, region, offset, length, remoteKey, remote);
     }
 
-    /** Posts a write that takes a receive of the peer's; waits for room in the queue. */
+    /** Posts a write that consumes a receive of the peer; waits for room in the queue. */
     void writeImmediate(long id, int flags, long remote, long offset, long length, int immediate) throws IOException {
         takePlace(flags);
         int error = postWriteImmediate(id, flags, remote, offset, length, immediate);
@@ -239,7 +241,7 @@ final class PerfEndpoint implements AutoCloseable {
         return (inline ? q.inline(memory, offset, length) : q.sge(region, offset, length)).complete();
     }
 
-    /** Writes this side's word to the peer's credit. */
+    /** Writes the word of this side to the credit word of the peer. */
     void writeWord(int flags) throws IOException {
         takePlace(flags);
         int error = word(flags);
@@ -280,7 +282,7 @@ final class PerfEndpoint implements AutoCloseable {
         }
     }
 
-    /** Posts a fetch-and-add of 1 to the peer's word; the old value goes to this side's. */
+    /** Posts a fetch-and-add of 1 to the word of the peer; the old value is returned into that of this side. */
     void fetchAndAdd(long id) throws IOException {
         takePlace(SendFlags.SIGNALED);
         int error = sendQueues[0].start().fetchAndAdd(id, SendFlags.SIGNALED, remoteKey, remoteWords + WORD, 1)
@@ -300,8 +302,8 @@ final class PerfEndpoint implements AutoCloseable {
     }
 
     /**
-     * Waits until one more completion fits into the queue. That the send queue takes another request does not say so: rdma_rxe
-     * frees its place when the request is done, whether its completion was polled or not.
+     * Waits until one more completion fits into the queue. A free slot in the send queue does not imply that: rdma_rxe
+     * frees a slot when its request is done, whether its completion was polled or not.
      */
     private void takePlace(int flags) throws IOException {
         if ((flags & SendFlags.SIGNALED) != 0) {
@@ -325,7 +327,7 @@ final class PerfEndpoint implements AutoCloseable {
                 + (reason.isEmpty() ? "" : ": " + reason));
     }
 
-    /** Takes the completions of the send side that are there. */
+    /** Takes the available completions of the send side. */
     int reap() throws CommandException {
         CompletionQueue cq = sendCq;
         if (cq.startPoll() != 0) {
@@ -358,12 +360,12 @@ final class PerfEndpoint implements AutoCloseable {
         }
     }
 
-    /** One turn of waiting for a queue: spins, or sleeps until there is an event. */
+    /** One iteration of waiting for a queue: spins, or sleeps until there is an event. */
     long idle(CompletionQueue cq, long turns) throws IOException {
         if (channel == null) {
             return peer.spin(turns);
         }
-        // Every other turn arms the queue, so that it is polled once more before anybody sleeps.
+        // Every other iteration arms the queue, so that it is polled once more before the thread sleeps.
         if ((turns & 1) == 0) {
             cq.requestNotify(false);
         } else {

@@ -10,15 +10,15 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.support.CommandException;
 
-/** Whose channels a test of channels has at its two ends: at the side that measures, and at its peer's. */
+/** The implementation of the channels at the two ends of a test: at the measuring side, and at its peer. */
 enum PerfEnds {
-    /** Verbena's at both: rings carry the bytes. */
+    /** Verbena at both ends: rings carry the bytes. */
     VERBENA("stream", "verbena"),
-    /** Verbena's, and the JDK's at the peer's: TCP carries them. */
+    /** Verbena here, and the JDK at the peer: TCP carries the bytes. */
     VERBENA_TO_PLAIN("stream", "plain"),
-    /** The JDK's own at both. */
+    /** The JDK at both ends. */
     PLAIN("kernel", "plain"),
-    /** It is no test of channels. */
+    /** Not a test of channels. */
     NONE(null, null);
 
     private final @Nullable String transport;
@@ -44,7 +44,7 @@ enum PerfEnds {
                 + "': it is not a verbena perf of this version");
     }
 
-    /** Whether the channels of a side are Verbena's. */
+    /** Whether Verbena implements the channels of a side. */
     boolean isVerbena(boolean initiator) {
         return this == VERBENA || this == VERBENA_TO_PLAIN && initiator;
     }
@@ -54,7 +54,7 @@ enum PerfEnds {
         row.put("transport", transport).put("peer", peer);
     }
 
-    /** What {@link #put} has put. */
+    /** Reads the fields of {@link #put}. */
     static PerfEnds of(JsonNode row) {
         for (PerfEnds e : values()) {
             if (Objects.equals(e.transport, row.path("transport").textValue())

@@ -23,11 +23,11 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
- * One end of a test of remote memory: a channel of Verbena's that rings carry, the memory that its copies leave, and the
- * memory in which the peer's arrive. Both have a place for nothing, and then the same buffers.
+ * One end of a test of remote memory: a channel of Verbena over rings, the source memory of its copies, and the target
+ * memory of the copies of the peer. Both begin with a place for empty copies, followed by the same buffers.
  */
 final class PerfErm implements AutoCloseable {
-    /** Where the first buffer is: on a page of its own, as those of verbs. */
+    /** The offset of the first buffer, which is on its own page, like those of verbs. */
     static final long FIRST = 4096;
 
     private static final int ONLY_COPIED_FROM = 0;
@@ -39,9 +39,9 @@ final class PerfErm implements AutoCloseable {
     final CopyQueue copies;
     final EventQueue events;
     final int slots;
-    /** Copies leave from here. */
+    /** The source of copies. */
     final MemorySegment out;
-    /** The peer's copies arrive here. */
+    /** The target of the peer's copies. */
     final MemorySegment in;
 
     private final SocketChannel channel;
@@ -79,7 +79,7 @@ final class PerfErm implements AutoCloseable {
         return open(job, server, channel, job.device(), true);
     }
 
-    /** Whether streams are to be told of a device: other hosts' processes are reached by it, this one's without. */
+    /** Whether streams need a device: processes of other hosts are reached through it, those of this host without. */
     static boolean needsRule(String device) {
         return !device.isEmpty() && !device.equals(System.getProperty("verbena.stream.device", "shm0"));
     }
@@ -92,7 +92,7 @@ final class PerfErm implements AutoCloseable {
         }
     }
 
-    /** Makes everything; the channel is closed, and with it all else, if something cannot be made. */
+    /** Creates everything; if something fails, the channel is closed with everything else. */
     private static PerfLoop open(PerfJob job, PerfControl peer, SocketChannel channel, String device,
             boolean initiator) throws IOException {
         try {
@@ -169,7 +169,7 @@ final class PerfErm implements AutoCloseable {
         return events.region();
     }
 
-    /** Starts a copy to the same place of the peer's memory; waits for room. */
+    /** Starts a copy to the same offset in the memory of the peer; waits for room. */
     void copy(long offset, long length, int flags, long number, long userData) throws IOException {
         int error = copies.copy(outId, offset, remoteId, offset, length, flags, number, userData);
         long turns = 0;
@@ -184,7 +184,7 @@ final class PerfErm implements AutoCloseable {
         copies.add(outId, offset, remoteId, offset, length, flags, number, 0);
     }
 
-    /** Takes what has been done, after a refusal; throws if that was for good. */
+    /** Takes completions after a refusal; throws if the refusal was permanent. */
     long makeRoom(int error, long turns) throws CommandException {
         if (error != Errno.EAGAIN && error != Errno.ENOBUFS) {
             String reason = memory.endReason();
@@ -196,7 +196,7 @@ final class PerfErm implements AutoCloseable {
         return peer.spin(turns);
     }
 
-    /** Takes the completions that are there. */
+    /** Takes the available completions. */
     void reap() throws CommandException {
         while (copies.poll()) {
             if (copies.status() != WcStatus.SUCCESS) {
@@ -215,7 +215,7 @@ final class PerfErm implements AutoCloseable {
         }
     }
 
-    /** Spins until the peer tells of a copy. */
+    /** Spins until the peer reports a copy. */
     void awaitCopy() throws CommandException {
         long turns = 0;
         while (!events.poll()) {
@@ -224,14 +224,14 @@ final class PerfErm implements AutoCloseable {
         requireCopy();
     }
 
-    /** Throws unless the event that was polled is a copy of the peer's. */
+    /** Throws unless the polled event is a copy of the peer. */
     void requireCopy() throws CommandException {
         if (events.type() != EventType.COPIED) {
             throw new CommandException("a copy was expected, and " + event() + " came");
         }
     }
 
-    /** Throws unless the copy that was polled is message {@code number}, in its place. */
+    /** Throws unless the polled copy is message {@code number} at its offset. */
     void check(long offset, long number) throws CommandException {
         if (events.region() != inId || events.offset() != offset || events.length() != job.size()
                 || events.userData() != 0) {
@@ -247,7 +247,7 @@ final class PerfErm implements AutoCloseable {
                         : "");
     }
 
-    /** Flags of a copy that the peer is told of, whose completion is wanted here or not. */
+    /** Flags of a copy with a remote completion, with or without a local completion. */
     static int telling(boolean signal) {
         return signal ? CopyFlags.REMOTE_COMPLETION : CopyFlags.REMOTE_COMPLETION | CopyFlags.UNSIGNALED;
     }

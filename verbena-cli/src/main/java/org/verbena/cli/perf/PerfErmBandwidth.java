@@ -6,8 +6,8 @@ import java.io.IOException;
 import org.verbena.erm.CopyFlags;
 
 /**
- * The initiator of {@code erm-bw}: copies in batches, the last of each with a completion. When the target follows, each copy
- * makes an event there, and a buffer is copied again only when the target has said that it has consumed it.
+ * The initiator of {@code erm-bw}: copies in batches, the last of each with a completion. When the target follows, each
+ * copy raises an event there, and a buffer is copied again only when the target has reported that it consumed it.
  */
 final class PerfErmBandwidth extends PerfLoop {
     private static final int BATCH = 16;
@@ -72,7 +72,7 @@ final class PerfErmBandwidth extends PerfLoop {
         }
     }
 
-    /** Takes what the target says of consumed messages, if there is something. */
+    /** Takes reports of the target about consumed messages, if there are any. */
     private boolean takeConsumed() throws IOException {
         boolean said = end.events.poll();
         if (said) {
@@ -91,7 +91,7 @@ final class PerfErmBandwidth extends PerfLoop {
         while (error != 0) {
             turns = end.makeRoom(error, turns);
             if (follows) {
-                takeConsumed(); // with which room for events comes
+                takeConsumed(); // this also makes room for events
             }
             error = post();
         }
@@ -128,7 +128,7 @@ final class PerfErmBandwidth extends PerfLoop {
         end.close();
     }
 
-    /** The target of copies that nobody tells it of. */
+    /** The target of copies without remote completions. */
     static final class Target extends Idle {
         private final PerfErm end;
 
@@ -143,7 +143,7 @@ final class PerfErmBandwidth extends PerfLoop {
         }
     }
 
-    /** The target that follows: polls for each copy, reads it, and says how far it is by copies of nothing. */
+    /** The target that follows: polls for each copy, reads it, and reports its progress by empty copies. */
     static final class Follower extends PerfLoop {
         private static final int SIGNAL_MASK = 15;
 

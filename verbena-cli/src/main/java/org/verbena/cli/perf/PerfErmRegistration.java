@@ -10,8 +10,9 @@ import org.verbena.erm.RemoteMemory;
 import org.verbena.verbs.AccessFlags;
 
 /**
- * The initiator of {@code erm-reg} and {@code erm-dereg}: memory that Verbena has allocated is registered with all rights,
- * until the other end knows of it, and taken back, until no copy of either end can touch it. One of the two is timed.
+ * The initiator of {@code erm-reg} and {@code erm-dereg}: memory that Verbena has allocated is registered with all
+ * rights, until the other end knows of it, and deregistered, until no copy of either end can access it. One of the two
+ * is timed.
  */
 final class PerfErmRegistration extends PerfLoop {
     private static final int ACCESS = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_WRITE;
@@ -51,7 +52,7 @@ final class PerfErmRegistration extends PerfLoop {
         channel.close();
     }
 
-    /** The other end, which has a thread of its own that answers. */
+    /** The other end, which has its own thread that answers. */
     static final class Target extends Idle {
         private final SocketChannel channel;
         private final RemoteMemory memory;

@@ -10,11 +10,11 @@ import org.verbena.cli.support.Units;
  * @param device name of the verbs device, or {@code "-"} for tests without one
  * @param inline messages up to this length are posted inline
  * @param qps number of queue pairs
- * @param events wait in the completion channel, do not spin
+ * @param events wait in the completion channel instead of spinning
  * @param consume the consumer reads every byte
  * @param verify the consumer compares every byte
  * @param connections TCP connections of a test of channels
- * @param ends whose channels those connect
+ * @param ends the implementation of the channels
  */
 record PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
         boolean verify, int connections, PerfEnds ends) {
@@ -24,7 +24,9 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
     static final int MAX_QPS = 256;
     private static final long FOOTPRINT = 256 * 1024;
     private static final int MAX_SLOTS = 256;
-    /** Where the target reads what was written, so many at least: one is written, one read, and neither side waits. */
+    /**
+     * The minimum if the target reads what was written: one is written while another is read, and neither side waits.
+     */
     private static final int FOLLOWED_SLOTS = 4;
 
     String line() {
@@ -49,7 +51,10 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
         return (size + 63) & -64;
     }
 
-    /** Bandwidth tests rotate over so many buffers: as many as stay in a core's cache, and two at least, or four. */
+    /**
+     * The number of buffers that bandwidth tests rotate over: as many as fit into the cache of a core, and at least
+     * two, or four.
+     */
     int slots() {
         int most = Math.clamp(FOOTPRINT / stride(), followed() ? FOLLOWED_SLOTS : 2, MAX_SLOTS);
         return Math.max(most, 2 * qps);

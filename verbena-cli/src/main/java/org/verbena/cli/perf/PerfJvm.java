@@ -16,7 +16,7 @@ import org.verbena.cli.support.OwnJvm;
 
 /**
  * A fresh JVM that runs {@code verbena perf} with the same Java, code and options as this one. It ends when this
- * process does, whatever way: its standard input then ends.
+ * process ends in any way, since its standard input ends then.
  */
 final class PerfJvm implements AutoCloseable {
     private static final int KEPT_LINES = 20;
@@ -59,14 +59,14 @@ final class PerfJvm implements AutoCloseable {
         return lines.readLine();
     }
 
-    /** Waits as {@link #verdict}, for its peer sees it go before it has ended; null if it was no signal that ended it. */
+    /** Waits like {@link #verdict}, since its peer sees it leave before it has ended; null unless a signal ended it. */
     @Nullable
     String killed() {
         String how = verdict();
         return how != null && process.exitValue() > SIGNAL ? how : null;
     }
 
-    /** Waits for the end; the sentence that says how it ended badly, or null if it ended well. */
+    /** Waits for the end; returns a sentence about its failure, or null if it succeeded. */
     @Nullable
     String verdict() {
         try {

@@ -19,8 +19,8 @@ import org.verbena.linux.Memfd;
 import org.verbena.linux.Sys;
 
 /**
- * {@code limit-cacheline} and {@code limit-twoline}: what the machine itself needs to carry 8 bytes there and back, or
- * 64 bytes and a commit word. The memory is that of a memory file which both processes map:
+ * {@code limit-cacheline} and {@code limit-twoline}: the time that the machine itself needs to carry 8 bytes there and
+ * back, or 64 bytes and a commit word. The memory is a memory file that both processes map:
  *
  * <pre>
  *   0  payload to the target, 64 bytes     64  its commit word
@@ -54,19 +54,19 @@ final class PerfLimitLatency extends PerfLoop {
         this.other = initiator ? BACK : THERE;
     }
 
-    /** The side that makes the memory. */
+    /** The side that creates the memory. */
     static PerfLimitLatency target(PerfJob job, PerfControl peer) throws LinuxException {
         Fd fd = Memfd.create(NAME, BYTES);
         Memfd.addSeals(fd, Memfd.SEAL_SHRINK | Memfd.SEAL_GROW);
         return new PerfLimitLatency(job, peer, Mapping.map(fd, 0, BYTES, true).segment(), fd);
     }
 
-    /** The side that maps the peer's memory, of which {@link #describe()} told. */
+    /** The side that maps the memory of the peer, which {@link #describe()} described. */
     static PerfLimitLatency initiator(PerfJob job, PerfControl peer, PerfFields told) throws IOException {
         Path path = Path.of("/proc/" + told.number("pid", 1, Integer.MAX_VALUE) + "/fd/"
                 + told.number("fd", 0, Integer.MAX_VALUE));
         try {
-            // Whatever the peer said, only a file of this name is ever written to.
+            // Whatever the peer sent, only a file of this name is ever written.
             if (!Files.readSymbolicLink(path).toString().startsWith("/memfd:" + NAME + " ")) {
                 throw new CommandException(path + " is not the peer's memory");
             }

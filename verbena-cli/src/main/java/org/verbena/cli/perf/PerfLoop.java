@@ -8,7 +8,7 @@ import com.sun.management.ThreadMXBean;
 
 /**
  * One side of one test: the loop that is timed. A subclass does a small burst of operations per call, so that the JVM
- * compiles the method itself and not a loop entered half-way. Nothing on the way allocates.
+ * compiles the method itself and not a loop entered half-way. Nothing in the loop allocates.
  */
 abstract class PerfLoop implements AutoCloseable {
     private static final int BURST = 64;
@@ -16,7 +16,7 @@ abstract class PerfLoop implements AutoCloseable {
 
     /** The other process. */
     protected final PerfControl peer;
-    /** Operations of this run that are still to do, including the burst's own. */
+    /** Operations of this run that are left to do, including those of the burst. */
     protected long remaining;
     /** When the run began, or 0 if a receiver has not yet seen its first message. */
     protected long begun;
@@ -34,7 +34,7 @@ abstract class PerfLoop implements AutoCloseable {
     /** Does {@code n} operations. */
     protected abstract void burst(int n) throws IOException;
 
-    /** Waits for what is outstanding. */
+    /** Waits for outstanding operations. */
     protected void finish() throws IOException {}
 
     /** True if this side only receives: its time starts with the first message. */
@@ -56,7 +56,7 @@ abstract class PerfLoop implements AutoCloseable {
         allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
     }
 
-    /** From here on the times of round trips go into {@code times}, which has room for the longest run. */
+    /** Records the times of round trips into {@code times} from now on, which has room for the longest run. */
     final void recordInto(int[] times) {
         roundTrips = times;
     }
@@ -68,7 +68,7 @@ abstract class PerfLoop implements AutoCloseable {
         last = now;
     }
 
-    /** A round trip ends that began at {@code since}, among others that are under way. */
+    /** A round trip that began at {@code since} ends while others are in progress. */
     protected final void roundTrip(long since) {
         roundTrips[recorded++] = (int) Math.min(System.nanoTime() - since, Integer.MAX_VALUE);
     }
@@ -90,7 +90,7 @@ abstract class PerfLoop implements AutoCloseable {
         return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
     }
 
-    /** Bytes which this thread allocated in the last run. */
+    /** Bytes that this thread allocated in the last run. */
     final long allocated() {
         return allocated;
     }

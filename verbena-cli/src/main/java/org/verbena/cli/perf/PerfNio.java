@@ -17,9 +17,9 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSockets;
 
-/** How the channels of the {@code nio} tests are made: at each end by Verbena or by the JDK, and then used in the same way. */
+/** Creates the channels of the {@code nio} tests: at each end by Verbena or by the JDK, then used in the same way. */
 final class PerfNio {
-    /** Longer than the ends take to agree, four times {@code verbena.stream.patience}; 30 as a rule. */
+    /** Longer than the handshake of the ends, four times {@code verbena.stream.patience}; 30 by default. */
     private static final long DECIDE_SECONDS = 10 + 4 * Math.ceilDiv(Long.getLong("verbena.stream.patience", 5000),
             1000);
     private static final int LEAST_BACKLOG = 1024;
@@ -82,7 +82,7 @@ final class PerfNio {
         }
     }
 
-    /** After a set-up that failed: the listener goes on to serve others. */
+    /** After a failed set-up: the listener continues to serve others. */
     private static void close(List<SocketChannel> channels) throws IOException {
         for (SocketChannel channel : channels) {
             channel.close();
@@ -114,7 +114,7 @@ final class PerfNio {
         };
     }
 
-    /** A new selector for channels that do not block from here on. */
+    /** A new selector for channels that do not block from now on. */
     private static Selector selector(List<SocketChannel> channels) throws IOException {
         for (SocketChannel channel : channels) {
             channel.configureBlocking(false);
@@ -123,8 +123,8 @@ final class PerfNio {
     }
 
     /**
-     * Waits until it is decided what carries the bytes that go out. Between two ends of Verbena's that is a ring: a connection
-     * that stays with TCP is no result. Towards a plain peer it is TCP.
+     * Waits until the transport of outgoing bytes is decided. Between two ends with Verbena that is a ring: a
+     * connection that stays with TCP is no result. Towards a plain peer it is TCP.
      */
     static void awaitCarrier(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
         if (!(channel instanceof VerbenaSocketChannel ours) || ours.isOutputByRing()) {

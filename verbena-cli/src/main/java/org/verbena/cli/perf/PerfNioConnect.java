@@ -11,18 +11,19 @@ import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayDeque;
 
 /**
- * {@code nio-connect}: connect, a byte there and one back; later another byte there and one back, close. In between it rests
- * while others are made, so that two ends of Verbena's agree and nobody has to wait for it.
+ * {@code nio-connect}: connect, a byte there and one back; later another byte there and one back, close. In between it
+ * rests while others are opened, so that the handshake of two ends with Verbena completes and nobody has to wait for
+ * it.
  */
 abstract class PerfNioConnect extends PerfLoop {
-    /** So many connections rest: by then most have agreed. */
+    /** The number of resting connections: by then most have completed the handshake. */
     static final int RESTING = 32;
 
     private final PerfJob job;
     private final ArrayDeque<Resting> resting = new ArrayDeque<>();
     private final ByteBuffer one = ByteBuffer.allocateDirect(1);
 
-    /** @param nanos what has passed from its beginning to the first byte back */
+    /** @param nanos the time from its start to the first byte back */
     private record Resting(SocketChannel channel, long nanos) {}
 
     private PerfNioConnect(PerfJob job, PerfControl peer) {
@@ -30,20 +31,20 @@ abstract class PerfNioConnect extends PerfLoop {
         this.job = job;
     }
 
-    /** Makes a connection. */
+    /** Opens a connection. */
     protected abstract SocketChannel open() throws IOException;
 
     /** A byte there and one back. */
     protected abstract void exchange(SocketChannel channel) throws IOException;
 
-    /** Closes a connection that began at {@code since}, but for the time that it rested. */
+    /** Closes a connection that began at {@code since}, less the time that it rested. */
     protected abstract void close(SocketChannel channel, long since) throws IOException;
 
     protected final void writeOne(SocketChannel channel) throws IOException {
         channel.write(one.clear());
     }
 
-    /** Reads the byte that has to come. */
+    /** Reads the expected byte. */
     protected final void readOne(SocketChannel channel) throws IOException {
         if (channel.read(one.clear()) != 1) {
             throw PerfTcp.closed();
@@ -89,7 +90,7 @@ abstract class PerfNioConnect extends PerfLoop {
         }
     }
 
-    /** Between two ends of Verbena's; towards a plain peer TCP carries it, whether that is decided or not. */
+    /** Between two ends with Verbena; towards a plain peer TCP carries it, whether that is decided or not. */
     static void awaitRing(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
         if (job.ends() == PerfEnds.VERBENA) {
             PerfNio.awaitCarrier(job, channel, peer);

@@ -14,7 +14,10 @@ import java.util.ArrayDeque;
 
 import org.verbena.cli.support.CommandException;
 
-/** {@code nio-connect} with many at once: each side has one thread and one selector. See {@link PerfNioConnect}. */
+/**
+ * {@code nio-connect} with many simultaneous connections: each side has one thread and one selector. See {@link
+ * PerfNioConnect}.
+ */
 abstract class PerfNioConnects extends PerfSelecting {
     protected final PerfJob job;
     private final ByteBuffer one = ByteBuffer.allocateDirect(1);
@@ -30,7 +33,7 @@ abstract class PerfNioConnects extends PerfSelecting {
         }
     }
 
-    /** True if a byte was there. */
+    /** True if a byte was available. */
     protected final boolean readOne(SocketChannel channel) throws IOException {
         int n = channel.read(one.clear());
         if (n < 0) {
@@ -39,7 +42,7 @@ abstract class PerfNioConnects extends PerfSelecting {
         return n > 0;
     }
 
-    /** The side that measures: it begins one whenever another rests or has ended. */
+    /** The side that measures: it opens one whenever another rests or has ended. */
     static final class Connector extends PerfNioConnects {
         private final SelectorProvider provider;
         private final InetSocketAddress address;
@@ -48,9 +51,9 @@ abstract class PerfNioConnects extends PerfSelecting {
         private int underWay;
         private long ended;
 
-        /** What is known of a connection. */
+        /** The state of a connection. */
         private static final class Trip {
-            /** When it began, later by what it rested; while it rests, what has passed until then. */
+            /** The start time, moved by the time that it rested; while it rests, the time elapsed until then. */
             long nanos = System.nanoTime();
             boolean rested;
         }
@@ -63,7 +66,7 @@ abstract class PerfNioConnects extends PerfSelecting {
             this.atOnce = job.connections();
         }
 
-        /** All that is left of the run is one burst. */
+        /** The rest of the run is one burst. */
         @Override
         protected void burst(int n) throws IOException {
             long all = remaining;
@@ -154,7 +157,7 @@ abstract class PerfNioConnects extends PerfSelecting {
             listener.register(selector, SelectionKey.OP_ACCEPT);
         }
 
-        /** All that is left of the run is one burst. */
+        /** The rest of the run is one burst. */
         @Override
         protected void burst(int n) throws IOException {
             answered = 0;

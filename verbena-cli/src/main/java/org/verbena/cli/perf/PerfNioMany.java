@@ -21,7 +21,7 @@ final class PerfNioMany {
         return initiator ? new Sender(job, peer, selector) : new Receiver(job, peer, selector);
     }
 
-    /** Writes at most a message to each connection that takes something; it is bytes that are counted. */
+    /** Writes at most one message to each connection that accepts bytes; bytes are counted. */
     private static final class Sender extends PerfSelecting {
         private final ByteBuffer buffer;
         private final long size;
@@ -48,7 +48,7 @@ final class PerfNioMany {
         }
     }
 
-    /** Reads whatever is there, as much as fits. */
+    /** Reads the available bytes, as many as fit. */
     private static final class Receiver extends PerfSelecting {
         private final ByteBuffer buffer = ByteBuffer.allocateDirect(PerfTcp.RECEIVE_BUFFER);
         private final MemorySegment memory = MemorySegment.ofBuffer(buffer);
@@ -68,7 +68,7 @@ final class PerfNioMany {
             return true;
         }
 
-        /** All that is left of the run is one burst. */
+        /** The rest of the run is one burst. */
         @Override
         protected void burst(int n) throws IOException {
             left = remaining * size;

@@ -14,8 +14,8 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.sockets.VerbenaSocketChannel;
 
 /**
- * {@code nio-transfer} and {@code nio-transfer-from}: the side that has the file, so many bytes of it a call. The other side
- * is that of {@code nio-bw}. The file is a temporary one that the page cache holds.
+ * {@code nio-transfer} and {@code nio-transfer-from}: the side that has the file transfers a fixed number of bytes per
+ * call. The other side is that of {@code nio-bw}. The file is a temporary one that the page cache holds.
  */
 abstract class PerfNioTransfer extends PerfTcp {
     private static final long LENGTH = 64 << 20;
@@ -33,7 +33,7 @@ abstract class PerfNioTransfer extends PerfTcp {
         this.file = temporary(length);
     }
 
-    /** A file of random-looking bytes that has no name any more. */
+    /** An unlinked file of random-looking bytes. */
     private static FileChannel temporary(long length) throws IOException {
         Path path = Files.createTempFile("verbena-perf", null);
         FileChannel file;
@@ -56,10 +56,15 @@ abstract class PerfNioTransfer extends PerfTcp {
         }
     }
 
-    /** Moves at least one of so many bytes between this place in the file and the channel; answers how many it has moved. */
+    /**
+     * Transfers at least one and at most this many bytes between this offset of the file and the channel; returns how
+     * many.
+     */
     protected abstract long move(long at, long bytes) throws IOException;
 
-    /** Each operation goes on where in the file the one before it has ended, or at the start if the end is too near. */
+    /**
+     * Each operation continues at the file offset where the previous one ended, or at the start if the end is too near.
+     */
     @Override
     protected void burst(int n) throws IOException {
         for (int i = 0; i < n; i++) {
@@ -89,7 +94,7 @@ abstract class PerfNioTransfer extends PerfTcp {
         @Override
         protected long move(long at, long bytes) throws IOException {
             long sent = channel instanceof VerbenaSocketChannel ours
-                    ? ours.sendFile(file, at, bytes) // which transferTo calls under the agent
+                    ? ours.sendFile(file, at, bytes) // the method that transferTo calls under the agent
                     : file.transferTo(at, bytes, channel);
             if (sent == 0) {
                 throw new CommandException("a channel that blocks was sent nothing of the file");
@@ -104,7 +109,7 @@ abstract class PerfNioTransfer extends PerfTcp {
             super(job, peer, channel);
         }
 
-        /** Its time starts with the first operation that has ended. */
+        /** The time starts when the first operation has completed. */
         @Override
         protected boolean receives() {
             return true;

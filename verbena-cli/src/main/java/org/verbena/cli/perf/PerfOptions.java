@@ -21,11 +21,11 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
         List<Integer> connections) {
     static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
-    /** What channels are measured at in a run of everything that names no sizes, round trips and bandwidth. */
+    /** The default sizes of channel tests in a run of everything, for round trips and for bandwidth. */
     private static final long NIO_LATENCY_SIZE = 64;
     private static final long NIO_BANDWIDTH_SIZE = 65536;
 
-    /** The jobs in the order in which they run. An option that a test does not know is left out there. */
+    /** The jobs in the order in which they run. An option that a test does not know is left out for that test. */
     List<PerfJob> jobs() throws CommandException {
         List<PerfJob> jobs = new ArrayList<>();
         String name = PerfJob.NO_DEVICE;
@@ -35,7 +35,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
             }
             for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
                 if (t.isUdp() && size > PerfUdp.MAX_SIZE && tests.size() > 1) {
-                    continue; // others are measured at it
+                    continue; // other tests are compared at this size
                 }
                 if (t.isNio() && isEverything() && t.fixedSize == 0
                         && size != (t.isBandwidth() ? NIO_BANDWIDTH_SIZE : NIO_LATENCY_SIZE)) {
@@ -58,7 +58,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         return tests.containsAll(PerfTest.everything(false)) && sizes.equals(DEFAULT_SIZES);
     }
 
-    /** The same options for another process's command line. */
+    /** The same options for the command line of another process. */
     List<String> arguments() {
         List<String> a = new ArrayList<>();
         tests.forEach(t -> a.add(t.title()));

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.CommandException;
 
 /**
- * Two fresh processes, one that listens and one that measures; this process only hands on what the latter reports, a
- * line each: {@code BEGINS index count title}, {@code RESULT json}, {@code FAILED sentence}.
+ * Two fresh processes, one that listens and one that measures; this process only passes on the reports of the latter,
+ * one per line: {@code BEGINS index count title}, {@code RESULT json}, {@code FAILED sentence}.
  */
 final class PerfPair {
     private static final String LISTENING = "LISTENING ";
@@ -59,7 +59,8 @@ final class PerfPair {
                 watcher.ended(r);
             } else if (line.startsWith(FAILED)) {
                 String reason = line.substring(FAILED.length());
-                // If the other process has died, that is the reason; if it has only reported, this is.
+                // If the other process has died, that is the reason; if it has only reported a failure, the failure
+                // here is.
                 throw new CommandException(orElse(server.killed(), reason));
             }
         }
@@ -74,7 +75,7 @@ final class PerfPair {
         return a == null ? b : a;
     }
 
-    /** What the measuring process does to report. */
+    /** The reporting of the measuring process. */
     static final class Reporter implements PerfClient.Watcher {
         private final PrintWriter out;
 

@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
 
 import org.verbena.cli.support.CommandException;
 
-/** What messages contain: a stamp at the end that is polled for, and a pattern that can be checked. */
+/** The contents of messages: a stamp at the end that is polled, and a pattern that can be verified. */
 final class PerfPattern {
     /** Eight aligned bytes. */
     static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -84,8 +84,8 @@ final class PerfPattern {
     }
 
     /**
-     * A block: memory that another processor has just written comes from there line by line, so one word of each line is read
-     * first, which puts many lines on their way at a time.
+     * A block: memory that another processor has just written is transferred line by line, so one word of each line is
+     * read first, which starts many transfers at a time.
      */
     private static long block(MemorySegment m, long at) {
         long a = 0;

@@ -6,7 +6,7 @@ import java.util.Locale;
 
 import org.verbena.cli.support.Terminal;
 
-/** Shows how far a measurement is: one live line on a terminal, nothing anywhere else. */
+/** Shows the progress of a measurement: one live line on a terminal, nothing elsewhere. */
 final class PerfProgress implements PerfClient.Watcher {
     private static final double SECOND = 1e9;
 

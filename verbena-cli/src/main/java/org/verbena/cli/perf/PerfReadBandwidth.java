@@ -10,7 +10,7 @@ import org.verbena.verbs.SendFlags;
 final class PerfReadBandwidth extends PerfLoop {
     private final PerfEndpoint end;
     private final boolean verify;
-    /** Each read is looked at before its buffer is used again. */
+    /** Each read is checked before its buffer is used again. */
     private final boolean looks;
     private final long size;
     private final long stride;
@@ -61,7 +61,7 @@ final class PerfReadBandwidth extends PerfLoop {
         }
     }
 
-    /** Waits for reads and looks at what they brought. */
+    /** Waits for reads and checks their data. */
     private void look() throws IOException {
         CompletionQueue cq = end.sendCq;
         long turns = 0;

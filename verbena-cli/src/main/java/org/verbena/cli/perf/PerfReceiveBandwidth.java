@@ -5,7 +5,7 @@ import java.io.IOException;
 
 import org.verbena.verbs.CompletionQueue;
 
-/** The receiver of {@code send-bw}: takes messages and gives their buffers back. */
+/** The receiver of {@code send-bw}: takes messages and reposts their buffers. */
 final class PerfReceiveBandwidth extends PerfLoop {
     private final PerfEndpoint end;
     private final boolean verify;

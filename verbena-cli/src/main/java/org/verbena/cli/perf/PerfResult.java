@@ -12,7 +12,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.verbena.cli.support.CommandException;
 
 /**
- * What one test at one size gave.
+ * The result of one test at one size.
  *
  * @param device the verbs device, {@code "tcp"}, {@code "udp"}, or empty for channels and the machine's limits
  * @param ends of a channel's test
@@ -20,7 +20,7 @@ import org.verbena.cli.support.CommandException;
  * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
  * @param bytesPerSecond 0 for latency tests
  * @param messagesPerSecond 0 for latency tests
- * @param allocatedPerOperation bytes which the measuring threads of both processes allocated, divided by iterations
+ * @param allocatedPerOperation bytes that the measuring threads of both processes allocated, divided by iterations
  */
 record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
         List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation) {
@@ -44,7 +44,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         return job.test().isTcp() ? "tcp" : job.test().isUdp() ? "udp" : job.test().takesDevice() ? job.device() : "";
     }
 
-    /** What it has in common with those of other runs. */
+    /** The key that it shares with results of other runs. */
     String key() {
         return test + " " + device + " " + ends + " " + size + " " + connections;
     }
@@ -52,7 +52,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     ObjectNode toJson() {
         ObjectNode o = JsonNodeFactory.instance.objectNode();
         o.put("test", test.title());
-        // every row has every key, for readers that know the first one only
+        // every row has every key, for readers that look only at the first one
         o.put("device", device.isEmpty() ? null : device);
         ends.put(o);
         o.put("size", size);

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/** A loop that waits for all its channels by one selector: sleeping in it, or asking it again and again. */
+/** A loop that waits for all its channels with one selector: sleeping in it, or polling it. */
 abstract class PerfSelecting extends PerfLoop {
     private static final long LOOK_MILLIS = 1000;
 
@@ -40,7 +40,10 @@ abstract class PerfSelecting extends PerfLoop {
         }
     }
 
-    /** Serves what is ready, or becomes so within a second if it sleeps; looks whether the peer is alive where nothing is. */
+    /**
+     * Serves ready channels, or those that become ready within a second if it sleeps; checks whether the peer is alive
+     * if none is.
+     */
     protected final void select() throws IOException {
         try {
             if (spins) {

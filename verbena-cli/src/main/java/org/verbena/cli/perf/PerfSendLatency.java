@@ -7,8 +7,8 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.verbs.SendFlags;
 
 /**
- * {@code send-lat} and {@code write-imm-lat}: each side receives a message and sends one back, which takes a receive, and is
- * polled from the completion queue. Writes go to one place in memory whichever receive they take.
+ * {@code send-lat} and {@code write-imm-lat}: each side receives a message and sends one back, which consumes a
+ * receive, and is polled from the completion queue. Writes go to one place in memory whichever receive they consume.
  */
 final class PerfSendLatency extends PerfLoop {
     private static final int SIGNAL_MASK = 31;
@@ -45,7 +45,7 @@ final class PerfSendLatency extends PerfLoop {
         }
     }
 
-    /** Sends, and gives the buffer of the last message back while this one travels. */
+    /** Sends, and reposts the buffer of the last message while this one is in flight. */
     private void send(long k) throws IOException {
         if (verify) {
             PerfPattern.fill(end.memory, end.out, size, k);

@@ -21,8 +21,8 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The side that is measured against: serves one session after the other. A session is this conversation, the client's
- * lines first:
+ * The side that is measured against: serves one session after the other. A session is this exchange, with the lines of
+ * the client on the left:
  *
  * <pre>
  * HELLO version host            HELLO version host
@@ -50,12 +50,12 @@ final class PerfServer {
         this.err = err;
     }
 
-    /** What both sides say first. */
+    /** The first word of both sides. */
     static String hello() {
         return "version=" + VERSION + " host=" + host();
     }
 
-    /** Names the running kernel, which processes share that can share memory. */
+    /** Identifies the running kernel, which processes that can share memory have in common. */
     static String host() {
         try {
             return Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).strip();
@@ -162,7 +162,7 @@ final class PerfServer {
         }
     }
 
-    /** At the address of the control connection, or, where that is none of the device's, at its own. */
+    /** Listens at the address of the control connection, or, if the device does not have that, at its own. */
     private static ConnectionListener listen(Context context, InetAddress control) throws VerbsException {
         try {
             return context.connectionManager().listen(new InetSocketAddress(control, 0));

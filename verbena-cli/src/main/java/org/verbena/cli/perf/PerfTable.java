@@ -25,7 +25,7 @@ final class PerfTable {
     private static final double MANY = 1000;
     private static final int NAME = 18;
 
-    /** Under a heading that several may have in common; the cell is empty where the test has no such figure. */
+    /** A column below a heading that several columns may share; the cell is empty if the test has no such figure. */
     private record Column(String group, String title, int width, Function<PerfResult, String> cell) {}
 
     private final List<PerfResult> results;
@@ -125,7 +125,7 @@ final class PerfTable {
         }
     }
 
-    /** Of a channel's rows, the one by the kernel is the one to compare with. */
+    /** Among the rows of a channel, that of the kernel is the reference. */
     private static String name(PerfResult r) {
         return switch (r.ends()) {
             case PLAIN -> "  by the kernel";
@@ -227,7 +227,7 @@ final class PerfTable {
         return r.test().isBandwidth() ? r.bytesPerSecond() : r.rtt().getFirst();
     }
 
-    @SuppressWarnings("AnnotateFormatMethod") // the annotation is Error Prone's own, no dependency of ours
+    @SuppressWarnings("AnnotateFormatMethod") // the annotation belongs to Error Prone, which is no dependency
     private static String format(String pattern, Object... values) {
         return String.format(Locale.ROOT, pattern, values);
     }

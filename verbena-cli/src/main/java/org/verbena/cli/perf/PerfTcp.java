@@ -17,7 +17,7 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
-/** TCP's channels, the JDK's or Verbena's, as far as the tests share them. */
+/** Channels of TCP, of the JDK or of Verbena: the part that the tests share. */
 abstract class PerfTcp extends PerfLoop {
     private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
     static final int RECEIVE_BUFFER = 1 << 20;
@@ -40,7 +40,7 @@ abstract class PerfTcp extends PerfLoop {
         return new CommandException("the peer closed the TCP connection");
     }
 
-    /** Writes the whole buffer from its start; a channel that takes nothing is tried again. */
+    /** Writes the whole buffer from its start; a channel that accepts nothing is tried again. */
     static void write(SocketChannel channel, ByteBuffer buffer, PerfControl peer) throws IOException {
         buffer.clear();
         long turns = 0;
@@ -162,7 +162,7 @@ abstract class PerfTcp extends PerfLoop {
         }
     }
 
-    /** {@code tcp-bw}, {@code nio-bw}: reads whatever is there, as much as fits. */
+    /** {@code tcp-bw}, {@code nio-bw}: reads the available bytes, as many as fit. */
     private static final class Receiver extends PerfTcp {
         private final ByteBuffer buffer;
         private final MemorySegment memory;
@@ -183,7 +183,7 @@ abstract class PerfTcp extends PerfLoop {
             return true;
         }
 
-        /** A stream has no messages: all that is left of the run is one burst. */
+        /** A stream has no messages: the rest of the run is one burst. */
         @Override
         protected void burst(int n) throws IOException {
             long left = remaining * size;

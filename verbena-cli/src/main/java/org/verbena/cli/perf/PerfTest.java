@@ -8,7 +8,7 @@ import java.util.Locale;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Nearest;
 
-/** What {@code verbena perf} can measure, in the order of the table. */
+/** The tests of {@code verbena perf}, in the order of the table. */
 enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
     WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0), ERM_REG(0), ERM_DEREG(0),
@@ -17,7 +17,7 @@ enum PerfTest {
     NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
     NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
 
-    /** The only size in bytes, or 0 if any will do. */
+    /** The only size in bytes, or 0 if any is accepted. */
     final long fixedSize;
 
     PerfTest(long fixedSize) {
@@ -46,12 +46,12 @@ enum PerfTest {
         return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE || this == LIMIT_MEMCPY;
     }
 
-    /** What runs if nothing is named, within a minute: remote memory and what it is compared with have to be. */
+    /** The tests that run by default, within a minute: tests of remote memory and their references must be named. */
     static List<PerfTest> everything(boolean udp) {
         return Arrays.stream(values()).filter(t -> !t.isErm() && t != WRITE_IMM_LAT && (udp || !t.isUdp())).toList();
     }
 
-    /** What RoCE in Java stands on, and is compared with. */
+    /** The base of RoCE in Java, and its reference. */
     boolean isUdp() {
         return this == UDP_LAT_SPIN;
     }
@@ -65,12 +65,12 @@ enum PerfTest {
         return isErmCopy() || isErmRegistration();
     }
 
-    /** Copies of remote memory, which are compared with writes and streams. */
+    /** Copies to remote memory, which are compared with writes and streams. */
     boolean isErmCopy() {
         return this == ERM_LAT || this == ERM_BW;
     }
 
-    /** Memory that is registered and taken back. */
+    /** Registration and deregistration of memory. */
     boolean isErmRegistration() {
         return this == ERM_REG || this == ERM_DEREG;
     }
@@ -91,7 +91,7 @@ enum PerfTest {
         return this == NIO_LAT_SELECTNOW || this == NIO_LAT_SELECT;
     }
 
-    /** Whose channels there are at the two ends, in the order of the table. */
+    /** The implementations of channels at the two ends, in the order of the table. */
     List<PerfEnds> ends() {
         if (isErm()) {
             return List.of(PerfEnds.VERBENA);
@@ -104,7 +104,7 @@ enum PerfTest {
                 : List.of(PerfEnds.VERBENA, PerfEnds.PLAIN);
     }
 
-    /** A channel and a file. */
+    /** Transfer between a channel and a file. */
     boolean isTransfer() {
         return this == NIO_TRANSFER || this == NIO_TRANSFER_FROM;
     }
@@ -118,12 +118,12 @@ enum PerfTest {
         return isVerbs() || isErm();
     }
 
-    /** Whether messages of verbs go into receives that are posted: at the target, and of ping-pong at both ends. */
+    /** Whether messages of verbs consume posted receives: at the target, and in ping-pong at both ends. */
     boolean takesReceives(boolean initiator) {
         return this == SEND_LAT || this == WRITE_IMM_LAT || this == SEND_BW && !initiator;
     }
 
-    /** Whether something is counted in it: of channels by rings only. */
+    /** Whether it involves counters: for channels only those with rings. */
     boolean isCounted() {
         return isVerbs() || isErmCopy() || isNio();
     }

@@ -9,9 +9,11 @@ import java.nio.channels.DatagramChannel;
 
 import org.verbena.cli.support.CommandException;
 
-/** {@code udp-lat-spin}: the JDK's channels, connected and non-blocking; both ends spin. A lost datagram ends the test. */
+/**
+ * {@code udp-lat-spin}: channels of the JDK, connected and non-blocking; both ends spin. A lost datagram ends the test.
+ */
 final class PerfUdp extends PerfLoop {
-    /** What an IPv4 packet carries. */
+    /** The payload of an IPv4 packet. */
     static final long MAX_SIZE = 65_535 - 20 - 8;
 
     private final DatagramChannel channel;
@@ -25,7 +27,7 @@ final class PerfUdp extends PerfLoop {
         buffer = ByteBuffer.allocateDirect((int) job.size());
     }
 
-    /** A channel of its own at an address of the control connection. */
+    /** A separate channel at an address of the control connection. */
     static DatagramChannel bind(InetAddress own) throws IOException {
         DatagramChannel channel = DatagramChannel.open();
         try {

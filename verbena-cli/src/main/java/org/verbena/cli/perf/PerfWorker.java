@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.OpenDevices;
 
-/** What a process does that another {@code verbena perf} has started. */
+/** The work of a process that another {@code verbena perf} has started. */
 final class PerfWorker {
     private PerfWorker() {}
 

@@ -7,7 +7,7 @@ import org.verbena.verbs.SendFlags;
 
 /**
  * The initiator of {@code write-bw} and {@code send-bw}: keeps the queues full. When the target follows writes message
- * by message, a buffer is written again only when the target has said that it has consumed it.
+ * by message, a buffer is written again only when the target has reported that it consumed it.
  */
 final class PerfWriteBandwidth extends PerfLoop {
     private final PerfEndpoint end;
@@ -23,7 +23,7 @@ final class PerfWriteBandwidth extends PerfLoop {
     private long number;
     private long consumed;
     private long signalled;
-    /** The stamp of this round over the buffers: another one than that of the round before, even in its last byte. */
+    /** The stamp of this round over the buffers: it differs from that of the round before, even in its last byte. */
     private long lap = 1;
     private int slot;
     private int qp;
@@ -105,7 +105,7 @@ final class PerfWriteBandwidth extends PerfLoop {
         end.close();
     }
 
-    /** The target of writes that follows them: polls for each, reads it and gives credit. */
+    /** The target of writes that follows them: polls for each, reads it and grants credit. */
     static final class Follower extends PerfLoop {
         private static final int SIGNAL_MASK = 15;
 

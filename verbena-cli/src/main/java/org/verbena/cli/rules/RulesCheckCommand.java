@@ -17,7 +17,7 @@ import org.verbena.sockets.rules.Block;
 import org.verbena.sockets.rules.RuleWarnings;
 import org.verbena.sockets.rules.RulesFile;
 
-/** {@code verbena rules check}: whether a file is right, and which of its lines are never used. */
+/** {@code verbena rules check}: whether a file is valid, and which of its lines are never used. */
 @Command(name = "check", description = "Reads a file of rules; warns of those that are never used.")
 final class RulesCheckCommand implements Callable<Integer> {
     @Spec

@@ -7,7 +7,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code verbena rules}: what rules for sockets say. */
+/** {@code verbena rules}: the effect of rules for sockets. */
 @Command(name = "rules", description = "Says what rules for sockets do; docs/rules.md has the grammar.",
         synopsisSubcommandLabel = "COMMAND", subcommands = {RulesCheckCommand.class, RulesExplainCommand.class})
 public final class RulesCommand implements Runnable {

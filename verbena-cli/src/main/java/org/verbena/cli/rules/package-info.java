@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** {@code verbena rules}: what rules of the transport mean for a connection. */
+/** {@code verbena rules}: the effect of transport rules on a connection. */
 @NullMarked
 package org.verbena.cli.rules;
 

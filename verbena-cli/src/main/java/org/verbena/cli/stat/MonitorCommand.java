@@ -22,7 +22,7 @@ import org.verbena.cli.support.Terminal;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 
-/** {@code verbena monitor}: one counter, a line a second. */
+/** {@code verbena monitor}: one counter, one line per second. */
 @Command(name = "monitor",
         description = "Shows how fast one counter of an object grows, a line a look, with a small plot.")
 public final class MonitorCommand implements Callable<Integer> {

@@ -14,7 +14,7 @@ final class MonitorPlot {
      * Makes a plot.
      *
      * @param width of the longest bar
-     * @param blocks true to draw with block characters, which are finer than {@code #}
+     * @param blocks true to draw with block characters, which have a finer resolution than {@code #}
      */
     MonitorPlot(int width, boolean blocks) {
         this.width = width;
@@ -40,7 +40,7 @@ final class MonitorPlot {
         }
     }
 
-    /** What the longest bar means. */
+    /** The value of the longest bar. */
     double scale() {
         return scale;
     }
@@ -51,7 +51,7 @@ final class MonitorPlot {
         return "0 " + (blocks ? "─" : "-").repeat(Math.max(1, width - 2 - end.length())) + end;
     }
 
-    /** A bar; what is greater than nothing can be seen. */
+    /** A bar; any value above zero is visible. */
     String bar(double value) {
         double part = Math.clamp(value / scale, 0, 1);
         if (!(value > 0)) {

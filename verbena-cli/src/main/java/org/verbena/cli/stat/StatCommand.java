@@ -20,15 +20,15 @@ import picocli.CommandLine.Spec;
 
 import org.verbena.verbs.ObjectType;
 
-/** {@code verbena stat}: what processes do with verbs. */
+/** {@code verbena stat}: shows what processes do with verbs. */
 @Command(name = "stat", description = {
     "Shows the processes that use Verbena, the objects of one, or sockets, with what they have counted.",
     "On a terminal like top, h shows the keys; otherwise, or with --once, --count or --json, line by line."})
 public final class StatCommand implements Callable<Integer> {
-    /** Types that there may ever be: a number this version does not know has no name. */
+    /** The bound of object types: a number that this version does not know has no name. */
     private static final int MAX_TYPE = 255;
 
-    /** What the figures are. */
+    /** The meaning of the figures. */
     enum View {
         TOTALS, RATES, BASIC, QUEUE, FULL, NETSTAT;
 
@@ -101,7 +101,7 @@ public final class StatCommand implements Callable<Integer> {
                 StatView v = new StatView(process, selection.types());
                 v.begin(!views.contains(View.TOTALS), sort, reverse, filter);
                 if (process != 0) {
-                    reader.one(process); // a wrong number is said where it was typed
+                    reader.one(process); // a wrong number is reported where it was typed
                 }
                 return new StatScreen(v, reader, options.intervalNanos()).run();
             }
@@ -113,7 +113,7 @@ public final class StatCommand implements Callable<Integer> {
         }
     }
 
-    /** The view of sockets that is asked for; null if it is objects. */
+    /** The requested view of sockets; null for objects. */
     private @Nullable StatSocketView sockets() {
         List<View> chosen = views.stream().filter(v -> !v.isFigures()).toList();
         if (chosen.size() > 1 || views.size() - chosen.size() > 1) {

@@ -10,8 +10,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has changed between two looks at a process, as rates. An object that came meanwhile has counted from 0; one that
- * went is not in the later picture. Immutable.
+ * The changes between two samples of a process, as rates. An object that appeared in between has counted from 0; one
+ * that disappeared is not in the later sample. Immutable.
  */
 final class StatDelta {
     private static final double SECOND = 1e9;
@@ -29,15 +29,15 @@ final class StatDelta {
     }
 
     /**
-     * Since an earlier picture; without rates if there is none, the process is not in it, or it does not answer: what it
-     * has not gathered is no rate of 0.
+     * Changes since an earlier sample; without rates if there is none, the process is not in it, or it does not answer:
+     * counters that were not gathered do not mean a rate of 0.
      */
     static StatDelta of(StatProcess now, @Nullable StatPicture before) {
         StatProcess same = now.silent() ? null : StatPicture.earlier(before, now).orElse(null);
         return new StatDelta(now, same != null && same.nanos() != now.nanos() ? same : null);
     }
 
-    /** Of nothing. */
+    /** No changes. */
     static StatDelta none() {
         return new StatDelta(new StatProcess(0, "", Instant.EPOCH, 0, false, false, Map.of(), List.of()), null);
     }
@@ -51,12 +51,12 @@ final class StatDelta {
         return before != null;
     }
 
-    /** The time between the two looks; not a number if there was one only. */
+    /** The time between the two samples; not a number if there was only one. */
     double seconds() {
         return before == null ? Double.NaN : (now.nanos() - before.nanos()) / SECOND;
     }
 
-    /** How often a second a point of an object has counted; not a number if that is not known. */
+    /** The counts per second of a sample point of an object; not a number if that is unknown. */
     double rate(StatObject o, int point) {
         return rate(o, x -> x.value(point));
     }
@@ -75,14 +75,14 @@ final class StatDelta {
         return change(value.applyAsLong(o), old == null ? 0 : value.applyAsLong(old));
     }
 
-    /** The same for the whole process: what its ports have added. One that was closed takes nothing away from it. */
+    /** The same for the whole process: the increase of its ports. A closed port does not reduce it. */
     double rate(StatFigure figure) {
         return now.ports().mapToDouble(o -> change(o, x -> x.figure(figure))).sum() / seconds();
     }
 
     /**
-     * What was added to a counter, which passes from 2^64-1 to 0. No counter adds half of that between two looks: one that
-     * seems to have fell, as sums may for a moment while they are read.
+     * The increase of a counter, which wraps from 2^64-1 to 0. No counter adds half of that between two samples: one
+     * that seems to did decrease, which sums may do for a moment while they are read.
      */
     static double change(long now, long before) {
         return Math.max(0, now - before);

@@ -12,7 +12,7 @@ import java.util.Set;
 
 import org.verbena.verbs.ObjectType;
 
-/** All there is to say of one object. */
+/** All attributes and counters of one object. */
 final class StatDetail {
     /** Attributes that are ids of other objects. */
     private static final Set<String> IDS = Set.of("sendCq", "receiveCq", "srq", "pd", "rule");
@@ -21,7 +21,7 @@ final class StatDetail {
 
     private StatDetail() {}
 
-    /** What does not change with every picture, in lines of at most that width. */
+    /** The part that does not change with every sample, in lines of at most this width. */
     static List<String> head(StatProcess process, StatObject o, int width) {
         List<String> words = new ArrayList<>();
         words.add("type " + ObjectType.toString(o.type()));
@@ -89,7 +89,7 @@ final class StatDetail {
         return new StatTable(columns, rows);
     }
 
-    /** The object that was looked at before, in a later picture; empty if it is gone. */
+    /** The same object in a later sample; empty if it is gone. */
     static Optional<StatObject> find(StatProcess process, StatObject.Key key) {
         return process.objects().stream().filter(o -> o.key().equals(key)).findFirst();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.stat;
 
-/** What {@code stat} or {@code monitor} was asked to show is not there; the message is a sentence. */
+/** The object of a {@code stat} or {@code monitor} does not exist; the message is a sentence. */
 final class StatFailure extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -9,7 +9,7 @@ final class StatFailure extends Exception {
         super(message);
     }
 
-    /** What was shown before is there no more. */
+    /** The object that was shown before has ended. */
     static final class Ended extends Exception {
         private static final long serialVersionUID = 1L;
 

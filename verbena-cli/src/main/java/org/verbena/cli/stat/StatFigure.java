@@ -6,19 +6,25 @@ import java.util.Locale;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
-/** The six figures that {@code verbena stat} shows of every object: each a sum of sample points, other ones by kind. */
+/**
+ * The six figures that {@code verbena stat} shows of every object: each is a sum of sample points, which depend on the
+ * kind of object.
+ */
 enum StatFigure {
     /** Requests carried out; of a memory region, READs of peers. */
     TX,
-    /** Bytes that left. */
+    /** Bytes sent. */
     TX_BYTES,
     /** Receives completed and requests of the peer; of a completion queue, its completions. */
     RX,
-    /** Bytes that came in. */
+    /** Bytes received. */
     RX_BYTES,
-    /** What failed, was refused or was lost; not what was flushed, for that happens at the end of every connection. */
+    /** Requests that failed, were refused or were lost; not flushed ones, since every connection ends with some. */
     ERRORS,
-    /** Times a request had to wait for the peer; of a connection, writes that found the ring full; of remote memory, copies refused for events not taken. */
+    /**
+     * Times a request had to wait for the peer; of a connection, writes that found the ring full; of remote memory,
+     * copies refused because events were not taken.
+     */
     WAITS;
 
     private static final int[] NONE = {};
@@ -39,7 +45,7 @@ enum StatFigure {
         SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS};
     private static final int[] QP_WAITS = {SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS};
 
-    /** As options, keys and JSON name it, for instance {@code "tx-bytes"}. */
+    /** Its name in options, keys and JSON, for instance {@code "tx-bytes"}. */
     String title() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
@@ -96,7 +102,7 @@ enum StatFigure {
         };
     }
 
-    /** @param more what is to be added to the points of a connection */
+    /** @param more added to the points of a connection */
     private int[] ofSockets(int more) {
         return switch (this) {
             case TX_BYTES -> new int[] {SamplePoint.CONNECTION_TX_RING_BYTES + more,

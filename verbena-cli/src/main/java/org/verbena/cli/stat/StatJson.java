@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
-/** Pictures as JSON, one object a line; every object has every key, and is null where nothing is known. */
+/** Samples as JSON, one object per line; every object has every key, with null for unknown values. */
 final class StatJson {
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final MathContext DIGITS = new MathContext(6);
@@ -109,7 +109,7 @@ final class StatJson {
         return n >= 0 ? n : new BigInteger(Long.toUnsignedString(n));
     }
 
-    /** A rate with so many digits as mean something; null if it is not known. */
+    /** A rate with as many digits as are meaningful; null if it is unknown. */
     static @Nullable Number rounded(double v) {
         return Double.isNaN(v) || Double.isInfinite(v) ? null : new BigDecimal(v).round(DIGITS).doubleValue();
     }

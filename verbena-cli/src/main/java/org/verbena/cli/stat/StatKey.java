@@ -5,7 +5,7 @@ package org.verbena.cli.stat;
  * A key that was pressed.
  *
  * @param name which
- * @param text of {@link Name#TEXT} what it writes, else empty
+ * @param text for {@link Name#TEXT} the typed text, else empty
  */
 record StatKey(Name name, String text) {
     /** Keys that {@code verbena stat} knows. */

@@ -3,7 +3,7 @@ package org.verbena.cli.stat;
 
 /** A line of the screen. Immutable. */
 record StatLine(String text, Style style) {
-    /** How it looks. */
+    /** Its style. */
     enum Style {
         PLAIN, TITLE, HEADER, SELECTED, FAINT, ALERT
     }

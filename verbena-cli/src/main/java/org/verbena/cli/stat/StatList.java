@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table on the screen: how it is sorted and filtered, which line is chosen and which is the first that is seen. What is
- * chosen stays chosen wherever the next picture puts it. Not safe for use by several threads.
+ * A table on the screen: its sorting and filter, the selected line and the first visible line. The selected line stays
+ * selected wherever the next sample puts it. Not safe for use by several threads.
  */
 final class StatList {
     private String sort = "";
@@ -20,7 +20,7 @@ final class StatList {
     private StatTable shown = new StatTable(List.of(), List.of());
     private int page = 1;
 
-    /** Has another table, of a later picture or of another mode. */
+    /** Sets another table, of a later sample or of another mode. */
     void show(StatTable table) {
         shown = table.filtered(filter).sorted(table.column(sort), reverse);
         List<StatRow> rows = shown.rows();
@@ -69,13 +69,13 @@ final class StatList {
         filter = text;
     }
 
-    /** What is chosen; null if there is nothing. */
+    /** The key of the selected line; null if there is none. */
     @Nullable
     Object chosen() {
         return chosen;
     }
 
-    /** Chooses another line; false if that is not a key for it. */
+    /** Selects another line; false if the key does not do that. */
     boolean move(StatKey key) {
         switch (key.name()) {
             case UP -> choose(index - 1);
@@ -91,7 +91,7 @@ final class StatList {
         return true;
     }
 
-    /** What it is sorted by, for people. */
+    /** The sort column, for people. */
     String order() {
         int column = shown.column(sort);
         return column < 0 && !reverse
@@ -99,7 +99,7 @@ final class StatList {
                 : "sorted by " + (column < 0 ? "name" : sort) + (reverse ? ", reversed" : "");
     }
 
-    /** Header and lines for so much room. */
+    /** Header and lines for this much room. */
     List<StatLine> lines(int height, int width) {
         page = Math.max(1, height - 1);
         top = Math.clamp(top, Math.max(0, index - page + 1), index);
@@ -113,7 +113,7 @@ final class StatList {
         return lines;
     }
 
-    /** How many lines there are, those that are not seen too. */
+    /** The number of lines, including invisible ones. */
     int size() {
         return shown.rows().size();
     }

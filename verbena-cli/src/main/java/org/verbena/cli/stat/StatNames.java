@@ -14,9 +14,9 @@ import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
 /**
- * Names of objects and sample points as people write them: {@code qp:0x11}, {@code port:1}, {@code shm0};
- * {@code tx_bytes}. Where a process has several objects that would have the same name, for instance of two contexts,
- * {@code @} and the object's id tell them apart.
+ * Names of objects and sample points for people: {@code qp:0x11}, {@code port:1}, {@code shm0}; {@code tx_bytes}. If a
+ * process has several objects that would have the same name, for instance of two contexts, {@code @} and the id of the
+ * object distinguish them.
  */
 final class StatNames {
     private static final Pattern NAME = Pattern.compile("([a-z_]+):(0x)?([0-9a-f]+)(@0x[0-9a-f]+)?");
@@ -24,7 +24,7 @@ final class StatNames {
 
     private StatNames() {}
 
-    /** The name of an object, if no other one has it. */
+    /** The name of an object, provided that no other object has it. */
     static String plain(int type, int number, String device) {
         String kind = ObjectType.toString(type).toLowerCase(Locale.ROOT);
         return switch (type) {
@@ -34,7 +34,7 @@ final class StatNames {
         };
     }
 
-    /** The names of objects, by what they would be called if they were alone. */
+    /** The objects by the name that each would have if it were unique. */
     static List<String> distinct(List<String> plain, List<Long> ids) {
         Map<String, Integer> count = new HashMap<>();
         plain.forEach(n -> count.merge(n, 1, Integer::sum));
@@ -74,7 +74,7 @@ final class StatNames {
                         + " more ('verbena stat' shows them)";
     }
 
-    /** The same name as objects have it: lower case, numbers in hexadecimal, but those of ports. */
+    /** The canonical form of a name: lower case, numbers in hexadecimal except those of ports. */
     static String canonical(String text) {
         String t = text.strip().toLowerCase(Locale.ROOT);
         Matcher m = NAME.matcher(t);

@@ -8,36 +8,36 @@ import java.util.Map;
 import org.verbena.verbs.RemoteObject;
 
 /**
- * A verbs object of a picture. Immutable.
+ * A verbs object of a sample. Immutable.
  *
  * @param id as {@link RemoteObject#id()}
- * @param name for people, see {@link StatNames}; no other object of the picture has it
- * @param points the sample points that are counted of it, rising
- * @param values what was counted at each, unsigned
+ * @param name for people, see {@link StatNames}; no other object of the sample has it
+ * @param points the sample points that are counted for it, ascending
+ * @param values the count at each, unsigned
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record StatObject(long id, String name, int type, int number, long context, String device, String state,
         Instant created, Map<String, Object> attributes, int[] points, long[] values) {
 
-    /** What tells that an object of another picture is the same. */
+    /** Identifies the same object in another sample. */
     record Key(long id, int type, int number, Instant created) {}
 
     Key key() {
         return new Key(id, type, number, created);
     }
 
-    /** Whether that is counted of it. */
+    /** Whether this sample point is counted for it. */
     boolean has(int point) {
         return Arrays.binarySearch(points, point) >= 0;
     }
 
-    /** What was counted at a point, unsigned; 0 where that is not counted. */
+    /** The count at a sample point, unsigned; 0 if that is not counted. */
     long value(int point) {
         int i = Arrays.binarySearch(points, point);
         return i < 0 ? 0 : values[i];
     }
 
-    /** Whether any of a figure's points is counted of it. */
+    /** Whether any sample point of a figure is counted for it. */
     boolean has(StatFigure figure) {
         return Arrays.stream(figure.points(type)).anyMatch(this::has);
     }

@@ -33,7 +33,7 @@ final class StatOptions {
     @SuppressWarnings("UnusedVariable") // picocli looks at it
     private boolean help;
 
-    /** A process's number. */
+    /** The id of a process. */
     static final class Pid implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
@@ -49,7 +49,7 @@ final class StatOptions {
         }
     }
 
-    /** Refuses what makes no sense. */
+    /** Refuses invalid combinations. */
     void check(CommandSpec spec) {
         if (intervalNanos < LEAST_NANOS) {
             throw new ParameterException(spec.commandLine(), "--interval must be 10ms or more");
@@ -77,10 +77,10 @@ final class StatOptions {
     }
 
     /**
-     * Sleeps until the next look.
+     * Sleeps until the next sample.
      *
      * @param last when the last one was due, by {@link System#nanoTime}
-     * @return when this one was due; later than it should have been if the last one took long
+     * @return when this one was due; later than scheduled if the last one took long
      */
     long pause(long last) throws InterruptedException {
         long due = Math.max(last + intervalNanos, System.nanoTime());
@@ -90,10 +90,10 @@ final class StatOptions {
         return due;
     }
 
-    /** Passes on what was printed; false if that fails: nobody reads it any more, or {@link Main} says why it does. */
+    /** Flushes the output; false if that fails: nobody reads it any more, or {@link Main} reports the reason. */
     static boolean flush(PrintWriter out) {
         out.flush();
-        return !out.checkError() && !System.out.checkError(); // the writer does not see what the stream has swallowed
+        return !out.checkError() && !System.out.checkError(); // the writer does not see errors that the stream swallows
     }
 
     /** The exit code when what was watched has ended. */

@@ -9,18 +9,18 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was seen at one look. Immutable.
+ * One sample of all processes. Immutable.
  *
  * @param time when
  * @param processes by number
- * @param problems what could not be seen, a sentence each
+ * @param problems one sentence for each process that could not be read
  */
 record StatPicture(Instant time, List<StatProcess> processes, List<String> problems) {
     /**
-     * What the rates of the next picture are taken against: of each process the last exact values, which are older ones
-     * where it does not answer.
+     * The base for the rates of the next sample: the last exact values of each process, which are older ones if it does
+     * not answer.
      *
-     * @param earlier what those of this one were taken against
+     * @param earlier the base of this sample
      */
     StatPicture base(@Nullable StatPicture earlier) {
         return processes.stream().noneMatch(StatProcess::silent)
@@ -35,7 +35,7 @@ record StatPicture(Instant time, List<StatProcess> processes, List<String> probl
                 : picture.processes().stream().filter(p -> p.key().equals(same.key()));
     }
 
-    /** A process as it was in an earlier picture; empty if it was not in it. */
+    /** A process in an earlier sample; empty if it was not in it. */
     static Optional<StatProcess> earlier(@Nullable StatPicture picture, StatProcess same) {
         return find(picture, same).findFirst();
     }

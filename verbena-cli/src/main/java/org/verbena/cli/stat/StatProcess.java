@@ -10,21 +10,21 @@ import java.util.stream.Stream;
 import org.verbena.verbs.ObjectType;
 
 /**
- * A process of a picture. Immutable.
+ * A process of a sample. Immutable.
  *
- * @param nanos when it was looked at, by {@link System#nanoTime}
- * @param cached true if the values are those at hand
- * @param silent true if it was asked for exact ones and did not answer
- * @param kinds how many objects it has, by type
+ * @param nanos when it was sampled, by {@link System#nanoTime}
+ * @param cached true if the values are those of its file
+ * @param silent true if it was asked for exact values and did not answer
+ * @param kinds the number of its objects, by type
  * @param objects all of them, or the ports, and the sockets if these are wanted
  */
 record StatProcess(long pid, String command, Instant created, long nanos, boolean cached, boolean silent,
         Map<Integer, Integer> kinds, List<StatObject> objects) {
 
-    /** What tells that a process of another picture is the same. */
+    /** Identifies the same process in another sample. */
     record Key(long pid, Instant created) {}
 
-    /** Objects in the order in which they are shown: what stands above others first. */
+    /** Objects in display order: parents before children. */
     static final Comparator<StatObject> ORDER = Comparator.comparingInt((StatObject o) -> rank(o.type()))
             .thenComparingInt(StatObject::type).thenComparingLong(o -> Integer.toUnsignedLong(o.number()))
             .thenComparingLong(StatObject::id);
@@ -50,7 +50,7 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
         return new Key(pid, created);
     }
 
-    /** What one should know of its figures; empty if there is nothing. */
+    /** A remark about its figures; empty if there is none. */
     String remark() {
         return silent
                 ? "process " + pid
@@ -63,12 +63,12 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
         return kinds.getOrDefault(type, 0);
     }
 
-    /** The ports of its contexts, each of which adds up all queue pairs that there have been in its context. */
+    /** The ports of its contexts, each of which sums all past and present queue pairs of its context. */
     Stream<StatObject> ports() {
         return objects.stream().filter(o -> o.type() == ObjectType.PORT);
     }
 
-    /** The sum of a figure over the ports that there are now. */
+    /** The sum of a figure over the present ports. */
     long figure(StatFigure figure) {
         return ports().mapToLong(o -> o.figure(figure)).sum();
     }

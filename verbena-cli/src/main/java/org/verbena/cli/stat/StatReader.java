@@ -24,14 +24,14 @@ import org.verbena.verbs.RemoteObject;
 import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
 
-/** Looks at processes: one read of all objects a picture. Not safe for use by several threads. */
+/** Samples processes: one read of all objects per sample. Not safe for use by several threads. */
 final class StatReader implements AutoCloseable {
     private static final int[] NO_POINTS = {};
     private static final long[] NO_VALUES = {};
 
     private final boolean cached;
     private final boolean sockets;
-    /** Processes that do not answer hold up no others. */
+    /** Processes that do not answer delay no others. */
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofPlatform().daemon().name("look").factory());
     private @Nullable RemoteProcess watched;
@@ -39,8 +39,8 @@ final class StatReader implements AutoCloseable {
     /**
      * Makes a reader.
      *
-     * @param cached true to take what is at hand, and ask no process
-     * @param sockets true to have the sockets of all processes too
+     * @param cached true to take the values in the files, and ask no process
+     * @param sockets true to include the sockets of all processes
      */
     StatReader(boolean cached, boolean sockets) {
         this.cached = cached;
@@ -79,7 +79,7 @@ final class StatReader implements AutoCloseable {
     /**
      * One process, with all its objects; the same one each time.
      *
-     * @throws StatFailure.Ended if it has ended since it was looked at first
+     * @throws StatFailure.Ended if it has ended since the first sample
      */
     StatPicture one(long pid) throws VerbsException, StatFailure.Ended {
         RemoteProcess last = watched;
@@ -103,7 +103,7 @@ final class StatReader implements AutoCloseable {
         return p;
     }
 
-    /** Whatever is looked at next is looked at for the first time. */
+    /** Treats the next sample as the first one. */
     void forget() {
         RemoteProcess p = watched;
         if (p != null) {
@@ -147,7 +147,7 @@ final class StatReader implements AutoCloseable {
         return new StatProcess(p.pid(), command(p), p.created(), nanos, cached, silent, kinds, made);
     }
 
-    /** Its whole command line: what the process itself says of it ends where a class path is long. */
+    /** Its whole command line: the process itself publishes a truncated one if the class path is long. */
     private static String command(RemoteProcess p) {
         try {
             byte[] words = Files.readAllBytes(Path.of("/proc/" + p.pid() + "/cmdline"));

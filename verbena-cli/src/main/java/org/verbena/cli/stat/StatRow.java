@@ -8,13 +8,13 @@ import java.util.Locale;
  * A line of a table. Immutable.
  *
  * @param key of the process or object, the same in every picture
- * @param cells one a column
+ * @param cells one per column
  */
 record StatRow(Object key, List<Cell> cells) {
     /**
-     * What stands in a column.
+     * The contents of a column.
      *
-     * @param number what it is sorted by; not a number for texts
+     * @param number the sort value; not a number for texts
      */
     record Cell(String text, double number) {
         static Cell of(String text) {
@@ -22,7 +22,7 @@ record StatRow(Object key, List<Cell> cells) {
         }
     }
 
-    /** Whether a text is found in it, in upper or lower case. */
+    /** Whether it contains a text, ignoring case. */
     boolean contains(String text) {
         String wanted = text.toLowerCase(Locale.ROOT);
         return cells.stream().filter(c -> Double.isNaN(c.number()) || c.equals(cells.getFirst()))

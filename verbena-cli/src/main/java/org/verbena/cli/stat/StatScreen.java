@@ -32,11 +32,11 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A {@link StatView} on a terminal's alternate screen. Three threads: one looks at processes, one reads keys, and this one
- * draws. However it ends, by a key, an exception or a signal, the terminal is as it was before.
+ * A {@link StatView} on a terminal's alternate screen. Three threads: one samples processes, one reads keys, and this
+ * one draws. However it ends, by a key, an exception or a signal, the terminal is restored.
  */
 final class StatScreen {
-    /** How often the size is asked for; signals are left to the JVM. */
+    /** How often the size is queried; signals are left to the JVM. */
     private static final long LOOK_FOR_SIZE_MILLIS = 100;
     private static final long ESCAPE_MILLIS = 50;
     private static final int USUAL_COLUMNS = 80;
@@ -44,7 +44,7 @@ final class StatScreen {
     private static final int PRINTABLE = ' ';
     private static final int DELETE = 127;
 
-    /** What wakes this thread. */
+    /** The events that wake this thread. */
     private sealed interface Event {}
 
     private record Key(StatKey key) implements Event {}
@@ -70,7 +70,7 @@ final class StatScreen {
         wanted = view.wanted();
     }
 
-    /** Whether there is a terminal that can do it, to read from and to write to. */
+    /** Whether there is a suitable terminal for input and output. */
     static boolean isPossible() {
         String type = System.getenv("TERM");
         return type != null && !type.isEmpty() && !type.equals("dumb") && org.verbena.cli.support.Terminal.IN
@@ -78,7 +78,7 @@ final class StatScreen {
                 && org.verbena.cli.support.Terminal.OUT.isTerminal() && canDraw(type);
     }
 
-    /** Whether a terminal of this type is known, and can be drawn on anywhere. */
+    /** Whether a terminal of this type is known, and supports drawing at any position. */
     private static boolean canDraw(String type) {
         try {
             Map<Capability, String> sequences = new EnumMap<>(Capability.class);
@@ -93,7 +93,7 @@ final class StatScreen {
         }
     }
 
-    /** Shows it until a key ends it; answers the exit code. */
+    /** Shows it until a key ends it; returns the exit code. */
     int run() throws IOException, InterruptedException {
         try (Terminal terminal = TerminalBuilder.builder().system(true).providers("ffm,exec").dumb(false)
                 .nativeSignals(false).graphemeCluster(false).build()) {
@@ -112,7 +112,7 @@ final class StatScreen {
                 looking.interrupt();
                 looking.join();
             } catch (RuntimeException | IOError e) {
-                if (!isJvmEnding()) { // JLine closes the terminal then, below our hands
+                if (!isJvmEnding()) { // JLine closes the terminal concurrently then
                     throw e;
                 }
             } finally {
@@ -138,11 +138,13 @@ final class StatScreen {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // the JVM is about to end: it runs
+            // the JVM is about to end: the hook runs
         }
     }
 
-    /** Leaves the alternate screen, once. It writes by itself: at the JVM's end JLine's streams may be closed before. */
+    /**
+     * Leaves the alternate screen, once. It writes directly: when the JVM ends, JLine's streams may already be closed.
+     */
     private static final class Restore {
         private final Terminal terminal;
         private final Attributes before;
@@ -176,7 +178,7 @@ final class StatScreen {
             try {
                 terminal.setAttributes(before);
             } catch (RuntimeException | java.io.IOError e) {
-                // closed, which has set them already
+                // closed, which has restored the attributes already
             }
         }
 
@@ -237,7 +239,7 @@ final class StatScreen {
         }
     }
 
-    /** A terminal that does not know its size, as over a serial line, says 0. */
+    /** A terminal that does not know its size, for instance over a serial line, reports 0. */
     private static Size size(Size said) {
         return said.getRows() > 0 && said.getColumns() > 0
                 ? said
@@ -260,7 +262,7 @@ final class StatScreen {
         return new AttributedString(line.text(), style);
     }
 
-    /** Deals with an event and those behind it; true if there is something to draw. */
+    /** Handles an event and those behind it; true if there is something to draw. */
     private boolean next(@Nullable Event first) {
         if (first == null) {
             return false;
@@ -318,7 +320,7 @@ final class StatScreen {
         }
     }
 
-    /** Waits until it is time to look again, or something else is to be looked at; answers what. */
+    /** Waits until the next sample is due, or another process is to be sampled; returns which. */
     private long await(long pid, long due) throws InterruptedException {
         synchronized (target) {
             while (!over && wanted == pid) {

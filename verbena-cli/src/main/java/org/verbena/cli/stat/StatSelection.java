@@ -7,21 +7,21 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which lines are shown, and in which order. Immutable.
+ * The lines to show, and their order. Immutable.
  *
  * @param types of objects; empty for all
- * @param filter a text that a line has to have in it
- * @param sort name of a column; empty for the order as it is
- * @param reverse the other way round
+ * @param filter a text that a line must contain
+ * @param sort name of a column; empty for the original order
+ * @param reverse whether to reverse the order
  */
 record StatSelection(Set<Integer> types, String filter, String sort, boolean reverse) {
 
-    /** What is left of a table; its types were chosen before. */
+    /** The rest of a table; its types were selected before. */
     StatTable of(StatTable table) {
         return table.filtered(filter).sorted(table.column(sort), reverse);
     }
 
-    /** The objects that the lines of such a table stand for, in their order. */
+    /** The objects of the lines of such a table, in their order. */
     List<StatObject> objects(StatDelta d, StatTable table) {
         Map<Object, StatObject> byKey = new HashMap<>();
         d.process().objects().forEach(o -> byKey.put(o.key(), o));

@@ -10,7 +10,7 @@ import org.verbena.verbs.SamplePoint;
 
 /** The sockets of processes as a table, one line each: connections and those that listen. */
 final class StatSocketTable {
-    /** What belongs to sockets. */
+    /** The object types of sockets. */
     static final Set<Integer> TYPES = Set.of(ObjectType.SOCKETS, ObjectType.CONNECTION, ObjectType.LISTENER,
             ObjectType.RULE, ObjectType.RULE_COUNTER);
 
@@ -20,7 +20,7 @@ final class StatSocketTable {
     private static final int ADDRESS_WIDTH = 22;
     private static final int LONGEST_ADDRESS = 47;
 
-    /** What tells a socket of one process from those of others. */
+    /** The key that distinguishes a socket of one process from those of others. */
     record Key(StatProcess.Key process, StatObject.Key socket) {}
 
     private record Socket(StatDelta delta, StatObject object) {
@@ -134,14 +134,14 @@ final class StatSocketTable {
         return new StatRow(new Key(s.delta.process().key(), s.object.key()), cells);
     }
 
-    /** Who carries what comes in, and what goes out; one word if that is the same. */
+    /** The transport of each direction; one word if both are the same. */
     private static String by(Socket s) {
         String in = s.attribute("inBy");
         String out = s.attribute("outBy");
         return in.equals(out) ? in : in + "/" + out;
     }
 
-    /** From where to where, in which role. */
+    /** The addresses of both ends, and the role. */
     static String about(StatObject o) {
         Object remote = o.attributes().get("remote");
         return o.attributes().get("local") + (remote == null ? "" : " > " + remote) + " "

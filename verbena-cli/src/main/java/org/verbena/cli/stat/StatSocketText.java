@@ -16,7 +16,7 @@ final class StatSocketText {
 
     private StatSocketText() {}
 
-    /** A block for each socket of a process that has a line in the table, its rules, and what all have come to. */
+    /** A block for each socket of a process that has a line in the table, its rules, and the totals. */
     static List<String> full(StatDelta d, StatTable table) {
         Set<Object> wanted = new HashSet<>();
         table.rows().forEach(r -> wanted.add(r.key()));
@@ -54,7 +54,7 @@ final class StatSocketText {
         return String.valueOf(o.attributes().getOrDefault(o.type() == ObjectType.RULE ? "text" : "name", ""));
     }
 
-    /** What all sockets of a process have come to, those that have ended too; nothing of one without sockets. */
+    /** The totals of all sockets of a process, including ended ones; nothing for a process without sockets. */
     static List<String> totals(StatProcess p) {
         List<String> lines = new ArrayList<>();
         for (StatObject o : p.objects()) {
@@ -83,7 +83,7 @@ final class StatSocketText {
         return lines;
     }
 
-    /** What rings take, and may; one of a version that does not say so says nothing. */
+    /** The memory of rings and its limit; nothing for a process of a version that does not publish it. */
     private static void memory(long pid, StatObject o, List<String> lines) {
         if (o.attributes().get("ringBytes") instanceof Long taken && o.attributes().get(
                 "ringLimit") instanceof Long most

@@ -3,12 +3,12 @@ package org.verbena.cli.stat;
 
 /** How the sockets of processes are shown. */
 enum StatSocketView {
-    /** What each has carried. */
+    /** The traffic of each. */
     BASIC,
-    /** The same, with what waits in its rings. */
+    /** The same, with the bytes waiting in its rings. */
     QUEUE,
-    /** All there is to say of each. */
+    /** All attributes of each. */
     FULL,
-    /** Addresses and states, as netstat(8). */
+    /** Addresses and states, like netstat(8). */
     NETSTAT
 }

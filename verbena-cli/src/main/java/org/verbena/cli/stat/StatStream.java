@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.Terminal;
 import org.verbena.verbs.VerbsException;
 
-/** Prints one picture after the other, as text or JSON. */
+/** Prints one sample after another, as text or JSON. */
 final class StatStream {
-    /** What is said where there would be processes. */
+    /** The text in place of missing processes. */
     static final String NOBODY = "no process that you may look at uses Verbena";
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm:ss", Locale.ROOT);
-    /** Lines are as long as they are. */
+    /** Lines are not truncated. */
     private static final int UNLIMITED = 10_000;
 
     private final StatOptions options;
@@ -42,17 +42,17 @@ final class StatStream {
     }
 
     /**
-     * Prints until nobody reads it, the process ends, or it was often enough.
+     * Prints until nobody reads it, the process ends, or the count is reached.
      *
      * @param pid the process; 0 for all
-     * @param count how often; 0 for ever
-     * @param rates whether the first picture needs one before it
+     * @param count how often; 0 for no limit
+     * @param rates whether the first sample needs an earlier one
      * @return the exit code
      */
     int run(StatReader reader, long pid, int count, boolean rates) throws VerbsException, InterruptedException {
         try {
             StatPicture before = rates ? read(reader, pid) : null;
-            long due = System.nanoTime(); // the first look takes longer than others: it loads classes
+            long due = System.nanoTime(); // the first sample takes longer than others: it loads classes
             for (int n = 0; count == 0 || n < count; n++) {
                 if (before != null) {
                     due = options.pause(due);

@@ -14,7 +14,7 @@ import org.verbena.verbs.ObjectType;
 /**
  * Processes, or the objects of one, as a table. Immutable.
  *
- * @param columns the last one takes what room there is
+ * @param columns the last one takes the remaining room
  */
 record StatTable(List<Column> columns, List<StatRow> rows) {
     private static final int FIGURE_WIDTH = 8;
@@ -29,7 +29,7 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
     /**
      * A column.
      *
-     * @param name by which it is asked for
+     * @param name its name in options
      * @param left true for texts
      */
     record Column(String name, String title, int width, boolean left) {}
@@ -81,7 +81,7 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         cells.add(StatRow.Cell.of(o.state()));
         for (StatFigure f : StatFigure.values()) {
             cells.add(!o.has(f)
-                    ? new StatRow.Cell("", -1) // below those that count it
+                    ? new StatRow.Cell("", -1) // below the objects that count it
                     : rates ? rate(d.rate(o, f)) : total(o.figure(f)));
         }
         cells.add(StatRow.Cell.of(about(o)));
@@ -109,7 +109,7 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         return new StatRow.Cell(StatText.total(n), StatText.unsigned(n));
     }
 
-    /** The attributes that tell one object from another. */
+    /** The attributes that distinguish objects. */
     private static String about(StatObject o) {
         Map<String, Object> a = o.attributes();
         return switch (o.type()) {
@@ -134,14 +134,14 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         };
     }
 
-    /** How many regions an end has, and how large they are together. */
+    /** The number of regions of an end, and their total size. */
     private static String regions(Map<String, Object> a, String end) {
         return a.get(end + "Regions") instanceof Long n && a.get(end + "Bytes") instanceof Long bytes
                 ? HumanText.count(n, "region") + (n == 0 ? "" : " of " + HumanText.size(StatText.unsigned(bytes)))
                 : "";
     }
 
-    /** The column of that name, or -1. */
+    /** The index of the column with this name, or -1. */
     int column(String name) {
         for (int i = 0; i < columns.size(); i++) {
             if (columns.get(i).name().equalsIgnoreCase(name)) {
@@ -152,10 +152,10 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
     }
 
     /**
-     * Sorted by a column: texts rising, figures falling, what is equal in the order that it had.
+     * Sorted by a column: texts ascending, figures descending, equal ones in their previous order.
      *
-     * @param column its number; -1 leaves all as it is
-     * @param reverse the other way round
+     * @param column its index; -1 keeps the order
+     * @param reverse whether to reverse the order
      */
     StatTable sorted(int column, boolean reverse) {
         if (column < 0 || column >= columns.size()) {
@@ -175,12 +175,12 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         return Double.isNaN(n) ? 0 : n;
     }
 
-    /** Only the lines in which a text is found. */
+    /** Only the lines that contain a text. */
     StatTable filtered(String text) {
         return text.isEmpty() ? this : new StatTable(columns, rows.stream().filter(r -> r.contains(text)).toList());
     }
 
-    /** The line above the others. */
+    /** The header line. */
     String header(int width) {
         return line(columns.stream().map(Column::title).toList(), width);
     }

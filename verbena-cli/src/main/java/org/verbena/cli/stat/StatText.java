@@ -22,7 +22,7 @@ final class StatText {
 
     private StatText() {}
 
-    /** An unsigned number as it is nearest to a double. */
+    /** The double nearest to an unsigned number. */
     static double unsigned(long n) {
         return n < 0 ? n + TWO_TO_64 : n;
     }
@@ -33,7 +33,7 @@ final class StatText {
         return v < PLAIN ? Long.toString(n) : scaled(v);
     }
 
-    /** A rate in at most seven characters; a dash if it is not known. */
+    /** A rate in at most seven characters; a dash if it is unknown. */
     static String rate(double v) {
         if (Double.isNaN(v)) {
             return "-";
@@ -54,12 +54,14 @@ final class StatText {
         return format(x < 9.9995 ? "%.3f" : x < 99.995 ? "%.2f" : "%.1f", x) + UNITS.charAt(unit);
     }
 
-    @SuppressWarnings("AnnotateFormatMethod") // the annotation is Error Prone's own, no dependency of ours
+    @SuppressWarnings("AnnotateFormatMethod") // the annotation belongs to Error Prone, which is no dependency
     private static String format(String pattern, double v) {
         return String.format(Locale.ROOT, pattern, v);
     }
 
-    /** The part of a command line that tells a person what it is: of a JVM what it runs, without its options. */
+    /**
+     * The part of a command line that identifies it for people: for a JVM the main class or jar, without JVM options.
+     */
     static String command(String line) {
         List<String> words = new ArrayList<>(Arrays.asList(line.strip().split(" +", -1)));
         String program = name(words.removeFirst());
@@ -95,7 +97,7 @@ final class StatText {
         }
     }
 
-    /** A text in so many columns: cut off with a {@code >}, or filled up on the left or the right. */
+    /** A text in this many columns: truncated with a {@code >}, or padded on the left or the right. */
     static String fit(String text, int width, boolean left) {
         if (text.length() > width) {
             return width <= 0 ? "" : text.substring(0, width - 1) + ">";

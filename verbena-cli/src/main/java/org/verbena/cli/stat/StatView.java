@@ -15,12 +15,12 @@ import org.verbena.cli.support.HumanText;
 import org.verbena.verbs.ObjectType;
 
 /**
- * The full-screen view of {@code verbena stat} without a terminal: pictures and keys go in, lines come out. Three screens,
- * from one to the next with Enter and back with Escape: the processes, the objects of one, one object. Not safe for use by
- * several threads.
+ * The full-screen view of {@code verbena stat} without a terminal: samples and keys go in, lines come out. Three
+ * screens, from one to the next with Enter and back with Escape: the processes, the objects of one, one object. Not
+ * safe for use by several threads.
  */
 final class StatView {
-    /** The least room that it needs. */
+    /** The minimum size of the terminal. */
     static final int COLUMNS = 80;
     static final int ROWS = 8;
 
@@ -65,14 +65,14 @@ final class StatView {
         screen = pid == 0 ? Screen.PROCESSES : Screen.OBJECTS;
     }
 
-    /** What the first screen shows. */
+    /** The contents of the first screen. */
     void begin(boolean showRates, String sort, boolean reverse, String filter) {
         rates = showRates;
         list().sortBy(sort, reverse);
         list().filter(filter);
     }
 
-    /** The process to look at; 0 for the list of all. */
+    /** The process to sample; 0 for the list of all. */
     long wanted() {
         return pid;
     }
@@ -93,9 +93,9 @@ final class StatView {
         };
     }
 
-    // ---- what comes in
+    // ---- input
 
-    /** A picture of a process, or of all if that is 0; one that came late is passed over. */
+    /** A sample of a process, or of all if the id is 0; a late one is ignored. */
     void show(long of, StatPicture next) {
         if (of == pid && !paused) {
             before = picture == null ? null : picture.base(before);
@@ -104,7 +104,7 @@ final class StatView {
         }
     }
 
-    /** The process that is watched could not be looked at, for it has ended or never was: back to the list. */
+    /** The watched process could not be sampled, since it has ended or never existed: back to the list. */
     void lost(long of, String why) {
         if (of == pid && pid != 0) {
             message = why;
@@ -233,9 +233,9 @@ final class StatView {
         }
     }
 
-    // ---- what comes out
+    // ---- output
 
-    /** The screen, for a terminal of that size. */
+    /** The screen, for a terminal of this size. */
     List<StatLine> lines(int rows, int columns) {
         if (rows < ROWS || columns < COLUMNS) {
             return tooSmall(rows, columns);
@@ -345,7 +345,7 @@ final class StatView {
         }
         String filter = list().filter();
         String shown = filter.isEmpty() ? "" : "lines with: " + filter + "  (Esc shows all)";
-        if (!text.isEmpty()) { // which may stay, so it does not hide the filter
+        if (!text.isEmpty()) { // this line may stay, so it does not hide the filter
             return new StatLine(fit(shown.isEmpty() ? text : shown + "  " + text, columns), StatLine.Style.ALERT);
         }
         if (!shown.isEmpty()) {

@@ -3,7 +3,7 @@ package org.verbena.cli.support;
 
 import java.io.IOException;
 
-/** What a person asked for cannot be done; the message is one sentence for a person. */
+/** The requested work cannot be done; the message is one sentence for people. */
 public final class CommandException extends IOException {
     private static final long serialVersionUID = 1L;
 

@@ -33,7 +33,7 @@ public final class CompletionWait {
         this.limit = limit.toNanos();
     }
 
-    /** Events that the channel has made. */
+    /** Events of the channel so far. */
     public long events() {
         return events;
     }
@@ -41,7 +41,7 @@ public final class CompletionWait {
     /**
      * The next completion, whatever its status; valid until the next call.
      *
-     * @throws PeerException if none came in time
+     * @throws PeerException if none arrived in time
      */
     public WorkCompletion next() throws IOException {
         if (next == count) {
@@ -70,7 +70,7 @@ public final class CompletionWait {
         }
     }
 
-    /** Arms the queue; the next time, if the poll in between found nothing, sleeps until there is an event. */
+    /** Arms the queue; on the next call, if the poll in between found nothing, sleeps until there is an event. */
     private void sleep(CompletionChannel c, long left) throws IOException {
         if (!armed) {
             int error = cq.requestNotify(false);

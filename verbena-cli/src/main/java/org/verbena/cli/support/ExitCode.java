@@ -3,7 +3,7 @@ package org.verbena.cli.support;
 
 import java.io.PrintWriter;
 
-/** How the command ends, and where a failure comes from. */
+/** The exit codes of the command, and the stack trace of a failure. */
 public final class ExitCode {
     /** The work failed. */
     public static final int FAILURE = 1;

@@ -7,13 +7,13 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
 /**
- * Where a listener is, as a person writes it: HOST:PORT.
+ * The address of a listener in the form that people write: HOST:PORT.
  *
  * @param host a name or an address, an IPv6 address in brackets; empty for this machine
  * @param port 1 to 65535
  */
 public record HostPort(String host, int port) {
-    /** The port of a listener that was told none. */
+    /** The default port of a listener. */
     public static final int DEFAULT_PORT = 18516;
 
     private static final int MAX_PORT = 65535;
@@ -24,9 +24,9 @@ public record HostPort(String host, int port) {
     }
 
     /**
-     * Takes an address to pieces; asks nobody for the host.
+     * Parses an address; does not resolve the host.
      *
-     * @throws IllegalArgumentException if it is none; the message is half a sentence that says why
+     * @throws IllegalArgumentException if it is malformed; the message is half a sentence with the reason
      */
     public static HostPort parse(String argument) {
         int colon = argument.lastIndexOf(':');
@@ -65,7 +65,7 @@ public record HostPort(String host, int port) {
         return port;
     }
 
-    /** Looks the host up. */
+    /** Resolves the host. */
     public InetSocketAddress resolve() throws UnknownHostException {
         return host.isEmpty() ? loopback(port) : new InetSocketAddress(InetAddress.getByName(host), port);
     }

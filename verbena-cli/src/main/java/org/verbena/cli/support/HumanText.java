@@ -10,7 +10,9 @@ public final class HumanText {
 
     private HumanText() {}
 
-    /** A name that is safe to print: what a terminal might take for a command, or for nothing, becomes an escape. */
+    /**
+     * A name that is safe to print: characters that a terminal might interpret as a command, or not show, are escaped.
+     */
     public static String printable(String name) {
         StringBuilder b = new StringBuilder(name.length());
         name.codePoints().forEach(c -> {
@@ -25,7 +27,7 @@ public final class HumanText {
         return b.toString();
     }
 
-    /** A name given by its bytes, which ought to be UTF-8. */
+    /** A name given by its bytes, which should be UTF-8. */
     public static String printable(byte[] name) {
         return printable(new String(name, StandardCharsets.UTF_8));
     }

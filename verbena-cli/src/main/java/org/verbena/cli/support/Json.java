@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 
-/** Trees as text, with numbers as people write them: no exponents, no digits that mean nothing. */
+/** Trees as text, with numbers in the form that people write: no exponents, no meaningless digits. */
 public final class Json {
     private static final ObjectMapper MAPPER = JsonMapper.builder().enable(
             StreamWriteFeature.WRITE_BIGDECIMAL_AS_PLAIN).build();

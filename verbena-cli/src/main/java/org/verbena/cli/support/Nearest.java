@@ -4,13 +4,13 @@ package org.verbena.cli.support;
 import java.util.Collection;
 import java.util.List;
 
-/** The known words that are nearest to a word that is unknown. */
+/** The known words that are nearest to an unknown word. */
 public final class Nearest {
     private static final int MOST = 2;
 
     private Nearest() {}
 
-    /** The words that differ least; none if that is in more than a third. */
+    /** The words that differ least; none if they differ in more than a third of the letters. */
     static List<String> to(String word, Collection<String> words) {
         int least = words.stream().mapToInt(w -> distance(word, w)).min().orElse(0);
         return least > Math.max(1, word.length() / 3)
@@ -24,7 +24,7 @@ public final class Nearest {
         return near.isEmpty() ? "" : "did you mean '" + String.join("' or '", near) + "'?";
     }
 
-    /** Letters to be changed, put in or left out; two that changed places are one. */
+    /** The number of letters to substitute, insert or delete; a transposition counts as one. */
     private static int distance(String a, String b) {
         int[][] d = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {

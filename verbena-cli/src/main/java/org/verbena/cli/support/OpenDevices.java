@@ -19,25 +19,25 @@ import org.verbena.verbs.VerbsException;
 public final class OpenDevices implements AutoCloseable {
     private final Map<String, Context> open = new HashMap<>();
     private final Set<String> ofStreams = new HashSet<>();
-    /** The one to take whatever is asked for; empty for none. */
+    /** The device to use for every request; empty for none. */
     private final String own;
 
-    /** Those that are asked for. */
+    /** Opens devices on request. */
     public OpenDevices() {
         this("");
     }
 
-    /** One device, for a listener whose peer knows its own device's name only. */
+    /** One device, for a listener whose peer knows only the name of its own device. */
     public OpenDevices(String own) {
         this.own = own;
     }
 
-    /** The one to take whatever is asked for; empty for none. */
+    /** The device to use for every request; empty for none. */
     public String own() {
         return own;
     }
 
-    /** Streams are about to open a device, which one process can do once, and keep it. */
+    /** Streams are about to open a device and keep it, which only one process can do, once. */
     public void leaveToStreams(String name) throws VerbsException {
         Context c = open.remove(name);
         if (c != null) {
@@ -60,7 +60,7 @@ public final class OpenDevices implements AutoCloseable {
         return c;
     }
 
-    /** The device to take when none was named: that for the processes of one host, if there is one. */
+    /** The default device: that for the processes of one host, if there is one. */
     public static String first() throws CommandException {
         List<Device> devices = inOrder(Verbs.devices());
         if (devices.isEmpty()) {
@@ -71,7 +71,7 @@ public final class OpenDevices implements AutoCloseable {
         return devices.getFirst().name();
     }
 
-    /** The first that can do something, {@link Feature}; the empty word is anything. */
+    /** The first that has a {@link Feature}; the empty name means any. */
     public static String first(String feature) throws IOException {
         if (feature.isEmpty()) {
             return first();
@@ -79,12 +79,12 @@ public final class OpenDevices implements AutoCloseable {
         String found = null;
         for (Device d : inOrder(Verbs.devices())) {
             try (Context c = Verbs.open(d.name())) {
-                // of those that reach other hosts only one process has each
+                // a device that reaches other hosts can be open in one process only
                 if (c.supports(feature) && (found == null || d.name().equals(OwnAddresses.DEVICE))) {
                     found = d.name();
                 }
             } catch (VerbsException e) {
-                // in use by another process: so is its name for a program that asks for it
+                // in use by another process: requesting it by name fails as well
             }
         }
         if (found == null) {
@@ -93,7 +93,7 @@ public final class OpenDevices implements AutoCloseable {
         return found;
     }
 
-    /** That for the processes of one host first, then RoCE in Java, then the others. */
+    /** The device for the processes of one host first, then RoCE in Java, then the others. */
     public static List<Device> inOrder(List<Device> devices) {
         return devices.stream().sorted(Comparator.comparingInt(OpenDevices::rank)).toList();
     }

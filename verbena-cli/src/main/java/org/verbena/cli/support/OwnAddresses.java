@@ -4,20 +4,20 @@ package org.verbena.cli.support;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** RoCE on the loopback interface, where each program has an address of its own and nobody has {@code localhost}. */
+/** RoCE on the loopback interface, where each program has its own address and none has {@code localhost}. */
 public final class OwnAddresses {
     static final String DEVICE = "roce_lo";
 
     private OwnAddresses() {}
 
-    /** Whether nobody can be at this address of a device, so that a request there would only time out. */
+    /** Whether no program can have this address of a device, so that a request to it would only time out. */
     public static boolean isNobodys(String device, InetSocketAddress at) {
         InetAddress a = at.getAddress();
         return device.equals(DEVICE) && a != null && a.isLoopbackAddress()
                 && (a.equals(InetAddress.ofLiteral("127.0.0.1")) || a.equals(InetAddress.ofLiteral("::1")));
     }
 
-    /** Refuses such an address of a server. */
+    /** Refuses such a server address. */
     public static void check(String device, InetSocketAddress server) throws PeerException {
         if (isNobodys(device, server)) {
             throw new PeerException("nobody is at " + HostPort.text(server) + " of " + device

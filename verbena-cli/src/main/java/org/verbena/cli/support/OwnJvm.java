@@ -23,12 +23,12 @@ public final class OwnJvm {
 
     private OwnJvm() {}
 
-    /** With more options of the JVM's; the list can be added to, and what {@code verbena} is to do comes last. */
+    /** With additional JVM options; the list is mutable, and the arguments of {@code verbena} come last. */
     public static List<String> command(List<String> options, List<String> arguments) {
         List<String> c = new ArrayList<>();
         c.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         c.addAll(inherited());
-        // Serial: its threads sleep unless it collects, and nothing here makes garbage.
+        // Serial: its threads sleep unless it collects, and nothing here creates garbage.
         c.addAll(List.of("-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));
         c.addAll(options);
         String modulePath = System.getProperty("jdk.module.path", "");
@@ -63,13 +63,13 @@ public final class OwnJvm {
         }
     }
 
-    /** As of this JVM: an archive of classes is for just the modules that it was made with. */
+    /** The modules of this JVM: an archive of classes is valid only for the modules that it was made with. */
     private static String nativeAccess(String otherwise) {
         String[] words = ProcessHandle.current().info().arguments().orElse(new String[0]);
         return Arrays.stream(words).filter(a -> a.startsWith(NATIVE_ACCESS)).findFirst().orElse(otherwise);
     }
 
-    /** Options of this JVM that do not say where code is, which collector to use or whom to attach. */
+    /** Options of this JVM, except those for the location of code, the collector or agents. */
     private static List<String> inherited() {
         List<String> kept = new ArrayList<>();
         for (String a : ProcessHandle.current().info().arguments().orElse(new String[0])) {

@@ -10,7 +10,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What was to be done together with another program failed; the message is one sentence for a person. */
+/** Work together with another program failed; the message is one sentence for people. */
 public final class PeerException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -22,7 +22,7 @@ public final class PeerException extends IOException {
         super(message, cause);
     }
 
-    /** A connection failed: if nobody listens there, says so, and which program is to be started. */
+    /** A connection failed: if nobody listens there, the message says so, and which program to start. */
     public static IOException orNobody(VerbsException e, InetSocketAddress to, String tool) {
         boolean refused = e.errno() == Errno.ECONNREFUSED && !(e instanceof ConnectionRejectedException r
                 && r.reason() != ConnectionRejectedException.INVALID_SERVICE_ID);
@@ -38,7 +38,7 @@ public final class PeerException extends IOException {
                 + meaning(status, qp.errorReason()));
     }
 
-    /** @param reason why the queue pair failed; empty if nobody knows */
+    /** @param reason why the queue pair failed; empty if unknown */
     private static String meaning(int status, String reason) {
         return switch (status) {
             case WcStatus.RETRY_EXC_ERR -> "the peer does not answer; it ended, or cannot be reached by its GID";

@@ -10,8 +10,8 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.ColorScheme;
 
 /**
- * Which of the standard streams are terminals. Each is asked for itself: picocli's own guess, by
- * {@link System#console()}, takes all of them for what standard input and output are together.
+ * Which of the standard streams are terminals. Each is checked separately: picocli guesses by {@link System#console()},
+ * which treats all of them like standard input and output together.
  */
 public enum Terminal {
     /** Standard input. */
@@ -27,19 +27,19 @@ public enum Terminal {
         this.descriptor = descriptor;
     }
 
-    /** Whether the stream goes to a terminal, where a line may be drawn again and again. */
+    /** Whether the stream goes to a terminal, where a line may be redrawn. */
     public boolean isTerminal() {
         String to = target();
         return to.startsWith("/dev/pts/") || to.startsWith("/dev/tty") || to.equals("/dev/console");
     }
 
-    /** Whether the stream goes to another process, which ends to read when it has seen enough. */
+    /** Whether the stream goes to another process, which stops reading when it has seen enough. */
     public boolean isPipe() {
         String to = target();
         return to.startsWith("pipe:") || to.startsWith("socket:");
     }
 
-    /** What the stream goes to, as the kernel names it; empty if that is unknown. */
+    /** The target of the stream by its name in the kernel; empty if that is unknown. */
     public String target() {
         try {
             return Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
@@ -48,7 +48,7 @@ public enum Terminal {
         }
     }
 
-    /** Colours on a terminal, unless {@code NO_COLOR} is set to anything, or the terminal has none. */
+    /** Colours on a terminal, unless {@code NO_COLOR} is set to any value, or the terminal has none. */
     public ColorScheme colours() {
         String no = System.getenv("NO_COLOR");
         boolean wanted = (no == null || no.isEmpty()) && !"dumb".equals(System.getenv("TERM"));

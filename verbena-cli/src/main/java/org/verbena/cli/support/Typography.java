@@ -12,7 +12,10 @@ import java.nio.charset.CharsetEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
-/** Text for a terminal that may have no arrows: where its characters are those of ASCII, the command's own signs are, too. */
+/**
+ * Text for a terminal that may have no arrows: if it supports only ASCII, special characters of the command are
+ * replaced by ASCII, too.
+ */
 public final class Typography extends FilterWriter {
     private static final Map<Character, String> PLAIN = Map.of('→', "->", '…', "...", 'µ', "u", '×', "x", '—', "-");
 
@@ -23,7 +26,7 @@ public final class Typography extends FilterWriter {
         this.terminal = terminal.newEncoder();
     }
 
-    /** All else is UTF-8, whatever the terminal has: names of files, and JSON. */
+    /** Everything else is UTF-8, whatever the terminal supports: names of files, and JSON. */
     public static PrintWriter writer(OutputStream to, Charset terminal) {
         return new PrintWriter(new Typography(new OutputStreamWriter(to, StandardCharsets.UTF_8), terminal), true);
     }

@@ -7,7 +7,7 @@ import java.util.Locale;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Sizes and times as people write them. */
+/** Sizes and times in the form that people write. */
 public final class Units {
     /** Of a message, in bytes. */
     public static final long MAX_SIZE = 1L << 30;

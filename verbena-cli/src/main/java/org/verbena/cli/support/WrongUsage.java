@@ -12,9 +12,9 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Says what is wrong with a command line in the words of a user, where picocli's are those of its parser. */
+/** Describes an error of a command line in the words of a user, where picocli uses those of its parser. */
 public final class WrongUsage {
-    /** What was given, and the rest. */
+    /** The given value, and the rest. */
     private static final Pattern VALUE = Pattern.compile(
             "Invalid value for (?:option '([^']+)'|positional parameter)(?: at index \\S+)?(?: \\(([^)]*)\\))?: (.*)",
             Pattern.DOTALL);
@@ -23,7 +23,7 @@ public final class WrongUsage {
 
     private WrongUsage() {}
 
-    /** One sentence, and what may have been meant. */
+    /** One sentence, and a suggestion. */
     public static String sentence(ParameterException wrong) {
         String message = Objects.requireNonNullElse(wrong.getMessage(), "");
         if (wrong instanceof UnmatchedArgumentException u && !u.getUnmatched().isEmpty()) {

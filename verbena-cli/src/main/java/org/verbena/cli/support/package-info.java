@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What several commands share: exit codes, sizes and addresses as people write them, the devices that are open, the terminal. */
+/**
+ * Code that several commands share: exit codes, sizes and addresses in the form that people write, open devices, the
+ * terminal.
+ */
 @NullMarked
 package org.verbena.cli.support;
 

@@ -35,7 +35,7 @@ class CopyPlanTest {
                 .containsExactlyInAnyOrder("a symbolic link", "unfinished copies");
     }
 
-    /** Whatever order the file system has; what is in a directory comes right behind it. */
+    /** Whatever the order of the file system; the contents of a directory follow directly behind it. */
     @Test
     void filesAreSortedByName() throws Exception {
         Path tree = Files.createDirectory(dir.resolve("tree"));

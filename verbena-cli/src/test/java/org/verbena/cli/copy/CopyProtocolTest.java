@@ -62,7 +62,7 @@ class CopyProtocolTest {
         byte[] whole = encode(m);
         for (int length = 0; length < whole.length; length++) {
             assertRefused(Arrays.copyOf(whole, length));
-            byte[] lying = Arrays.copyOf(whole, length); // with a header that says so
+            byte[] lying = Arrays.copyOf(whole, length); // with a header of that length
             if (length >= 8) {
                 ByteBuffer.wrap(lying).putInt(4, length);
                 assertRefused(lying);
@@ -79,7 +79,7 @@ class CopyProtocolTest {
                 .matches(f -> f.status() == CopyStatus.PROTOCOL);
     }
 
-    /** Nothing but the protocol's own error comes out of random bytes, and of messages with some bytes changed. */
+    /** Random bytes, and messages with some bytes changed, cause only the error of the protocol. */
     @Test
     void randomBytesDoNotBreakTheParser() {
         SplittableRandom random = new SplittableRandom(20_250_101);
@@ -93,7 +93,7 @@ class CopyProtocolTest {
             } else {
                 bytes = encode(messages.get(random.nextInt(messages.size())));
                 for (int n = random.nextInt(1, 5); n > 0; n--) {
-                    // mostly behind the header, or all would fail there
+                    // mostly behind the header, or all would fail in it
                     int at = random.nextInt(4) == 0 || bytes.length == 8
                             ? random.nextInt(8)
                             : random.nextInt(8, bytes.length);

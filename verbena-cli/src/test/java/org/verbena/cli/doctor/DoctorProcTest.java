@@ -12,7 +12,7 @@ import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Texts of the kernel, right and odd. */
+/** Texts of the kernel, valid and malformed. */
 class DoctorProcTest {
     private static final String STATUS = """
             Name:\tjava

@@ -57,7 +57,7 @@ class DoctorReportTest {
         })).isEqualTo(DoctorFinding.no("not tried: native access is denied", "see native"));
     }
 
-    /** Also one that does not mind being interrupted: it is left behind. */
+    /** Also one that ignores interruption: it is abandoned. */
     @Test
     void hangingProbeIsReportedAndOthersStillRun() {
         CountDownLatch never = new CountDownLatch(1);
@@ -109,7 +109,7 @@ class DoctorReportTest {
         assertThat(text.toString().replaceAll("\\s+", "")).contains(path);
     }
 
-    /** A machine without it lacks nothing. */
+    /** A machine without it is complete. */
     @Test
     void unusedFeatureIsListedLastAndIsNoFailure() {
         StringWriter text = new StringWriter();

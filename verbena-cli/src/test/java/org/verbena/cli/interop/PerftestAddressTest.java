@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.cli.support.PeerException;
 import org.verbena.verbs.Gid;
 
-/** What the ends of perftest tell each other. */
+/** The addresses that the ends of perftest exchange. */
 class PerftestAddressTest {
     private static final String TEXT = "0000:0010:00001a:ffffff:80000001:ffff00001000beef:"
             + "00:00:00:00:00:00:00:00:00:00:ff:ff:c0:00:02:07:00000000:\0";

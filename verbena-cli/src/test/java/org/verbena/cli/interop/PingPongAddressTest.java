@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.cli.support.PeerException;
 import org.verbena.verbs.Gid;
 
-/** What the ends of a ping-pong tell each other. */
+/** The addresses that the ends of a ping-pong exchange. */
 class PingPongAddressTest {
     private static final String TEXT = "0012:00000a:ffffff:00000000000000000000ffff0a000001\0";
     private static final PingPongAddress ADDRESS = new PingPongAddress(0x12, 10, 0xffffff, Gid.parse(

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.cli.support.PeerException;
 
-/** What rsockets tell each other: the bytes. */
+/** The bytes of the hello of rsockets. */
 class RsocketHelloTest {
     private static final String BYTES = "01 02 0180 000000 00"
             + "00007f0102030405 0a0b0c0d 00000002"

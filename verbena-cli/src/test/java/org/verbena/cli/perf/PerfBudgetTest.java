@@ -15,10 +15,10 @@ import picocli.CommandLine;
 
 import org.verbena.cli.support.CommandException;
 
-/** The arithmetic that keeps the main job below a minute, whatever its jobs take. */
+/** The arithmetic that keeps the main job below a minute, however long its jobs take. */
 class PerfBudgetTest {
     private static final long SECOND = 1_000_000_000;
-    /** What is left of a minute for two JVMs to start and to end in. */
+    /** The part of a minute that is left for two JVMs to start and to end. */
     private static final long FOR_JVMS = 10 * SECOND;
 
     private static PerfOptions options(String arguments) {
@@ -32,7 +32,7 @@ class PerfBudgetTest {
         return options("").jobs();
     }
 
-    /** Runs jobs that take what {@code takes} makes of what they may; answers what they may. */
+    /** Runs jobs that take the result of {@code takes} for their share; returns the shares. */
     private static List<Long> run(List<PerfJob> jobs, LongUnaryOperator takes, long[] spent) {
         PerfBudget budget = new PerfBudget(PerfBudget.MINUTE_NANOS, jobs);
         List<Long> may = new ArrayList<>();
@@ -82,7 +82,7 @@ class PerfBudgetTest {
         }
     }
 
-    /** On a machine where jobs are quick the budget does not show: warm-up and duration fit into each share. */
+    /** On a machine where jobs are quick the budget has no effect: warm-up and duration fit into each share. */
     @Test
     void quickJobsAreNotLimited() throws Exception {
         PerfOptions o = options("");
@@ -98,7 +98,7 @@ class PerfBudgetTest {
         assertThat(none.next(3600 * SECOND)).isEqualTo(Long.MAX_VALUE);
     }
 
-    /** Who says what to measure, or how long, gets that. */
+    /** A run with given tests or a given time has no budget. */
     @Test
     void onlyTheDefaultRunHasABudget() {
         for (String main : List.of("", "--json", "--consume", "--connect=nix:1", "--runs=5")) {

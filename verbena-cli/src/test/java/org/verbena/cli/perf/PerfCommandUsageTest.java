@@ -134,7 +134,7 @@ class PerfCommandUsageTest {
         assertThat(table(List.of())).contains("#bytes");
     }
 
-    /** A channel is compared with the same over as many connections. */
+    /** A channel is compared with the same test over as many connections. */
     @Test
     void tableDistinguishesConnectionCounts() {
         List<PerfResult> all = List.of(channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.VERBENA, 100, 6e9),
@@ -144,7 +144,7 @@ class PerfCommandUsageTest {
         assertThat(table(all.subList(0, 1))).doesNotContain("#conns");
     }
 
-    /** Remote memory is compared with writes and with the plain stream, and its columns are there for it alone. */
+    /** Remote memory is compared with writes and with the plain stream, and its columns appear only for it. */
     @Test
     void tableComparesRemoteMemory() {
         List<PerfResult> all = List.of(remote(PerfTest.ERM_LAT, List.of(330.0, 1.0, 1.0, 1.0, 1.0, 1.0), 0),
@@ -167,7 +167,7 @@ class PerfCommandUsageTest {
                 0);
     }
 
-    /** Verbena's channels to a plain peer have a row of their own, between the two. */
+    /** Channels of Verbena to a plain peer have a separate row between the two. */
     @Test
     void tableDistinguishesPeers() {
         List<PerfResult> all = List.of(channel(PerfEnds.VERBENA, 1, 9e9), channel(PerfEnds.VERBENA_TO_PLAIN, 1, 3.3e9),
@@ -176,7 +176,7 @@ class PerfCommandUsageTest {
                 "nio-bw .* 3\\.00x *\n  to a plain peer .* 1\\.10x *\n  by the kernel .* 0 *\n");
     }
 
-    /** What one process reports the other reads; runs of the same are found by their key. */
+    /** The report of one process is parsed by the other; runs of the same test are found by their key. */
     @Test
     void jsonDistinguishesEnds() throws Exception {
         ObjectMapper mapper = new ObjectMapper();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
-/** Snapshots, deltas, tables, names and texts, without a process to look at. */
+/** Samples, deltas, tables, names and texts, without a process. */
 class StatModelTest {
     private static StatDelta delta(StatProcess now, StatProcess before) {
         return StatDelta.of(now, StatSamples.picture(before));

@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
-/** Pictures for tests. */
+/** Samples for tests. */
 final class StatSamples {
     static final Instant CREATED = Instant.parse("2026-01-02T03:04:05Z");
     static final long SECOND = 1_000_000_000;

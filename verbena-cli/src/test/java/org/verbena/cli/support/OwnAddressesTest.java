@@ -24,7 +24,7 @@ class OwnAddressesTest {
         assertThat(OwnAddresses.isNobodys("roce_eth0", new InetSocketAddress("127.0.0.1", 1))).isFalse();
     }
 
-    /** Not after the minute that a silent peer has. */
+    /** Without waiting for the timeout of a minute for a silent peer. */
     @ParameterizedTest
     @ValueSource(strings = {"udaddy -s localhost", "ucmatose -s 127.0.0.1", "rstream -s localhost",
         "rping -c -a 127.0.0.1"})

@@ -32,7 +32,7 @@ class TypographyTest {
         assertThat(written(text, StandardCharsets.ISO_8859_1)).isEqualTo("-> wait... 3 µs: ä".repeat(2));
     }
 
-    /** As it says of itself: the first signs that a person without UTF-8 sees. */
+    /** Its own description: the first special characters that a user without UTF-8 sees. */
     @Test
     void everySpecialCharacterOfTheHelpHasAReplacement() {
         for (String command : List.of("perf", "run", "perftest", "copy")) {
