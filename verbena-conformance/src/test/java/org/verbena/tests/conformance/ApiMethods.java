@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsObject;
 
-/** The public methods of the API as they are compiled, so that a test of all of them meets those that are added later. */
+/** The public methods of the compiled API, so that a test of all of them includes those that are added later. */
 final class ApiMethods {
     private static final String PACKAGE = "org/verbena/verbs";
 
@@ -90,7 +90,10 @@ final class ApiMethods {
         };
     }
 
-    /** A method's name as the tables of tests have it, for instance {@code QueuePair.modify(QueuePairAttributes)}. */
+    /**
+     * The name of a method in the form that the tables of tests use, for instance {@code
+     * QueuePair.modify(QueuePairAttributes)}.
+     */
     static String signature(Executable m) {
         String owner = m.getDeclaringClass().getName().replaceAll(".*\\.", "").replace('$', '.');
         return owner + "." + m.getName() + "("

@@ -21,8 +21,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 
 /**
- * A message whose request has succeeded arrives, whatever its sender does next, and though the receiver looks only then. The
- * far end sends.
+ * A message whose request has succeeded arrives, whatever its sender does next, even if the receiver polls only then.
+ * The far end sends.
  */
 abstract class ArrivalConformance extends Conformance {
     /** What the sender does when its requests have succeeded. */
@@ -31,11 +31,11 @@ abstract class ArrivalConformance extends Conformance {
         FAILS,
         /** Moves to RESET. */
         RESETS,
-        /** Moves to RESET and is connected to another queue pair of the receiver's end. */
+        /** Moves to RESET and is connected to another queue pair of the receiving end. */
         CONNECTS_ELSEWHERE,
         /** Is closed. */
         CLOSES,
-        /** Is closed, and others take its place. */
+        /** Is closed, and others replace it. */
         IS_REPLACED
     }
 
@@ -59,7 +59,7 @@ abstract class ArrivalConformance extends Conformance {
             Op.receive(from + 3).on(6144, 2048), Op.receive(from + 4).on(8192, 2048)};
     }
 
-    /** Has the far end's requests succeed. */
+    /** Lets the requests of the far end succeed. */
     private static void send(Pair p, EndAddress to) throws Exception {
         p.far.act(end -> {
             end.fill(0, 2048, 5);
@@ -133,7 +133,7 @@ abstract class ArrivalConformance extends Conformance {
         assertArrived(p, p.near.awaitReceives(4));
     }
 
-    /** The receiver fails as well before it looks. */
+    /** The receiver fails as well before it polls. */
     @ParameterizedTest
     @EnumSource
     void succeededSendArrivesEvenIfTheReceiverFails(Next next) throws Exception {
@@ -145,7 +145,7 @@ abstract class ArrivalConformance extends Conformance {
         assertArrived(p, p.near.awaitReceives(4));
     }
 
-    /** It has looked before, and found nothing. */
+    /** It has polled before, and found nothing. */
     @ParameterizedTest
     @EnumSource
     void succeededSendArrivesAfterAnEmptyPoll(Next next) throws Exception {
@@ -157,7 +157,7 @@ abstract class ArrivalConformance extends Conformance {
         assertArrived(p, p.near.awaitReceives(4));
     }
 
-    /** A receiver that sleeps is woken by a sender that has gone meanwhile, and finds the event. */
+    /** A sleeping receiver is woken by a sender that is gone by then, and finds the event. */
     @ParameterizedTest
     @EnumSource
     void succeededSendRaisesItsEvent(Next next) throws Exception {
@@ -171,7 +171,7 @@ abstract class ArrivalConformance extends Conformance {
         assertArrived(p, p.near.awaitReceives(4));
     }
 
-    /** What comes by the sender's next connection arrives as well. */
+    /** Messages of the next connection of the sender arrive as well. */
     @Test
     void sendOfTheNextConnectionArrives() throws Exception {
         Pair p = connected();

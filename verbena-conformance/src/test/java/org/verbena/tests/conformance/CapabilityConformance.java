@@ -31,7 +31,10 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What a device says of itself in bits is so: each capability flag, and what each transport does on demand. */
+/**
+ * The bits in which a device describes itself are true: each capability flag, and the on-demand operations of each
+ * transport.
+ */
 abstract class CapabilityConformance extends Conformance {
     CapabilityConformance(ConformanceFixture fixture) {
         super(fixture);
@@ -39,7 +42,7 @@ abstract class CapabilityConformance extends Conformance {
 
     // ---- capability flags
 
-    /** Finds out whether the device does something. */
+    /** Determines whether the device has a capability. */
     @FunctionalInterface
     private interface Trial {
         boolean works(CapabilityConformance t, End e) throws Exception;
@@ -76,7 +79,7 @@ abstract class CapabilityConformance extends Conformance {
         return m;
     }
 
-    /** What no call of the API shows; a device that has it has what it needs at least. */
+    /** Flags that no call of the API shows; a device with such a flag has at least its prerequisites. */
     private static final Map<Long, Trial> NEEDS = Map.of(
             DeviceCapabilityFlags.RAW_MULTI, supported(Feature.RAW_PACKET),
             DeviceCapabilityFlags.CHANGE_PHY_PORT, (t, e) -> e.device.physicalPortCount() > 1,
@@ -162,7 +165,7 @@ abstract class CapabilityConformance extends Conformance {
         }
     }
 
-    /** So that nobody adds a flag, or sets one, that the suite does not know. */
+    /** Prevents that a flag is added or set that the suite does not know. */
     @Test
     void everyFlagIsTested() throws Exception {
         long all = 0;
@@ -178,7 +181,7 @@ abstract class CapabilityConformance extends Conformance {
 
     private static final int ACCESS = AccessFlags.ALL | AccessFlags.FLUSH_GLOBAL;
 
-    /** Does one thing on memory that is paged on demand; false if the transport has no such operation. */
+    /** Does one operation on memory that is paged on demand; false if the transport has no such operation. */
     @FunctionalInterface
     private interface OnDemand {
         boolean works(CapabilityConformance t, int type) throws Exception;

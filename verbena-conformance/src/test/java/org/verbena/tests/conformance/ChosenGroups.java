@@ -14,9 +14,9 @@ import org.junit.platform.commons.support.AnnotationSupport;
 import org.junit.platform.commons.support.HierarchyTraversalMode;
 
 /**
- * The groups of the suite that {@code -Dverbena.test.groups=REGEX} names, or all. With
- * {@code -Dverbena.test.every=N} each N-th of the tests of a group only, in the order of their names, and of a test with
- * parameters each N-th of these.
+ * The groups of the suite that {@code -Dverbena.test.groups=REGEX} names, or all. With {@code -Dverbena.test.every=N}
+ * only each N-th test of a group, in the order of their names, and only each N-th parameter set of a parameterized
+ * test.
  */
 final class ChosenGroups implements ExecutionCondition {
     private static final Pattern INVOCATION = Pattern.compile("\\[test-template-invocation:#(\\d+)]$");
@@ -41,7 +41,7 @@ final class ChosenGroups implements ExecutionCondition {
                 : ConditionEvaluationResult.disabled("not chosen");
     }
 
-    /** Where a test stands in its group, or among those of other parameters. */
+    /** The index of a test in its group, or among those with other parameters. */
     private static int number(ExtensionContext context, Class<?> group) {
         Method test = context.getRequiredTestMethod();
         if (AnnotationSupport.isAnnotated(test, TestTemplate.class)) {

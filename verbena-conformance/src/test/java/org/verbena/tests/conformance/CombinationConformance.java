@@ -30,8 +30,8 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Whatever may be combined works combined: ends that are made of things of chance (type, kind of memory and its name,
- * receives, completion queues, domains) exchange all that their type carries.
+ * All allowed combinations work: ends with random properties (type, kind of memory and its name, receives, completion
+ * queues, domains) exchange everything that their type carries.
  */
 abstract class CombinationConformance extends Conformance {
     private static final int DRAWS = 30;
@@ -44,7 +44,7 @@ abstract class CombinationConformance extends Conformance {
         super(fixture, topology);
     }
 
-    /** The access flag, where there is such memory. */
+    /** The access flag, if there is such memory. */
     private int onDemand;
 
     @BeforeEach
@@ -63,7 +63,7 @@ abstract class CombinationConformance extends Conformance {
         REGION, IOVA, ZERO_BASED, DEVICE, WINDOW_1, WINDOW_2
     }
 
-    /** Memory by the name that it has been given; lives at its end. */
+    /** Memory under its name; lives at its end. */
     private record Spot(int lkey, int rkey, long address, MemorySegment memory, @Nullable DeviceMemory device) {
         void put(long offset, byte[] bytes) throws VerbsException {
             if (device != null) {
@@ -82,7 +82,7 @@ abstract class CombinationConformance extends Conformance {
             return memory.asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
         }
 
-        /** Names the memory of an end that is in RTS, and leaves that there; answers both keys and the address. */
+        /** Names the memory of an end that is in RTS, and keeps that state; returns both keys and the address. */
         static long[] make(End end, Place place) throws VerbsException {
             Spot s = of(end, place);
             end.later = s;
@@ -199,7 +199,7 @@ abstract class CombinationConformance extends Conformance {
                 + " fields " + o.fields + " flags " + o.cqFlags + " access " + AccessFlags.toString(o.access);
     }
 
-    /** What two ends say to each other. */
+    /** The addresses that two ends exchange. */
     private static final class Exchange {
         private final Random random;
         private final Pair p;
@@ -220,7 +220,7 @@ abstract class CombinationConformance extends Conformance {
             header = p.near.isDatagram() ? GlobalRoutingHeader.BYTES : 0;
         }
 
-        /** New data at the near end; answers them. */
+        /** Creates new data at the near end and returns them. */
         private byte[] data(int length) throws VerbsException {
             byte[] b = Pattern.bytes(length, ++seed);
             spot(p.near).put(0, b);

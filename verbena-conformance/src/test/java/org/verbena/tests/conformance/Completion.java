@@ -12,7 +12,7 @@ import org.verbena.verbs.WcStatus;
 record Completion(long wrId, int status, int opcode, long byteLength, int immediate, int queuePairNumber,
         int sourceQueuePair, int flags, long timestamp,
         long wallClock, int invalidatedRkey) implements Serializable {
-    /** Reads what the cursor is on. */
+    /** Reads the completion under the cursor. */
     static Completion of(CompletionQueue cq) {
         boolean ok = cq.status() == WcStatus.SUCCESS;
         boolean stamped = (cq.fields() & CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP) != 0;

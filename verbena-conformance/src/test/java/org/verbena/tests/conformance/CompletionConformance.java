@@ -18,7 +18,7 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkCompletion;
 
-/** What completions say and how they are polled. */
+/** The fields of completions, and polling. */
 abstract class CompletionConformance extends Conformance {
     CompletionConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
@@ -73,7 +73,7 @@ abstract class CompletionConformance extends Conformance {
                 break;
             }
             receives++;
-            // there is always a receive to be taken, so time is all that may let the send through late
+            // there is always a receive to take, so only time can delay the send
             assertThat(System.nanoTime() - begun).as("nanoseconds, " + receives + " receives before the send")
                     .isLessThan(
                             Await.LIMIT.toNanos());

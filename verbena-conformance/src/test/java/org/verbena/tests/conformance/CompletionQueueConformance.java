@@ -34,7 +34,7 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
-/** How completion queues are created and resized, and what their completions carry. */
+/** Creating and resizing completion queues, and the fields of their completions. */
 abstract class CompletionQueueConformance extends Conformance {
     private static final int RAW = CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP;
     private static final int WALL = CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
@@ -86,7 +86,7 @@ abstract class CompletionQueueConformance extends Conformance {
         assertThat(c.createCompletionQueue(1).userContext()).isNull();
     }
 
-    /** Each field alone; what a device does not know is not supported, and nothing else goes wrong. */
+    /** Each field alone; a field that a device does not know is not supported, and nothing else fails. */
     @Test
     void everyFieldIsSupportedOrRefused() throws Exception {
         Context c = open();
@@ -259,8 +259,8 @@ abstract class CompletionQueueConformance extends Conformance {
         }
         Await.until("EINVAL for six completions", () -> {
             try {
-                LockSupport.parkNanos(20_000_000); // what comes while there is room for one only would overrun it
-                cq.resize(1); // the requests may wait still, for the memory to arrive
+                LockSupport.parkNanos(20_000_000); // completions that arrive while there is room for only one would overrun it
+                cq.resize(1); // the requests may still wait for the memory to arrive
                 cq.resize(7);
                 return false;
             } catch (VerbsException e) {
@@ -356,7 +356,7 @@ abstract class CompletionQueueConformance extends Conformance {
         p.near.expectNoCompletion();
     }
 
-    /** One completion more than there is room for: an event says so. */
+    /** One completion more than there is room for: an event reports it. */
     @Test
     void overrunIsReported() throws Exception {
         assumeTrue(fixture.completionQueuesOverrun(), "the provider's queues do not overrun");
@@ -374,7 +374,7 @@ abstract class CompletionQueueConformance extends Conformance {
         }
     }
 
-    /** What a queue pair has completed goes with it: the queue is as empty as if it had been polled. */
+    /** Completions of a queue pair disappear with it: the queue is as empty as if it had been polled. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void completionsOfADestroyedQueuePairTakeNoRoom(boolean close) throws Exception {
@@ -411,7 +411,7 @@ abstract class CompletionQueueConformance extends Conformance {
         q.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
     }
 
-    /** Nor do they count for a queue that is made smaller. */
+    /** They do not count for shrinking a queue either. */
     @Test
     void completionsOfADestroyedQueuePairAreDropped() throws Exception {
         needs(Feature.CQ_RESIZE);

@@ -21,7 +21,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** What the parts of the suite share: contexts and pairs closed after each test, and ways to say what is expected. */
+/** The base of the groups of the suite: contexts and pairs that are closed after each test, and assertions. */
 abstract class Conformance {
     final ConformanceFixture fixture;
     final Topology topology;
@@ -60,7 +60,7 @@ abstract class Conformance {
         }
     }
 
-    /** Has something closed after the test. */
+    /** Registers an object to be closed after the test. */
     final <T extends AutoCloseable> T closing(T what) {
         opened.push(what);
         return what;
@@ -83,7 +83,7 @@ abstract class Conformance {
         return closing(fixture.open());
     }
 
-    /** An end of this process with a context of its own. */
+    /** An end in this process with its own context. */
     final End end(EndOptions options) throws VerbsException {
         return closing(End.open(fixture, adapted(options)));
     }
@@ -106,7 +106,7 @@ abstract class Conformance {
                 : new Far.Local(End.open(fixture, adapted(options))));
     }
 
-    /** What this run of the suite wants of all ends beside what a test asks for. */
+    /** Options that this run of the suite adds to those of a test for all ends. */
     EndOptions adapted(EndOptions options) {
         return options;
     }
@@ -136,20 +136,20 @@ abstract class Conformance {
         return far;
     }
 
-    /** The near end sends to the far end, and waits until the success is there. */
+    /** The near end sends to the far end, and waits for the successful completion. */
     static void sent(Pair p, Op op) throws VerbsException {
         assertPosted(p.near.isDatagram() ? p.near.postTo(p.farAddress, op) : p.near.post(op));
         assertStatus(WcStatus.SUCCESS, op.wrId(), p.near.awaitSend());
     }
 
-    /** Begins to count what the far end loses, where that is counted and a network may bring it late. */
+    /** Begins to count losses at the far end, if they are counted and a network may deliver late. */
     final void beginLosses(Pair p) throws VerbsException {
         if (countsLosses(p)) {
             CountBook.begin(p.far);
         }
     }
 
-    /** Waits until the far end has lost so many messages since then; else for as long as they may take. */
+    /** Waits until the far end has lost this many messages since then; else for as long as they may take. */
     final void awaitLosses(Pair p, int messages) throws VerbsException {
         if (countsLosses(p)) {
             Map<String, Long> all = CountBook.expected("QP_RX_LOST", messages);
@@ -163,12 +163,12 @@ abstract class Conformance {
         return fixture.hasPackets() && p.near.context.supports(Feature.COUNTERS);
     }
 
-    /** Skips, visibly, a test of what a provider may lack. */
+    /** Skips, visibly, a test of a feature that a provider may lack. */
     static void needs(Context context, String feature) {
         assumeTrue(context.supports(feature), () -> context.device().name() + " does not support " + feature);
     }
 
-    /** The same before anything is made. */
+    /** The same before any object is created. */
     final void needs(String... features) throws VerbsException {
         try (Context c = fixture.open()) {
             for (String feature : features) {
@@ -177,7 +177,7 @@ abstract class Conformance {
         }
     }
 
-    /** Expects a verb to fail with an errno, and that the message has some words. */
+    /** Expects a verb to fail with an errno and a message with these words. */
     static VerbsException assertErrno(int errno, ThrowingCallable verb, String... words) {
         VerbsException e = catchThrowableOfType(VerbsException.class, verb);
         assertThat(e).as("expected %s %s", Errno.name(errno), String.join(", ", words)).isNotNull();
@@ -188,12 +188,12 @@ abstract class Conformance {
         return e;
     }
 
-    /** Expects a post to answer 0. */
+    /** Expects a post to return 0. */
     static void assertPosted(int result) {
         assertThat(name(result)).isEqualTo("0");
     }
 
-    /** Expects a post to answer an errno. */
+    /** Expects a post to return an errno. */
     static void assertRefused(int errno, int result) {
         assertThat(name(result)).isEqualTo(name(errno));
     }
@@ -220,18 +220,18 @@ abstract class Conformance {
         assertThat(c.byteLength()).as(c.toString()).isEqualTo(length);
     }
 
-    /** Expects a receive of a connected queue pair to name its sender, where the device does. */
+    /** Expects a receive of a connected queue pair to name its sender, if the device does. */
     final void assertSender(int number, int source) {
         assertThat(source).as("the sender").isEqualTo(fixture.namesSenders() ? number : 0);
     }
 
-    /** Expects a queue pair that failed to say why, where the device does. */
+    /** Expects a failed queue pair to report the reason, if the device does. */
     static void assertSaysWhy(End end) {
         String reason = end.qp.errorReason();
         assertThat(reason.isBlank()).as("no reason: %s", reason).isEqualTo(!end.fixture.saysWhyQueuePairsFail());
     }
 
-    /** Expects an end's receives to have been flushed with its queue pair; those of a shared queue stay in it. */
+    /** Expects the receives of an end to be flushed with its queue pair; those of a shared queue stay in it. */
     static void assertReceivesFlushed(End end, long... ids) throws VerbsException {
         if (end.srq != null) {
             assertThat(End.poll(end.receiveCq, 1)).isEmpty();
@@ -247,12 +247,12 @@ abstract class Conformance {
         far.act(end -> assertReceivesFlushed(end, ids));
     }
 
-    /** Expects the far end's memory to be as it was remembered. */
+    /** Expects the memory of the far end to be unchanged since it was remembered. */
     static void assertUntouched(Far far) throws VerbsException {
         assertThat(far.changed()).as("offset of a byte of the far end that changed").isEqualTo(Long.MIN_VALUE);
     }
 
-    /** Expects the near end's memory to be as it was remembered. */
+    /** Expects the memory of the near end to be unchanged since it was remembered. */
     static void assertUntouched(End near) {
         assertThat(near.changed()).as("offset of a byte of the near end that changed").isEqualTo(Long.MIN_VALUE);
     }

@@ -12,34 +12,34 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What the conformance suite has to know of a provider. Implementations have a constructor without parameters that a
- * second JVM can call too, so they are top-level or static nested classes.
+ * What the conformance suite needs to know about a provider. Implementations have a constructor without parameters that
+ * a second JVM can also call, so they are top-level or static nested classes.
  */
 public interface ConformanceFixture {
     /** Opens the device; called again for each context that a test needs. */
     Context open() throws VerbsException;
 
-    /** Whether two ends can be related like this. A test that cannot run is reported as skipped, with the reason. */
+    /** Whether two ends can have this topology. A test that cannot run is reported as skipped, with the reason. */
     default boolean connects(Topology topology) {
         return true;
     }
 
-    /** The address that reaches a listener of this machine, by the address that the listener tells. */
+    /** The address that reaches a listener of this machine, derived from the address that the listener reports. */
     default InetSocketAddress listenerAt(InetSocketAddress local) {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), local.getPort());
     }
 
-    /** Whether a port that one context listens on is taken for all others of the machine. */
+    /** Whether a port that one context listens on is in use for all others of the machine. */
     default boolean portsAreTheMachines() {
         return true;
     }
 
-    /** How often a test tries what depends on the moment that wants to try it so often: less where everything is slow. */
+    /** The number of repetitions of a timing-dependent test that requests this many: fewer where everything is slow. */
     default int rounds(int wanted) {
         return wanted;
     }
 
-    /** The largest transfer that is tried. */
+    /** The largest transfer to test. */
     default long largestTransfer() {
         return 1L << 30;
     }
@@ -49,50 +49,51 @@ public interface ConformanceFixture {
         return true;
     }
 
-    /** Whether registered memory keeps its pages, though the file that they belong to is cut off. */
+    /** Whether registered memory keeps its pages even if their file is truncated. */
     default boolean pinsMemory() {
         return false;
     }
 
-    /** A multicast group that its ports reach; another one for another number, of which the lower 24 bits count. */
+    /** A multicast group that its ports reach; a different one for each number, of which the lower 24 bits count. */
     default Gid group(long number) {
         return new Gid(0xff12L << 48, number);
     }
 
-    /** Has what is sent to a group reach this machine until that is closed, where a member alone does not see to it. */
+    /** Lets messages to a group reach this machine until the result is closed, if a member alone does not suffice. */
     default AutoCloseable reaching(Gid group) throws IOException {
         return () -> {};
     }
 
-    /** Whether requests are started while one before them waits for a receive of the peer. */
+    /** Whether requests are started while an earlier one waits for a receive of the peer. */
     default boolean startsBehindWhatWaits() {
         return true;
     }
 
-    /** Operations that a type of queue pair has elsewhere and not here, see {@code SendOperations}. */
+    /** Operations that a type of queue pair has in general but not here, see {@code SendOperations}. */
     default int lacks(int queuePairType) {
         return 0;
     }
 
-    /** Operations that a type of queue pair takes, and that fail there whatever they are about. */
+    /** Operations that a type of queue pair accepts, but that always fail. */
     default int failing(int queuePairType) {
         return 0;
     }
 
-    /** Operations of a type of queue pair that no table of chance draws, for their end depends on the moment. */
+    /** Operations of a type of queue pair that random tables leave out, since their result depends on timing. */
     default int notDrawn(int queuePairType) {
         return 0;
     }
 
     /**
-     * Whether a queue pair without send operations of its own looks at atomics when they are posted: less than 8 bytes for the
-     * result, and an address that is no multiple of 8, are EINVAL then and no failure. More than 8 bytes are taken by all.
+     * Whether a queue pair without its own send operations checks atomics when they are posted: less than 8 bytes for
+     * the result, and a misaligned address, are EINVAL then and not a failed completion. More than 8 bytes are accepted
+     * by all.
      */
     default boolean looksAtPostedAtomics() {
         return false;
     }
 
-    /** Whether the flag {@code INLINE} has buffers copied that were named one by one; if not, it is EINVAL. */
+    /** Whether the flag {@code INLINE} copies buffers that were added one by one; if not, it is EINVAL. */
     default boolean copiesOnFlag() {
         return true;
     }
@@ -102,7 +103,7 @@ public interface ConformanceFixture {
         return true;
     }
 
-    /** How many requests a queue holds that was made for so many; one more is ENOMEM. */
+    /** How many requests a queue holds that was created for this many; one more is ENOMEM. */
     default int queueSize(int requests) {
         return requests;
     }
@@ -112,12 +113,12 @@ public interface ConformanceFixture {
         return true;
     }
 
-    /** Whether the place of a request that sends is free when it is done, though nobody has polled its completion. */
+    /** Whether the slot of a send request is free when it is done, even if nobody has polled its completion. */
     default boolean freesWhatIsNotPolled() {
         return false;
     }
 
-    /** Whether of receives that do not fit, posted at once, those that fit are posted. */
+    /** Whether a batch of receives that does not fit is posted as far as it fits. */
     default boolean postsWhatFits() {
         return false;
     }
@@ -127,27 +128,27 @@ public interface ConformanceFixture {
         return 0;
     }
 
-    /** Whether a queue that is not made smaller than what waits in it says how much that is. */
+    /** Whether refusing to shrink a queue below its pending completions names their number. */
     default boolean saysWhatWaits() {
         return true;
     }
 
-    /** Whether a completion of a connected queue pair says which queue pair sent. */
+    /** Whether a completion of a connected queue pair names the sending queue pair. */
     default boolean namesSenders() {
         return true;
     }
 
-    /** Flags of completions of connected queue pairs that are set and say nothing, of receives or of what sends. */
+    /** Flags of completions of connected queue pairs that are set without meaning, of receives or of sends. */
     default int strayFlags(boolean receive) {
         return 0;
     }
 
-    /** The flag by which a completion says that its message took a key away. */
+    /** The flag of a completion whose message invalidated a key. */
     default int invalidated() {
         return WcFlags.WITH_INV;
     }
 
-    /** Whether a window of type 1 with addresses that count from zero is EINVAL when it is bound; if not, that fails later. */
+    /** Whether binding a zero-based window of type 1 is EINVAL; if not, it fails later. */
     default boolean looksAtBindings() {
         return false;
     }
@@ -157,27 +158,27 @@ public interface ConformanceFixture {
         return 0;
     }
 
-    /** Whether a queue pair is closed at once though a window of type 2 is bound by it, which is worth nothing then. */
+    /** Whether a queue pair with a bound window of type 2 is closed at once, which invalidates the window. */
     default boolean closesWhatBindsWindows() {
         return true;
     }
 
-    /** Whether a queue pair that fails says why. */
+    /** Whether a failed queue pair reports the reason. */
     default boolean saysWhyQueuePairsFail() {
         return true;
     }
 
-    /** Whether a queue pair that sends nothing fails when its peer's process dies; if not, only who sends notices. */
+    /** Whether an idle queue pair fails when the process of its peer dies; if not, only a sender notices. */
     default boolean noticesDeathOfIdlePeers() {
         return true;
     }
 
-    /** Bits of the device's capability flags that are not as it is, which is its driver's fault. */
+    /** Bits of the capability flags that are wrong, which is a fault of the driver. */
     default long wrongCapabilityFlags() {
         return 0;
     }
 
-    /** Whether messages go by packets over a network, where nobody but the receiver knows what becomes of them. */
+    /** Whether messages are sent in packets over a network, where only the receiver knows whether they arrive. */
     default boolean hasPackets() {
         return false;
     }
@@ -187,12 +188,15 @@ public interface ConformanceFixture {
         return true;
     }
 
-    /** The status of a request that sends, and whose local key is none, or that of memory of another domain. */
+    /** The status of a send request whose local key is invalid, or belongs to memory of another domain. */
     default int wrongLocalKey() {
         return WcStatus.LOC_PROT_ERR;
     }
 
-    /** The status of a receive into memory that it may not write: of no such key, without the right, or outside the region. */
+    /**
+     * The status of a receive into memory that it may not write: with an unknown key, without the right, or outside the
+     * region.
+     */
     default int wrongReceive() {
         return WcStatus.LOC_PROT_ERR;
     }
@@ -203,19 +207,19 @@ public interface ConformanceFixture {
     }
 
     /**
-     * Whether own buffers are looked at as a whole before anything moves; if not, what lies before the first wrong byte
-     * has moved by then, and an atomic is done though its result has no place.
+     * Whether local buffers are checked as a whole before anything moves; if not, the bytes before the first wrong one
+     * have moved by then, and an atomic is done even if its result has no place.
      */
     default boolean looksFirst() {
         return true;
     }
 
-    /** Whether the device or its driver may answer EOPNOTSUPP to what the API has, and says so by no feature. */
+    /** Whether the device or its driver may return EOPNOTSUPP for parts of the API that no feature covers. */
     default boolean driverLacks() {
         return false;
     }
 
-    /** Whether private data of connections arrive with zeros behind them, as InfiniBand's messages carry them. */
+    /** Whether private data of connections arrive with zeros behind them, like in messages of InfiniBand. */
     default boolean padsPrivateData() {
         return false;
     }

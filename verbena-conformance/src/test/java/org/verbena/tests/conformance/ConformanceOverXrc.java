@@ -8,12 +8,12 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The part of the conformance suite that queue pairs of the XRC types have to pass as those of type RC do. What a group does
- * within a context it has done with RC, and most do it between two processes only.
+ * The part of the conformance suite that queue pairs of the XRC types have to pass like those of type RC. Most groups
+ * run only between two processes, since RC has tested them within a context.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are made anew for each test
+@TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are created for each test
 abstract class ConformanceOverXrc {
-    /** What the suite has to know of the provider. */
+    /** What the suite needs to know about the provider. */
     protected abstract ConformanceFixture fixture();
 
     @AfterAll

@@ -6,12 +6,11 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * Groups of the conformance suite that a provider passes once more where it works in another way than by default. The ends
- * are on two contexts.
+ * Groups of the conformance suite that a provider runs once more in a non-default mode. The ends are on two contexts.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are made anew for each test
+@TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are created for each test
 abstract class ConformanceSelection {
-    /** What the groups have to know of the provider. */
+    /** What the groups need to know about the provider. */
     protected abstract ConformanceFixture fixture();
 
     @AfterAll

@@ -17,7 +17,7 @@ import org.verbena.verbs.Feature;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 
-/** What tests of the connection manager share. The near end connects, the far end listens. */
+/** The base of tests of the connection manager. The near end connects, the far end listens. */
 abstract class ConnectionConformance extends Conformance {
     static final ConnectionParameters DEFAULTS = ConnectionParameters.defaults();
 
@@ -40,7 +40,7 @@ abstract class ConnectionConformance extends Conformance {
         return ConnectionParameters.builder().privateData(data).build();
     }
 
-    /** Has the far end listen and do something with the first request; answers the address. */
+    /** Lets the far end listen and handle the first request; returns the address. */
     InetSocketAddress listen(Far far, Listening.Answer answer) throws VerbsException {
         return fixture.listenerAt(far.run(end -> Listening.start(end, answer)));
     }

@@ -119,7 +119,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
         assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
     }
 
-    /** Longer than a long can say in nanoseconds. */
+    /** More nanoseconds than a long can hold. */
     @Test
     void veryLongTimeoutIsAccepted() throws Exception {
         Pair p = pair();
@@ -291,12 +291,12 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
         });
         long start = System.nanoTime();
         assertErrno(Errno.ETIMEDOUT, () -> p.near.context.connectionManager().connect(p.near.qp, to,
-                ConnectionParameters.builder().timeout(Duration.ofSeconds(2)).build())); // the request has come by then
+                ConnectionParameters.builder().timeout(Duration.ofSeconds(2)).build())); // the request has arrived by then
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(1990),
                 Await.LIMIT);
         p.far.join();
         assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
-        // who asked has gone: to accept now must fail, and leaves a queue pair that can be used
+        // the requester is gone: accepting now must fail, and leaves a usable queue pair
         p.far.act(end -> {
             ConnectionRequest r = (ConnectionRequest) Objects.requireNonNull(end.later);
             VerbsException e = catchThrowableOfType(VerbsException.class, () -> r.accept(end.qp,
@@ -347,7 +347,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
         Thread.ofPlatform().daemon().start(task);
         p.far.act(end -> {
             ConnectionListener l = (ConnectionListener) Objects.requireNonNull(end.later);
-            assertThat(l.awaitRequest(Await.LIMIT)).isNotNull(); // it is there, but nobody answers it
+            assertThat(l.awaitRequest(Await.LIMIT)).isNotNull(); // the request is there, but nobody answers it
             l.close();
         });
         VerbsException e = (VerbsException) org.assertj.core.api.Assertions

@@ -16,9 +16,9 @@ import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 
-/** All that is counted of an end's objects, from the moment when this was made. */
+/** All counters of the objects of an end, from the creation of this book. */
 final class CountBook {
-    /** What happens a number of times that a test does not determine, unless it asks for it by name. */
+    /** Counters whose value a test does not determine, unless it asks for them by name. */
     private static final Set<String> VAGUE = Set.of("QP_TX_WAKE_UPS", "QP_TX_PEER_WAITS", "PORT_TX_WAKE_UPS",
             "CQ_EMPTY_POLLS", "DEVICE_WAKE_UPS", "QP_TX_PACKETS", "QP_RX_PACKETS", "QP_RETRANSMITS",
             "QP_DUPLICATE_REQUESTS", "QP_OUT_OF_SEQUENCE", "QP_PACKET_SEQUENCE_ERRORS", "QP_IMPLIED_NAKS",
@@ -31,7 +31,7 @@ final class CountBook {
         this.counters = counters;
     }
 
-    /** Attaches counters to every sample point of an end's objects. */
+    /** Attaches counters to every sample point of the objects of an end. */
     static CountBook of(End end) throws VerbsException {
         CountBook b = new CountBook(end.context.createCounters());
         b.add("", ObjectType.QP, end.qp);
@@ -111,7 +111,7 @@ final class CountBook {
         far.act(end -> end.later = of(end));
     }
 
-    /** What was counted at the far end. */
+    /** The counts at the far end. */
     static Map<String, Long> read(Far far, String prefix) throws VerbsException {
         return far.run(end -> ((CountBook) end.later).read(prefix));
     }

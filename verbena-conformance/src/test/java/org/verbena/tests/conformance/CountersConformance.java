@@ -36,7 +36,7 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 
-/** Counters: attaching, reading, detaching, what is refused; objects of other processes. */
+/** Counters: attaching, reading, detaching, refusals; objects of other processes. */
 abstract class CountersConformance extends Conformance {
     CountersConformance(ConformanceFixture fixture) {
         super(fixture, Topology.TWO_PROCESSES);
@@ -161,7 +161,7 @@ abstract class CountersConformance extends Conformance {
         assertThat(read(c, 4)).containsOnly(0);
     }
 
-    /** What a context says that it counts can be attached, and nothing else. */
+    /** Only sample points that a context reports can be attached. */
     @Test
     void supportedSamplePointsCanBeAttached() throws Exception {
         End e = end(EndOptions.defaults());
@@ -276,7 +276,7 @@ abstract class CountersConformance extends Conformance {
         assertErrno(Errno.EOPNOTSUPP, () -> empty.attach(at(SamplePoint.PACKETS, 0)), "does not count");
     }
 
-    /** What contradicts itself is refused whether the provider has flows or not. */
+    /** Contradictory attributes are refused whether the provider has flows or not. */
     @Test
     void flowIsCountedOnce() throws Exception {
         End e = end(EndOptions.datagrams());
@@ -313,7 +313,7 @@ abstract class CountersConformance extends Conformance {
             assertThat(qp.state()).isEqualTo("RTS");
             assertThat(qp.attributes()).containsEntry("type", "RC").containsEntry("maxSendWr", 64L)
                     .containsEntry("peerQp", (long) p.near.qp.number());
-            if (!fixture.hasPackets()) { // which do not tell the process
+            if (!fixture.hasPackets()) { // which do not name the process
                 assertThat(qp.attributes()).containsEntry("peerProcess", ProcessHandle.current().pid());
                 assertErrno(Errno.EOPNOTSUPP, () -> c.attach(at(SamplePoint.QP_RETRANSMITS, 0), qp));
             }
@@ -362,7 +362,7 @@ abstract class CountersConformance extends Conformance {
             assertThat(process.isAlive()).isTrue();
             Counters other = process.createCounters();
             assertErrno(Errno.ETIMEDOUT, () -> other.attach(at(SamplePoint.QP_RX_RECEIVES, 0), qp), "stopped");
-            c.detach(qp); // nobody has to wait for it to be rid of it
+            c.detach(qp); // nobody has to wait for it to end
             c.close();
         } finally {
             peer.signal("CONT");
@@ -380,7 +380,7 @@ abstract class CountersConformance extends Conformance {
                 .contains(ProcessHandle.current().pid());
     }
 
-    /** In a JVM that has no others: suites of several providers may run in this one. */
+    /** In a separate JVM, since suites of several providers may run in this one. */
     @Test
     void createdAndClosedObjectsKeepSumsCorrect() throws Exception {
         sharedPeer().run(fixture -> {

@@ -28,13 +28,14 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Registered memory of a mapped file that somebody cuts off: requests that need what is gone fail, as with memory that was never
- * there, nothing is thrown out of a post or a poll, and all else goes on. A device that has pinned the pages keeps them.
+ * Registered memory of a mapped file that somebody truncates: requests that need the missing part fail, like with
+ * memory that never existed, no post or poll throws, and everything else continues. A device that has pinned the pages
+ * keeps them.
  */
 abstract class CutOffMemoryConformance extends Conformance {
     private static final long SIZE = 1 << 20;
     private static final long LEFT = 4096;
-    /** Beyond the end of what is left. */
+    /** Beyond the end of the remaining file. */
     private static final long GONE = 65536;
 
     private Path file = Path.of("");
@@ -67,7 +68,7 @@ abstract class CutOffMemoryConformance extends Conformance {
         return end.keep(end.pd.register(map(file), AccessFlags.ALL));
     }
 
-    /** What needs the peer's memory. */
+    /** Operations that need memory of the peer. */
     enum There {
         WRITE, WRITE_OF_A_WORD, READ, FETCH_AND_ADD, COMPARE_AND_SWAP;
 
@@ -133,7 +134,10 @@ abstract class CutOffMemoryConformance extends Conformance {
         }
     }
 
-    /** A message that travels beside its receive is put there by a poll, when its sender has long been told. */
+    /**
+     * A message that is not written directly to its receive is copied there by a poll, long after its sender has its
+     * completion.
+     */
     @ParameterizedTest
     @EnumSource
     void truncatedReceiveBufferFailsForAShortMessage(Queue queue) throws Exception {
@@ -186,7 +190,7 @@ abstract class CutOffMemoryConformance extends Conformance {
         assertStatus(fixture.pinsMemory() ? WcStatus.SUCCESS : WcStatus.REM_ACCESS_ERR, 1, p.near.awaitSend());
     }
 
-    /** What needs own memory. */
+    /** Operations that need local memory. */
     enum Here {
         SEND, WRITE, WRITE_OF_A_WORD, READ, FETCH_AND_ADD
     }
@@ -231,7 +235,7 @@ abstract class CutOffMemoryConformance extends Conformance {
         assertStatus(fixture.pinsMemory() ? WcStatus.SUCCESS : WcStatus.LOC_PROT_ERR, 1, p.near.awaitSend());
     }
 
-    /** The post is refused, by an errno, and the next one is none the worse for it. */
+    /** The post is refused with an errno, and the next one works. */
     @Test
     void truncatedInlineDataAreRefusedAtPost() throws Exception {
         Pair p = connected();

@@ -136,7 +136,7 @@ abstract class DatagramConformance extends Conformance {
         assertReceived(5, GRH + 8, p.far.awaitReceive());
         assertThat(p.far.getLong(GRH)).isEqualTo(100);
         awaitLosses(p, 3);
-        // what found none does not come later
+        // a datagram that found no receive does not arrive later
         assertPosted(p.far.postReceives(Op.receive(6).on(0, 100)));
         p.far.act(End::expectNoCompletion);
         p.near.setLong(0, 200);
@@ -164,7 +164,7 @@ abstract class DatagramConformance extends Conformance {
         assertPosted(p.near.postTo(p.near.qp, p.farAddress, 1, Op.send(1).on(0, 8)));
         assertStatus(WcStatus.SUCCESS, 1, p.near.awaitSend());
         p.far.act(End::expectNoCompletion);
-        // the top bit: the queue pair's own key
+        // the top bit: the key of the queue pair
         assertPosted(p.near.postTo(p.near.qp, p.farAddress, 0x8000_0001, Op.send(2).on(0, 8)));
         assertReceived(5, GRH + 8, p.far.awaitReceive());
     }

@@ -42,8 +42,9 @@ import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.XrcDomain;
 
 /**
- * One thread uses what another one closes, in an order of chance. An application must not do that, so that calls may answer
- * as they like; but with an errno, and the virtual machine survives, nobody waits for ever, and nothing is left behind.
+ * One thread uses objects that another one closes, in random order. An application must not do that, so calls may
+ * return anything, but with an errno, and the virtual machine survives, nobody waits forever, and nothing is left
+ * behind.
  */
 abstract class DestroyRaceConformance extends Conformance {
     private static final int ROUNDS = Thorough.rounds(15, 60);
@@ -56,13 +57,13 @@ abstract class DestroyRaceConformance extends Conformance {
         super(fixture, topology);
     }
 
-    /** One call of the application's. */
+    /** One call of the application. */
     @FunctionalInterface
     private interface Use {
         void run() throws VerbsException;
     }
 
-    /** One of each kind of object that the provider has, in use with each other, and what is done with them. */
+    /** One of each kind of object that the provider has, connected with each other, and the calls on them. */
     private static final class Things {
         final List<VerbsObject> objects = new ArrayList<>();
         final List<Use> control = new ArrayList<>();
@@ -164,7 +165,7 @@ abstract class DestroyRaceConformance extends Conformance {
             }
         }
 
-        /** A window that a queue pair binds which is connected to itself. */
+        /** A window that is bound by a queue pair connected to itself. */
         private void addWindow() throws VerbsException {
             MemoryWindow window = add(e.pd.allocateMemoryWindow(MemoryWindow.TYPE_1));
             QueuePair q = add(e.pd.createQueuePair(e.initAttributes()));
@@ -242,7 +243,7 @@ abstract class DestroyRaceConformance extends Conformance {
         }
     }
 
-    /** Uses a thing until the other thread has closed all; answers the errnos that are not expected. */
+    /** Uses an object until the other thread has closed all; returns the errnos that are not expected. */
     private static List<String> use(List<Use> calls, Random random, CountDownLatch started, CountDownLatch ended) {
         List<String> wrong = new ArrayList<>();
         for (int i = 0; i < 50 || ended.getCount() > 0; i++) {
@@ -284,7 +285,7 @@ abstract class DestroyRaceConformance extends Conformance {
             ended.countDown();
             assertThat(user.get(50, TimeUnit.SECONDS)).as("seed %d round %d", seed, round).isEmpty();
             for (int again = 0; again < 4; again++) {
-                objects.forEach(DestroyRaceConformance::closeQuietly); // what was busy is not any more
+                objects.forEach(DestroyRaceConformance::closeQuietly); // busy objects are not busy any more
             }
             assertThat(objects).as("seed %d round %d", seed, round).allMatch(VerbsObject::isClosed);
         }

@@ -253,7 +253,7 @@ abstract class DeviceConformance extends Conformance {
         c.close();
     }
 
-    /** Objects that the program has lost do not keep the context open. */
+    /** Objects that the program has dropped do not keep the context open. */
     @Test
     void closingAContextClosesDroppedObjects() throws Exception {
         Context c = open();

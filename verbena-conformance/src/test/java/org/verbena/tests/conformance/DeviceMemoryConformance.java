@@ -22,7 +22,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Memory of the device, flushes, and writes that nobody sees in part. */
+/** Device memory, flushes, and atomic writes. */
 abstract class DeviceMemoryConformance extends Conformance {
     private static final int SIZE = 8192;
     private static final int ACCESS = AccessFlags.ALL | AccessFlags.ZERO_BASED;

@@ -57,7 +57,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
         assertThat(CountBook.read(p.far, "DEVICE_QP_ERRORS")).isEmpty();
     }
 
-    /** What was sent before the end arrives before it. */
+    /** Messages sent before the end arrive before it. */
     @Test
     void sendBeforeDisconnectArrives() throws Exception {
         for (int round = 0; round < 20; round++) {
@@ -76,7 +76,7 @@ abstract class DisconnectConformance extends ConnectionConformance {
         }
     }
 
-    /** The end that connected looks only when the other end has left, and its queue pair is gone. */
+    /** The connecting end polls only when the other end has left, and its queue pair is gone. */
     @Test
     void sendBeforeDisconnectCanBePolledAfterwards() throws Exception {
         Pair p = pair();

@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
 
-/** What an end tells its peer: how to reach its queue pair and its memory. */
+/** The address that an end sends to its peer: how to reach its queue pair and its memory. */
 record EndAddress(String gid, int queuePairNumber, int psn, int rkey, long address, long length, @Nullable Xrc xrc)
         implements
             Serializable {
-    /** What requests of XRC go to: a queue pair and a shared receive queue. */
+    /** The target of XRC requests: a queue pair and a shared receive queue. */
     record Xrc(int target, int srq) implements Serializable {}
 
     EndAddress(String gid, int queuePairNumber, int psn, int rkey, long address, long length) {
         this(gid, queuePairNumber, psn, rkey, address, length, null);
     }
 
-    /** The queue pair that the peer's requests go to. */
+    /** The queue pair that requests of the peer are sent to. */
     int destination() {
         return xrc == null ? queuePairNumber : xrc.target();
     }

@@ -12,7 +12,7 @@ import org.verbena.verbs.QueuePairType;
 final class EndOptions implements Serializable {
     private static final long serialVersionUID = 1L;
 
-    /** Where the region's memory comes from. */
+    /** The source of the memory of the region. */
     enum Memory {
         /** {@code ProtectionDomain.allocate}. */
         ALLOCATED,
@@ -41,7 +41,7 @@ final class EndOptions implements Serializable {
     @Nullable String xrcFile;
     int cqFlags;
     boolean parentDomain;
-    /** 0.5 s, eight times: a peer may get no processor for seconds, and only what tests the retries is not to wait for it. */
+    /** 0.5 s, eight times: a peer may get no processor for seconds, and only tests of retries must not wait for it. */
     int timeout = 17;
     int retryCount = 7;
     int rnrRetry = 7;
@@ -143,7 +143,7 @@ final class EndOptions implements Serializable {
         return this;
     }
 
-    /** Everything is made in a parent domain that has a thread domain. */
+    /** Everything is created in a parent domain that has a thread domain. */
     EndOptions parentDomain() {
         parentDomain = true;
         return this;
@@ -155,7 +155,7 @@ final class EndOptions implements Serializable {
         return this;
     }
 
-    /** Queue pairs of the XRC types, in a domain of their own. */
+    /** Queue pairs of the XRC types, in their own domain. */
     EndOptions xrc() {
         type = QueuePairType.XRC_SEND;
         return this;
@@ -171,7 +171,7 @@ final class EndOptions implements Serializable {
         return type == QueuePairType.XRC_SEND;
     }
 
-    /** The time-out's code and the retries. */
+    /** The timeout code and the retry count. */
     EndOptions retry(int timeoutCode, int count) {
         timeout = timeoutCode;
         retryCount = count;

@@ -81,7 +81,7 @@ abstract class EventsConformance extends Conformance {
     void oneArmingRaisesOneEventForManyCompletions() throws Exception {
         Pair p = pair();
         arm(p.near.receiveCq, false);
-        arm(p.near.receiveCq, false); // a second time changes nothing
+        arm(p.near.receiveCq, false); // a second arming changes nothing
         for (int i = 0; i < 5; i++) {
             send(p, Op.send(i).on(0, 8));
         }
@@ -224,7 +224,7 @@ abstract class EventsConformance extends Conformance {
     @Test
     void epollReportsTheDescriptor() throws Exception {
         Pair p = pair();
-        p.far.act(end -> { // the peer sends when its memory says so, so that the wait below really sleeps
+        p.far.act(end -> { // the peer sends when its memory tells it to, so that the wait below really sleeps
             end.start(e -> {
                 for (long i = 1; i <= 3; i++) {
                     long round = i;
@@ -395,7 +395,7 @@ abstract class EventsConformance extends Conformance {
         assertErrno(Errno.EINVAL, () -> unwrap(events), "closed");
     }
 
-    /** A virtual thread parks somewhere else than a platform thread, and is woken too. */
+    /** A virtual thread parks in another place than a platform thread, and is also woken. */
     @Test
     void closingEndsTheWaitOfAVirtualThread() throws Exception {
         Context c = open();
@@ -409,7 +409,7 @@ abstract class EventsConformance extends Conformance {
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
     }
 
-    /** A channel that queues use is not closed under them, but with its context, and then its waiters wake. */
+    /** A channel that queues use cannot be closed alone, but with its context, and then its waiters wake. */
     @Test
     void closingTheContextEndsTheWaitForItsQueues() throws Exception {
         for (Thread.Builder kind : List.of(Thread.ofPlatform().daemon(), Thread.ofVirtual())) {
@@ -469,7 +469,7 @@ abstract class EventsConformance extends Conformance {
         assertThat(e.toString()).contains("QP_ACCESS_ERR", p.near.qp.describe());
     }
 
-    /** As the kernel does: events that nobody has taken go with their object. */
+    /** Like in the kernel: pending events disappear with their object. */
     @Test
     void closingAnObjectDropsItsEvents() throws Exception {
         Pair p = pair();

@@ -9,10 +9,10 @@ import org.verbena.verbs.VerbsException;
 
 /** The far end of a connection, in this process or another. */
 abstract class Far implements AutoCloseable {
-    /** Does something at the far end and brings back the result, or throws what it threw. */
+    /** Runs a job at the far end and returns its result, or throws its exception. */
     abstract <R> R run(Job<R> job) throws VerbsException;
 
-    /** Does something that has no result. */
+    /** Runs a job without a result. */
     final void act(Action action) throws VerbsException {
         run(end -> {
             action.act(end);
@@ -72,7 +72,7 @@ abstract class Far implements AutoCloseable {
         act(end -> end.awaitState(state));
     }
 
-    /** Waits for the state of what answers requests, see {@link End#responder()}. */
+    /** Waits for the state of the responder, see {@link End#responder()}. */
     final void awaitResponder(QueuePairState state) throws VerbsException {
         act(end -> end.awaitResponder(state));
     }
@@ -85,7 +85,7 @@ abstract class Far implements AutoCloseable {
         act(end -> end.fill(offset, length, seed));
     }
 
-    /** The offset of the first byte that is not of the pattern, or -1. */
+    /** The offset of the first byte that differs from the pattern, or -1. */
     final long mismatch(long offset, long length, long seed) throws VerbsException {
         return run(end -> Pattern.mismatch(end.at(offset, length), seed));
     }

@@ -59,7 +59,7 @@ import org.verbena.verbs.WorkQueue;
 import org.verbena.verbs.WorkQueueInitAttributes;
 import org.verbena.verbs.XrcDomain;
 
-/** Whatever is optional works if, and only if, {@code supports} says so, and what is refused leaves no trace. */
+/** An optional feature works if, and only if, {@code supports} reports it, and refused calls leave no trace. */
 abstract class FeatureConformance extends Conformance {
     private static final int PAGE = 4096;
     private static final Map<String, Use> USES = uses();
@@ -172,7 +172,7 @@ abstract class FeatureConformance extends Conformance {
         });
     }
 
-    /** Binds a new window of type 2; answers its key. */
+    /** Binds a new window of type 2; returns its key. */
     private static int bound(End e) throws VerbsException {
         MemoryWindow w = e.keep(e.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
         answered(e.qp.sendQueue().start().bindMemoryWindow(1, SendFlags.SIGNALED, w,
@@ -195,7 +195,7 @@ abstract class FeatureConformance extends Conformance {
             }
         });
         m.put(Feature.DMABUF, (p, e) -> {
-            // not such a buffer, and a provider that knows them says so
+            // not a dma-buf, and a provider that knows them reports that
             try (Fd plain = Memfd.create("no-dmabuf", PAGE)) {
                 e.pd.register(MemoryRegionAttributes.builder(AccessFlags.ALL).descriptor(plain.value(), PAGE).build())
                         .close();
@@ -345,7 +345,7 @@ abstract class FeatureConformance extends Conformance {
         assertThat(p.far.state()).isEqualTo(p.near.state());
     }
 
-    /** So that nobody adds an identifier that the suite does not know. */
+    /** Prevents that an identifier is added that the suite does not know. */
     @Test
     void everyFeatureIdentifierIsTested() throws Exception {
         Set<String> all = new HashSet<>();

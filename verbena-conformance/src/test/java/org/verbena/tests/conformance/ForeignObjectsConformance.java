@@ -47,8 +47,8 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkQueueInitAttributes;
 
 /**
- * Objects of another context: every method of the API that takes an object is here, so that one that is added later fails
- * {@link #everyMethodWithAnObjectParameterIsTested} until it is.
+ * Objects of another context: every method of the API that takes an object is listed here; a method that is added later
+ * fails {@link #everyMethodWithAnObjectParameterIsTested} until it is.
  */
 abstract class ForeignObjectsConformance extends Conformance {
     /** Methods that take objects of any context, and why. */
@@ -62,7 +62,7 @@ abstract class ForeignObjectsConformance extends Conformance {
             "FlowSpec.count(Counters)", "tested with the API, for providers that have no flows",
             "Context.createRwqIndirectionTable(int, List)", "tested with the API, for providers that have none");
 
-    /** An attempt with an own end in RTS and one of another context. */
+    /** A call with a local end in RTS and one of another context. */
     @FunctionalInterface
     private interface Attempt {
         void with(End own, End foreign) throws Exception;
@@ -134,7 +134,7 @@ abstract class ForeignObjectsConformance extends Conformance {
         attempts.put("SendQueue.datagram(AddressHandle, int, int)", ForeignObjectsConformance::datagram);
         attempts.put("ScatterGatherElement.in(MemoryRegion, long, long)", ForeignObjectsConformance::advise);
 
-        // keys are numbers: one of another context is none here, or that of other memory
+        // keys are numbers: one of another context is unknown here, or belongs to other memory
         fails("SendQueue.sge(MemoryRegion, long, long)", (own, foreign) -> own.qp.sendQueue().start()
                 .write(1, SendFlags.SIGNALED, own.region.rkey(), own.region.address()).sge(foreign.region, 0, 8)
                 .complete());
@@ -165,7 +165,7 @@ abstract class ForeignObjectsConformance extends Conformance {
         });
     }
 
-    /** A post that may be taken, and then fails with {@link ConformanceFixture#wrongLocalKey}. */
+    /** A post that may be accepted, and then fails with {@link ConformanceFixture#wrongLocalKey}. */
     @FunctionalInterface
     private interface Post {
         int with(End own, End foreign);

@@ -12,7 +12,7 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.WcOpcode;
 
-/** Transfers as large as a test can do, between two processes. */
+/** The largest possible transfers between two processes. */
 abstract class LargeTransferConformance extends Conformance {
     private static final long MIB = 1 << 20;
 
@@ -53,7 +53,7 @@ abstract class LargeTransferConformance extends Conformance {
         }
     }
 
-    /** Memory of both kinds, and not as much of it: what is registered may take a way of its own. */
+    /** Smaller transfers with memory of both kinds: registered memory may use a different path. */
     @ParameterizedTest
     @EnumSource(EndOptions.Memory.class)
     void severalMebibytesOfEachMemoryKindAreTransferred(EndOptions.Memory memory) throws Exception {

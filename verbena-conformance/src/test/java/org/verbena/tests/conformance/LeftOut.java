@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** Leaves out tests of the suite that cannot pass on a provider; each is reported as skipped, with the reason. */
+/** Excludes tests of the suite that cannot pass on a provider; each is reported as skipped, with the reason. */
 abstract class LeftOut implements ExecutionCondition {
     private final Map<String, String> reasons;
 

@@ -5,7 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What {@code rdma_rxe} of Linux 6.1 does otherwise, or not at all; docs/rdmacore.md says so as well. */
+/**
+ * Tests excluded on {@code rdma_rxe} of Linux 6.1, which behaves differently or lacks the feature; see also
+ * docs/rdmacore.md.
+ */
 final class LeftOutOnRxe extends LeftOut {
     private static final Map<String, List<String>> TESTS = Map.ofEntries(
             Map.entry("it has no dma-buf regions, whatever the library",

@@ -14,13 +14,13 @@ import org.verbena.verbs.VerbsException;
 final class Listening {
     private Listening() {}
 
-    /** What the far end does with a request; on a thread of its own. */
+    /** Handles a request at the far end, on a separate thread. */
     @FunctionalInterface
     interface Answer extends Serializable {
         Object to(ConnectionRequest request, End end) throws Exception;
     }
 
-    /** Listens and has the first request answered in the background; the result is the listener's address. */
+    /** Listens and answers the first request in the background; the result is the address of the listener. */
     static InetSocketAddress start(End end, Answer answer) throws VerbsException {
         ConnectionListener l = end.keep(on(end, 0));
         end.start(e -> {

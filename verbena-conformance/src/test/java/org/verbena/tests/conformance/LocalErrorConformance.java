@@ -23,10 +23,10 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.WcStatus;
 
-/** Errors that lie with the own side of a request: wrong keys, ranges and rights, and receives that do not fit. */
+/** Errors of the local side of a request: wrong keys, ranges and rights, and receives that do not fit. */
 abstract class LocalErrorConformance extends Conformance {
     private static final long SIZE = 8192;
-    /** The most that a packet carries. */
+    /** The largest payload of a packet. */
     private static final long PACKET = 4096;
 
     LocalErrorConformance(ConformanceFixture fixture, Topology topology) {
@@ -64,7 +64,10 @@ abstract class LocalErrorConformance extends Conformance {
         p.near.awaitState(QueuePairState.ERR);
     }
 
-    /** The same for a request that is wrong behind its beginning, or at its end: where nobody looks first, a part of it is done. */
+    /**
+     * The same for a request that is wrong behind its beginning or at its end: if it is not checked first, a part of it
+     * is done.
+     */
     private void assertFailsBehindItsBeginning(Pair p, Op bad) throws Exception {
         if (fixture.looksFirst()) {
             assertLocalProtection(p, bad);
@@ -74,12 +77,12 @@ abstract class LocalErrorConformance extends Conformance {
         }
     }
 
-    /** Makes a request that must fail, and what it needs at the peer. */
+    /** Creates a request that must fail, and its prerequisites at the peer. */
     private interface Request {
         Op of(Pair p) throws Exception;
     }
 
-    /** The same with the request in a batch with another, and alone, that takes a range which may begin well. */
+    /** The same with the request in a batch with another one, and alone; its range may begin validly. */
     private void assertLocalProtection(Memory memory, long offset, long length, Request bad) throws Exception {
         boolean nothingMoves = fixture.looksFirst() || offset < 0 || offset + Math.min(length, PACKET) > SIZE;
         for (boolean batch : new boolean[] {true, false}) {
@@ -94,7 +97,7 @@ abstract class LocalErrorConformance extends Conformance {
                 // posted while the queue pair fails or after it has failed, so it is flushed either way
                 assertPosted(p.near.post(next));
             }
-            // what is too long here is too long there
+            // a message that is too long here is too long there
             boolean thePeerSaysSo = !nothingMoves && op.kind() == Op.Kind.WRITE;
             assertFailed(p, op, thePeerSaysSo ? WcStatus.REM_ACCESS_ERR : WcStatus.LOC_PROT_ERR);
             assertUntouched(p.near);
@@ -127,7 +130,7 @@ abstract class LocalErrorConformance extends Conformance {
         assertLocalProtection(memory, offset, length, p -> Op.write(1001, p.farAddress, 0).on(offset, length));
     }
 
-    /** Those that lie inside the peer's region, so that only the own side is wrong. */
+    /** Lengths that lie inside the region of the peer, so that only the local side is wrong. */
     static Stream<Arguments> readRanges() {
         return ranges().filter(a -> (long) a.get()[2] <= SIZE);
     }
@@ -275,7 +278,7 @@ abstract class LocalErrorConformance extends Conformance {
         }
     }
 
-    /** One byte more than the port takes, in pieces of one buffer that nobody touches. */
+    /** One byte more than the port limit, in pieces of one buffer that nobody accesses. */
     @Test
     void messageLongerThanThePortLimitFails() throws Exception {
         for (int kind = 0; kind < 3; kind++) {
@@ -320,7 +323,10 @@ abstract class LocalErrorConformance extends Conformance {
         assertUntouched(p.far);
     }
 
-    /** The receiver's own buffer is wrong: it learns so, and the sender that the peer could not do it. */
+    /**
+     * The buffer of the receiver is wrong: the receiver gets the error, and the sender learns that the peer could not
+     * do it.
+     */
     private void assertBadReceive(Pair p, Op receive, int length) throws Exception {
         assertPosted(p.far.postReceives(receive, Op.receive(78).on(0, SIZE)));
         assertPosted(p.near.post(Op.send(79).on(0, length), Op.send(80).on(0, 8)));
@@ -373,7 +379,7 @@ abstract class LocalErrorConformance extends Conformance {
         }));
         assertPosted(p.near.post(Op.send(79).on(0, length)));
         assertStatus(fixture.wrongReceive(), 77, p.far.awaitReceive());
-        Completion sent = p.near.awaitSend(); // a short message may have left before the receiver looks at its buffer
+        Completion sent = p.near.awaitSend(); // a short message may have left before the receiver checks its buffer
         assertThat(sent.statusName()).isIn(length == 8 ? List.of("REM_OP_ERR", "SUCCESS") : List.of("REM_OP_ERR"));
         assertUntouched(p.far);
     }

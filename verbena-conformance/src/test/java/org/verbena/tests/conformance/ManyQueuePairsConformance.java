@@ -39,7 +39,10 @@ abstract class ManyQueuePairsConformance extends Conformance {
         super(fixture, topology);
     }
 
-    /** {@link #MANY} connections with posted receives at the far end, made one after the other while the earlier ones are in use. */
+    /**
+     * {@link #MANY} connections with posted receives at the far end, created one after the other while the earlier ones
+     * are in use.
+     */
     @BeforeEach
     void connectMany() throws VerbsException {
         p = pair(options(), options());
@@ -70,7 +73,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
         p.near.toRts(q);
         near.add(q);
         farNumbers.put(f.queuePairNumber(), near.size() - 1);
-        // one message each, so that every lane is in use before the next is made
+        // one message each, so that every lane is in use before the next is created
         send(q, 0);
         assertThat(p.far.run(ManyQueuePairsConformance::takeOne)).isEqualTo(f.queuePairNumber());
         assertThat(p.near.awaitSend().queuePairNumber()).isEqualTo(q.number());
@@ -80,7 +83,7 @@ abstract class ManyQueuePairsConformance extends Conformance {
         assertPosted(p.near.post(q, Op.send(wrId).on(0, LENGTH)));
     }
 
-    /** Takes a message, posts its receive again and answers on which queue pair it was. */
+    /** Takes a message, reposts its receive and returns its queue pair. */
     private static int takeOne(End end) throws VerbsException {
         Completion c = end.awaitReceive();
         assertThat(c.statusName()).isEqualTo("SUCCESS");

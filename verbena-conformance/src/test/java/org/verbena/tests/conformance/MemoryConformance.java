@@ -87,7 +87,7 @@ abstract class MemoryConformance extends Conformance {
     void sizeBeyondTheLimitIsRefused() throws Exception {
         ProtectionDomain pd = pd();
         long max = pd.context().queryDevice().maxMrSize();
-        if (max == Long.MAX_VALUE) { // no size is beyond it; there is no such memory
+        if (max == Long.MAX_VALUE) { // no size is beyond the limit; there is not that much memory
             assertErrno(Errno.ENOMEM, () -> pd.allocate(max, AccessFlags.ALL), Long.toString(max));
             return;
         }
@@ -160,7 +160,7 @@ abstract class MemoryConformance extends Conformance {
         assertErrno(Errno.EOPNOTSUPP, () -> pd.allocate(PAGE, AccessFlags.LOCAL_WRITE | access), "0x");
     }
 
-    /** Requests are carried out on other threads than the one that alone may touch it. */
+    /** Requests are executed on other threads than the one that alone may access it. */
     @Test
     void confinedMemoryIsRefusedWithAReason() throws Exception {
         ProtectionDomain pd = pd();
@@ -252,7 +252,7 @@ abstract class MemoryConformance extends Conformance {
         ProtectionDomain pd = pd();
         long piece = 256L << 20;
         long before = availableMemory();
-        for (int i = 0; i < 16; i++) { // 4 GiB in all
+        for (int i = 0; i < 16; i++) { // 4 GiB in total
             try (MemoryRegion r = pd.allocate(piece, AccessFlags.ALL)) {
                 r.segment().set(ValueLayout.JAVA_LONG, piece - 8, i);
             }
@@ -269,7 +269,7 @@ abstract class MemoryConformance extends Conformance {
         }
     }
 
-    /** The segment outlives its region without harm: to read it may throw, but never crash. */
+    /** The segment outlives its region without harm: reading it may throw, but never crash. */
     @Test
     void segmentOfAClosedRegionIsSafeToAccess() throws Exception {
         ProtectionDomain pd = pd();

@@ -25,7 +25,7 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Memory windows of both types: binding them, using them, and taking them away from here and from there. */
+/** Memory windows of both types: binding, use, and invalidation from either end. */
 abstract class MemoryWindowConformance extends Conformance {
     private static final int SIZE = 8192;
     private static final int REMOTE = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC;
@@ -45,7 +45,7 @@ abstract class MemoryWindowConformance extends Conformance {
         return p;
     }
 
-    /** Regions of both ends may be bound to and give nobody else any right. */
+    /** Windows may be bound to regions of both ends, which grant no other access. */
     private Pair pair(Memory memory) throws Exception {
         return pair(memory, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
     }
@@ -65,7 +65,10 @@ abstract class MemoryWindowConformance extends Conformance {
                         .rkey()), r, r.address() + offset, length, access).complete();
     }
 
-    /** Binds the end's window, made if there is none, to a part of its region; answers how peers name it. */
+    /**
+     * Binds the window of the end, created if there is none, to a part of its region; returns its key and address for
+     * peers.
+     */
     private static long[] bind(End end, int type, long offset, long length, int access) throws Exception {
         if (end.later == null) {
             end.later = end.keep(end.pd.allocateMemoryWindow(type));
@@ -114,7 +117,7 @@ abstract class MemoryWindowConformance extends Conformance {
                 assertDone(WcOpcode.FETCH_ADD, 3, p.near.awaitSend());
                 assertThat(p.far.getLong(1008)).isEqualTo(11);
             }
-            assertRefused(p, Op.write(4, p.farAddress, 1000).on(0, 8)); // by the region's own key
+            assertRefused(p, Op.write(4, p.farAddress, 1000).on(0, 8)); // with the key of the region
         }
     }
 
@@ -192,7 +195,7 @@ abstract class MemoryWindowConformance extends Conformance {
         assertRefused(p, at(Op.write(1, p.farAddress, 0).on(0, 8), w, 0));
     }
 
-    /** No queue pair but the one that it was bound through. */
+    /** Only the queue pair that it was bound through may use it. */
     @Test
     void type2WindowBelongsToItsQueuePair() throws Exception {
         Pair p = pair();
@@ -205,7 +208,7 @@ abstract class MemoryWindowConformance extends Conformance {
             end.toRts(other);
             assertPosted(post(other, window(end), end.region, 0, 1000, REMOTE));
             assertDone(WcOpcode.BIND_MW, 77, end.awaitSend());
-            // through itself it may be used
+            // the queue pair itself may use it
             assertPosted(end.post(other, Op.write(5, new EndAddress("", 0, 0, window(end).rkey(), end.region.address(),
                     8), 0).on(4000, 8)));
             assertDone(WcOpcode.RDMA_WRITE, 5, end.awaitSend());
@@ -215,7 +218,7 @@ abstract class MemoryWindowConformance extends Conformance {
         assertThat(q.near.state()).isEqualTo(QueuePairState.RTS);
     }
 
-    /** Binding and invalidating concern one end alone. */
+    /** Binding and invalidation concern one end alone. */
     @Test
     void windowIsBoundWithoutAReceiver() throws Exception {
         Pair p = pair(EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND), EndOptions.defaults());
@@ -228,7 +231,7 @@ abstract class MemoryWindowConformance extends Conformance {
         assertDone(WcOpcode.LOCAL_INV, 8, p.near.awaitSend());
     }
 
-    // ---- taking away
+    // ---- invalidation
 
     @Test
     void localInvalidateRevokesTheKey() throws Exception {
@@ -343,7 +346,7 @@ abstract class MemoryWindowConformance extends Conformance {
         assertStatus(WcStatus.REM_ACCESS_ERR, 1, p.near.awaitSend());
     }
 
-    /** Nothing that was written after the completion is there. */
+    /** No write after the completion has arrived. */
     @Test
     void nothingIsWrittenAfterInvalidation() throws Exception {
         for (int round = 0; round < fixture.rounds(20); round++) {
@@ -424,7 +427,7 @@ abstract class MemoryWindowConformance extends Conformance {
         });
     }
 
-    /** The owner of a window chooses the lowest byte of its key, and nothing else of it. */
+    /** The owner of a window chooses only the lowest byte of its key. */
     @Test
     void type2WindowKeepsItsIndex() throws Exception {
         Pair q = pair();

@@ -85,7 +85,7 @@ abstract class ModerationConformance extends Conformance {
         }
     }
 
-    /** Between the completions there is time enough for whoever watches to fall asleep. */
+    /** Between the completions there is enough time for an observer to fall asleep. */
     @Test
     void slowCompletionsAreCounted() throws Exception {
         Pair p = pair();

@@ -66,7 +66,7 @@ abstract class MulticastConformance extends Conformance {
         Far third = readyFar(datagrams());
         Far stranger = readyFar(datagrams());
         attach(p.far);
-        attach(p.far); // twice is once
+        attach(p.far); // attaching twice counts once
         attach(third);
         for (Far f : List.of(p.far, third, stranger)) {
             assertPosted(f.postReceives(Op.receive(1).on(0, 100), Op.receive(2).on(200, 100)));

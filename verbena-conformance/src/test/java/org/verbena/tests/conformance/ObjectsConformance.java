@@ -135,7 +135,7 @@ abstract class ObjectsConformance extends Conformance {
         channel.close();
     }
 
-    /** A refused close leaves the object as it was. */
+    /** A refused close leaves the object unchanged. */
     private static void assertBusy(VerbsObject o) {
         assertErrno(Errno.EBUSY, o::close);
         assertThat(o.isClosed()).isFalse();
@@ -290,7 +290,7 @@ abstract class ObjectsConformance extends Conformance {
         cq.close();
     }
 
-    /** A peer names a queue pair by GID and number; a provider may give each context a GID of its own. */
+    /** A peer names a queue pair by GID and number; a provider may give each context its own GID. */
     @Test
     void queuePairNumbersAreUnique() throws Exception {
         End a = end(EndOptions.defaults());

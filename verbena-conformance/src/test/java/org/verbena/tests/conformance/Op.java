@@ -10,7 +10,7 @@ import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 
-/** A work request as a value, so that a test can have it posted at either end. Sends are signalled unless said. */
+/** A work request as a value, so that a test can post it at either end. Sends are signalled by default. */
 record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate, long compare, long operand,
         List<Sge> buffers, boolean inline) implements Serializable {
     /** The operations. */
@@ -30,7 +30,7 @@ record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate,
         return of(Kind.RECEIVE, wrId);
     }
 
-    /** {@code n} receives, numbered from 0, each of so many bytes at its own place, {@code stride} bytes apart. */
+    /** {@code n} receives, numbered from 0, each of this many bytes at its own offset, {@code stride} bytes apart. */
     static Op[] receives(int n, long stride, long length) {
         Op[] all = new Op[n];
         for (int i = 0; i < n; i++) {
@@ -83,7 +83,7 @@ record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate,
         return new Op(kind, wrId, value, rkey, remote, immediate, compare, operand, buffers, inline);
     }
 
-    /** The same with one flag more. */
+    /** The same with one more flag. */
     Op and(int flag) {
         return flags(flags | flag);
     }
@@ -98,23 +98,25 @@ record Op(Kind kind, long wrId, int flags, int rkey, long remote, int immediate,
         return new Op(kind, wrId, flags, rkey, remote, immediate, compare, operand, List.copyOf(all), inline);
     }
 
-    /** The same with a buffer of the end's own region more. */
+    /** The same with one more buffer of the local region. */
     Op on(long offset, long length) {
         return buffer(new Sge(true, 0, offset, length));
     }
 
-    /** The same with a buffer of any key and address more. */
+    /** The same with one more buffer of any key and address. */
     Op onKey(int lkey, long address, long length) {
         return buffer(new Sge(false, lkey, address, length));
     }
 
-    /** The same with inline data out of the end's own region. */
+    /** The same with inline data from the local region. */
     Op inlineFrom(long offset, long length) {
         Op o = on(offset, length);
         return new Op(kind, wrId, flags, rkey, remote, immediate, compare, operand, o.buffers, true);
     }
 
-    /** Whether it can be posted alone too: one buffer of the end's own region, and an operation that has a call for that. */
+    /**
+     * Whether it can also be posted alone: one buffer of the local region, and an operation that has a call for that.
+     */
     boolean isSimple() {
         return buffers.size() == 1 && buffers.getFirst().own() && !inline && switch (kind) {
             case SEND, WRITE, READ, RECEIVE -> true;

@@ -37,7 +37,7 @@ abstract class OperationsConformance extends Conformance {
         assertThat(p.far.bytes(600, 100)).as("after the message").containsOnly(0);
     }
 
-    /** The receiver looks for the first time when its sender has gone. */
+    /** The receiver polls for the first time when its sender is gone. */
     @Test
     void sendBeforeCloseOfTheSenderArrives() throws Exception {
         Pair p = connected();
@@ -208,7 +208,7 @@ abstract class OperationsConformance extends Conformance {
         assertThat(p.far.getLong(0)).isEqualTo(2L * rounds);
     }
 
-    /** The old values of a fetch-and-add are all different, whoever else adds. */
+    /** The old values of fetch-and-adds are all different, even with concurrent adders. */
     @Test
     void fetchAndAddGivesUniqueTickets() throws Exception {
         Pair p = connected();
@@ -242,7 +242,7 @@ abstract class OperationsConformance extends Conformance {
         assertPosted(p.near.post(Op.send(1).inlineFrom(0, n), Op.sendImmediate(2, 22).inlineFrom(0, n),
                 Op.writeImmediate(3, p.farAddress, 1000, 33).inlineFrom(0, n),
                 Op.write(4, p.farAddress, 2001).inlineFrom(0, n)));
-        p.near.fill(0, n, 6); // taken when posted, so this comes too late
+        p.near.fill(0, n, 6); // copied when posted, so this comes too late
         assertThat(p.near.awaitSends(4)).extracting(Completion::statusName).containsOnly("SUCCESS");
         List<Completion> got = p.far.awaitReceives(3);
         assertReceived(1, n, got.get(0));
@@ -309,7 +309,7 @@ abstract class OperationsConformance extends Conformance {
         assertUntouched(p.far);
     }
 
-    /** InfiniBand C9-88: the key of an access of no bytes is not checked. */
+    /** InfiniBand C9-88: the key of an empty access is not checked. */
     @Test
     void emptyAccessNeedsNoKey() throws Exception {
         Pair p = connected();
@@ -339,7 +339,7 @@ abstract class OperationsConformance extends Conformance {
         assertThat(p.near.awaitSends(3)).extracting(Completion::wrId).containsExactly(1L, 2L, 3L);
     }
 
-    /** What a fenced send carries is what the read before it has brought. */
+    /** A fenced send carries the data that the read before it has fetched. */
     @Test
     void fencedSendWaitsForTheRead() throws Exception {
         Pair p = connected();

@@ -19,7 +19,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** In which order things happen: messages, bytes, completions. */
+/** The order of messages, bytes and completions. */
 abstract class OrderConformance extends Conformance {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final int FLAG = 32_768;
@@ -57,7 +57,7 @@ abstract class OrderConformance extends Conformance {
         }
     }
 
-    /** The flag that a second WRITE sets is not seen before the data of the first. */
+    /** The flag that a second WRITE sets is not visible before the data of the first. */
     @Test
     void laterWriteIsNotVisibleBeforeAnEarlierOne() throws Exception {
         int rounds = Thorough.rounds(500, 2000);
@@ -96,7 +96,7 @@ abstract class OrderConformance extends Conformance {
                 () -> "it is " + end.getLong(offset) + "; " + end.describe());
     }
 
-    /** When a message has been received, all that was written before it is there. */
+    /** When a message has been received, all earlier writes have arrived. */
     @Test
     void sendArrivesAfterEarlierWrites() throws Exception {
         Pair p = connected();

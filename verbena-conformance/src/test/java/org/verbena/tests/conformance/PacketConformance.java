@@ -20,13 +20,13 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WorkQueueInitAttributes;
 
-/** Raw packets, flows, receive-side scaling and offloads: a provider without them says so, in every place. */
+/** Raw packets, flows, receive-side scaling and offloads: a provider without them reports that in every call. */
 abstract class PacketConformance extends Conformance {
     PacketConformance(ConformanceFixture fixture) {
         super(fixture);
     }
 
-    /** Expects that a verb fails if, and only if, the feature is not there. */
+    /** Expects that a verb fails if, and only if, the feature is missing. */
     private static void assertSupported(Context c, String feature, Verb verb) throws Exception {
         try {
             verb.call();
@@ -96,7 +96,7 @@ abstract class PacketConformance extends Conformance {
         assertRefused(Errno.EOPNOTSUPP, p.near.qp.sendQueue().start()
                 .sendSegmented(1, SendFlags.SIGNALED, p.near.region.segment(), 0, 14, 1000).sge(p.near.region, 0, 4096)
                 .complete());
-        assertPosted(p.near.post(Op.write(2, p.farAddress, 0).on(0, 8))); // the next batch is as ever
+        assertPosted(p.near.post(Op.write(2, p.farAddress, 0).on(0, 8))); // the next batch works normally
         assertThat(p.near.awaitSend().wrId()).isEqualTo(2);
     }
 

@@ -18,7 +18,7 @@ final class Pair implements AutoCloseable {
         farAddress = far.address();
     }
 
-    /** Connects by hand, as two programs do that exchange addresses by their own means. */
+    /** Connects manually, like two programs that exchange addresses by their own means. */
     void connect() throws VerbsException {
         toInit();
         initToRts();
@@ -37,7 +37,7 @@ final class Pair implements AutoCloseable {
         far.act(End::toRts);
     }
 
-    /** Connects one more queue pair of the near end with a new one of the far end; answers where that is. */
+    /** Connects one more queue pair of the near end with a new one of the far end; returns the address of that one. */
     EndAddress connect(QueuePair another) throws VerbsException {
         EndAddress n = near.address(another);
         EndAddress f = far.run(end -> {

@@ -89,7 +89,7 @@ abstract class ParentDomainConformance extends Conformance {
         exchange(p);
     }
 
-    /** A region of the one domain is reached by a queue pair of the other, either way round. */
+    /** A region of one domain is accessible to a queue pair of the other, and vice versa. */
     @Test
     void parentDomainEqualsItsProtectionDomain() throws Exception {
         Pair p = connected(EndOptions.defaults().parentDomain(), EndOptions.defaults());
@@ -100,7 +100,7 @@ abstract class ParentDomainConformance extends Conformance {
         }
     }
 
-    /** Handles made on the one domain serve queue pairs of the other. */
+    /** Handles created on one domain serve queue pairs of the other. */
     @Test
     void addressHandlesCanBeCreatedOnAParentDomain() throws Exception {
         needs(open(), Feature.UD);
@@ -125,7 +125,7 @@ abstract class ParentDomainConformance extends Conformance {
         }
     }
 
-    /** A window made on the one domain is bound, by queue pairs of either, to regions of either. */
+    /** A window created on one domain is bound, by queue pairs of either, to regions of either. */
     @ParameterizedTest
     @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
     void memoryWindowsCanBeAllocatedOnAParentDomain(int type) throws Exception {
@@ -278,7 +278,7 @@ abstract class ParentDomainConformance extends Conformance {
         assertErrno(Errno.EINVAL, () -> c.allocateParentDomain(of(pd).build()), "closed");
     }
 
-    /** A provider either asks the allocator, which may leave it to the provider, or says that it does not. */
+    /** A provider either calls the allocator, which may delegate to the provider, or reports that it does not. */
     @Test
     void customAllocatorIsUsedOrNotSupported() throws Exception {
         Context c = open();

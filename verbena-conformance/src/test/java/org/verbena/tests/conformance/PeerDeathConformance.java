@@ -23,7 +23,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** The peer's process is killed. */
+/** The process of the peer is killed. */
 abstract class PeerDeathConformance extends Conformance {
     /** More than any provider promises; shm promises one second. */
     private static final Duration SOON = Duration.ofSeconds(30);
@@ -39,17 +39,17 @@ abstract class PeerDeathConformance extends Conformance {
         process = ownPeer();
     }
 
-    /** A killed peer is missed after half a second. */
+    /** A killed peer is detected after half a second. */
     private Pair connectedTo(PeerProcess p) throws Exception {
         return connectedTo(p, EndOptions.defaults().retry(14, 6), EndOptions.defaults());
     }
 
-    /** As a peer needs that has to answer. */
+    /** For a peer that has to answer. */
     private Pair patientlyConnectedTo(PeerProcess p) throws Exception {
         return connectedTo(p, EndOptions.defaults(), EndOptions.defaults());
     }
 
-    /** A killed peer is noticed when it is spoken to, however the queue pairs were connected. */
+    /** A killed peer is noticed when a request is sent to it, however the queue pairs were connected. */
     private static void assertEnds(Pair p) throws Exception {
         boolean ended = Await.within(SOON, () -> {
             if (p.near.state() == QueuePairState.ERR) {
@@ -92,7 +92,7 @@ abstract class PeerDeathConformance extends Conformance {
         assertThat(c.status()).as(c.toString()).isIn(WcStatus.RETRY_EXC_ERR, WcStatus.WR_FLUSH_ERR);
     }
 
-    /** What the peer had sent before it died is delivered. */
+    /** Messages that the peer had sent before it died are delivered. */
     @Test
     void messagesSentBeforeTheDeathAreDelivered() throws Exception {
         Pair p = connectedTo(process);
@@ -216,7 +216,7 @@ abstract class PeerDeathConformance extends Conformance {
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));
         InetSocketAddress at = far.run(end -> end.keep(Listening.on(end, 0)).localAddress());
         process.kill();
-        // where ports are not the machine's, nobody is left to refuse
+        // where ports belong to a context, nobody is left to refuse
         int errno = fixture.portsAreTheMachines() ? Errno.ECONNREFUSED : Errno.ETIMEDOUT;
         assertErrno(errno, () -> near.context.connectionManager().connect(near.qp, fixture.listenerAt(at),
                 ConnectionParameters.builder().timeout(Duration.ofSeconds(2)).build()));
@@ -224,7 +224,7 @@ abstract class PeerDeathConformance extends Conformance {
         Listening.on(near, at.getPort()).close();
     }
 
-    /** Killed while somebody waits for its answer. */
+    /** Killed while a connect waits for its answer. */
     @Test
     void pendingConnectEndsWhenTheListenerDies() throws Exception {
         End near = end(EndOptions.defaults());

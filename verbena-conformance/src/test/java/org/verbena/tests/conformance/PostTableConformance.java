@@ -35,8 +35,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Requests of chance: type, state, operation, flags, buffers, destination. The table here says what is to be refused, and
- * with what; all else is posted, and completes. Queue pairs are connected to themselves.
+ * Random requests: type, state, operation, flags, buffers, destination. The table here says which must be refused, and
+ * with which errno; all others are posted, and complete. Queue pairs are connected to themselves.
  */
 abstract class PostTableConformance extends Conformance {
     private static final int ROUNDS = 1500;
@@ -54,7 +54,7 @@ abstract class PostTableConformance extends Conformance {
         super(fixture);
     }
 
-    /** InfiniBand specification volume 1, section 10.8.2: what goes with which transport; and what it takes. */
+    /** InfiniBand specification volume 1, section 10.8.2: which operations each transport has; and their buffers. */
     private enum Row {
         SEND(SendOperations.SEND, RC | UC | UD | XRC, true, true),
         SEND_IMMEDIATE(SendOperations.SEND_IMMEDIATE, RC | UC | UD | XRC, true, true),
@@ -82,7 +82,7 @@ abstract class PostTableConformance extends Conformance {
             this.inline = inline;
         }
 
-        /** Which feature it is; null for what every provider has. */
+        /** The required feature; null if every provider has the operation. */
         @Nullable
         String feature() {
             return switch (this) {
@@ -102,7 +102,7 @@ abstract class PostTableConformance extends Conformance {
         NONE, ELEMENTS, INLINE, BOTH, BOTH_REVERSED, NEGATIVE, OUTSIDE
     }
 
-    /** Where a request is said to go: a datagram, or one over XRC. */
+    /** The destination of a request: of a datagram, or over XRC. */
     private enum Destination {
         NOT_SAID, SELF, OTHER_DOMAIN, CLOSED, LONG_NUMBER, QUEUE, LONG_QUEUE_NUMBER
     }
@@ -139,7 +139,7 @@ abstract class PostTableConformance extends Conformance {
         }
     }
 
-    /** One request with all that it depends on. */
+    /** One request with everything that it depends on. */
     private static final class Trial {
         final Random random;
         final End foreign;
@@ -158,7 +158,7 @@ abstract class PostTableConformance extends Conformance {
         final QueuePair qp;
         final QueuePairInitAttributes init;
         final boolean allowed;
-        /** Made with send operations of its own. */
+        /** Created with its own send operations. */
         final boolean extended;
         private int fillers;
         private @Nullable MemoryWindow window;
@@ -228,7 +228,7 @@ abstract class PostTableConformance extends Conformance {
             return fits && (row.bit & not) == 0 ? row : rowOf(r, type, not);
         }
 
-        /** Brings the queue pair to the state, with receives as far as it takes any. */
+        /** Brings the queue pair to the state, with receives if it takes any. */
         void prepare() throws Exception {
             if (state == QueuePairState.RESET) {
                 return;
@@ -236,7 +236,7 @@ abstract class PostTableConformance extends Conformance {
             end.toInit(qp);
             for (int i = 0; i < 8; i++) {
                 int posted = end.postReceives(qp, Op.receive(i).on(32768, 1024));
-                assertThat(posted).isIn(0, type == QueuePairType.XRC_SEND ? Errno.ENOMEM : 0); // full is full
+                assertThat(posted).isIn(0, type == QueuePairType.XRC_SEND ? Errno.ENOMEM : 0); // the queue is full
             }
             if (state == QueuePairState.INIT) {
                 return;
@@ -321,7 +321,7 @@ abstract class PostTableConformance extends Conformance {
                 case COMPARE_AND_SWAP, FETCH_AND_ADD -> total() == 8 || total() > 8 && end.fixture
                         .looksAtPostedAtomics();
                 case LOCAL_INVALIDATE -> false; // there is no such key
-                case SEND_INVALIDATE -> type == QueuePairType.UC; // whose sender is told nothing
+                case SEND_INVALIDATE -> type == QueuePairType.UC; // its sender is not informed
                 default -> true;
             };
         }
@@ -421,7 +421,7 @@ abstract class PostTableConformance extends Conformance {
 
         // ---- what follows
 
-        /** The request was posted: it completes as the state has it, and once. */
+        /** The request was posted: it completes once, according to the state. */
         void expectCompletion() throws Exception {
             boolean signaled = init.sqSigAll() || (flags & SendFlags.SIGNALED) != 0;
             if (state == QueuePairState.RTS && succeeds()) {
@@ -432,7 +432,7 @@ abstract class PostTableConformance extends Conformance {
             } else if (state == QueuePairState.RTS) {
                 Completion c = end.awaitSend();
                 assertThat(c.wrId()).isEqualTo(WR_ID);
-                // connected to itself, it may fail first as the receiver of what it must not take away
+                // connected to itself, it may fail first as the receiver of an invalidation that it must refuse
                 assertThat(c.statusName()).isNotIn("SUCCESS", row == Row.SEND_INVALIDATE ? "SUCCESS" : "WR_FLUSH_ERR");
                 assertThat(qp.state()).isIn(QueuePairState.ERR, QueuePairState.SQE);
             } else {
@@ -444,7 +444,7 @@ abstract class PostTableConformance extends Conformance {
             }
         }
 
-        /** The request was refused: nothing of it is there, and the queue pair is as it was. */
+        /** The request was refused: it leaves no trace, and the queue pair is unchanged. */
         void expectNothing() throws Exception {
             assertThat(qp.state()).isEqualTo(state);
             if (full) {

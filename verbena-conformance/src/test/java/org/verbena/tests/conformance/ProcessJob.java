@@ -4,9 +4,9 @@ package org.verbena.tests.conformance;
 import java.io.Serializable;
 
 /**
- * Something to do in a process; the rules of {@link Job} hold.
+ * Work in a process; the rules of {@link Job} apply.
  *
- * @param <R> what comes back; it can be serialised
+ * @param <R> the result; it can be serialised
  */
 @FunctionalInterface
 interface ProcessJob<R> extends Serializable {

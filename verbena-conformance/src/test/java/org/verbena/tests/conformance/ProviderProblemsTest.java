@@ -23,9 +23,9 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.ApiRange;
 import org.verbena.verbs.spi.VerbsProvider;
 
-/** Whatever is wrong with a provider costs that provider only: it is named, and the others are listed. */
+/** A broken provider affects only itself: it is named, and the others are listed. */
 class ProviderProblemsTest {
-    /** Nothing to open: the second JVM only looks at the list. */
+    /** Nothing to open: the second JVM only reads the list. */
     static final class NoDevice implements ConformanceFixture {
         @Override
         public Context open() throws VerbsException {
@@ -90,7 +90,7 @@ class ProviderProblemsTest {
         static final int NUMBER = Integer.parseInt("no number");
     }
 
-    /** Built for an API that comes later. */
+    /** Built for a later API. */
     public static final class FromTheFuture extends Good {
         @Override
         public ApiRange apiRange() {
@@ -98,7 +98,7 @@ class ProviderProblemsTest {
         }
     }
 
-    /** Its range is none. */
+    /** Its range is invalid. */
     public static final class EmptyRange extends Good {
         @Override
         public ApiRange apiRange() {
@@ -106,7 +106,7 @@ class ProviderProblemsTest {
         }
     }
 
-    /** Its list fails as a program does that has a mistake. */
+    /** Its list fails like a program with a bug. */
     public static final class BadList extends Good {
         @Override
         public List<Device> devices() {
@@ -114,7 +114,7 @@ class ProviderProblemsTest {
         }
     }
 
-    /** Its list says that the machine cannot do it. */
+    /** Its list reports that the machine does not support it. */
     public static final class NotHere extends Good {
         @Override
         public List<Device> devices() throws VerbsException {
@@ -122,7 +122,7 @@ class ProviderProblemsTest {
         }
     }
 
-    /** Returns what it must not. */
+    /** Returns an invalid value. */
     public static final class NullList extends Good {
         @Override
         @SuppressWarnings("NullAway")
@@ -146,7 +146,7 @@ class ProviderProblemsTest {
     private record Seen(ArrayList<String> devices, ArrayList<String> problems) implements java.io.Serializable {}
 
     /**
-     * Looks in a fresh JVM at what these lines of a service file make of the list. That there may be no RDMA device here is
+     * Reads the list in a fresh JVM with these lines of a service file. The problem that there may be no RDMA device is
      * left out.
      */
     private Seen look(List<String> lines) throws Exception {
@@ -209,7 +209,7 @@ class ProviderProblemsTest {
         assertThat(s.devices).containsExactlyElementsOf(before);
     }
 
-    /** A class file whose superclass is nowhere. */
+    /** A class file whose superclass is missing. */
     private void writeProviderOfMissingClass() throws Exception {
         byte[] bytes = ClassFile.of().build(ClassDesc.of("DoesNotLink"),
                 b -> b.withFlags(ClassFile.ACC_PUBLIC).withSuperclass(ClassDesc.of("no.such.Superclass"))

@@ -17,7 +17,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.WcOpcode;
 
-/** Full queues and refused batches: what is refused leaves no trace, and nothing that was taken is lost. */
+/** Full queues and refused batches: refused requests leave no trace, and no accepted one is lost. */
 abstract class QueueLimitsConformance extends Conformance {
     QueueLimitsConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
@@ -65,7 +65,7 @@ abstract class QueueLimitsConformance extends Conformance {
         }
     }
 
-    /** As in C: what completes in silence holds its slot until a later completion is polled. */
+    /** Like in C: an unsignaled request holds its slot until a later completion is polled. */
     @Test
     void unsignaledRequestsOccupyTheirSlots() throws Exception {
         Pair p = small();
@@ -154,7 +154,7 @@ abstract class QueueLimitsConformance extends Conformance {
         assertReceived(500, 8, p.near.awaitReceive());
     }
 
-    /** More sends than the peer has receives, and more than its completion queue is ever polled for: none is lost. */
+    /** More sends than the peer has receives, and more than its completion queue holds: none is lost. */
     @Test
     void slowReceiverLosesNothing() throws Exception {
         Pair p = connected(EndOptions.defaults().queues(16), EndOptions.defaults().queues(16));
@@ -320,7 +320,7 @@ abstract class QueueLimitsConformance extends Conformance {
         p.near.expectNoCompletion();
     }
 
-    /** A call out of order is a mistake of the program's that must neither throw nor post. */
+    /** A call out of order is a mistake of the program that must neither throw nor post. */
     @Test
     void buffersWithoutAnOperationAreRefused() throws Exception {
         Pair p = connected();

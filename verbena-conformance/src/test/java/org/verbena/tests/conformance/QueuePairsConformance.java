@@ -24,7 +24,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.RateLimit;
 import org.verbena.verbs.SendOperations;
 
-/** Creating queue pairs of all types, with the extended attributes, and asking them what they are. */
+/** Creating queue pairs of all types with the extended attributes, and querying them. */
 abstract class QueuePairsConformance extends Conformance {
     private End end;
 
@@ -186,7 +186,7 @@ abstract class QueuePairsConformance extends Conformance {
         assertThat(qp.queryDataInOrder(SendOperations.WRITE) & ~known).isZero();
     }
 
-    /** Options of a connection and limits of the rate need the right state and make sense, where they are. */
+    /** Options of a connection and rate limits need the right state and valid values, if they are supported. */
     @Test
     void optionsInTheWrongStateAreRefused() throws Exception {
         QueuePair qp = create(init(QueuePairType.RC));

@@ -25,7 +25,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Traffic on regions that were registered in other ways than by place and rights alone. */
+/** Traffic on regions that were registered with more attributes than address and access. */
 abstract class RegistrationConformance extends Conformance {
     private static final int SIZE = 8192;
     private static final long IOVA = 0x7000_0000_0000L;
@@ -34,7 +34,7 @@ abstract class RegistrationConformance extends Conformance {
         super(fixture, topology);
     }
 
-    /** Another region over the memory of an end's own, known by its key and address. */
+    /** Another region over the memory of an end, known by its key and address. */
     private static long[] again(End end, MemoryRegionAttributes.Builder b) throws Exception {
         return named(end, end.pd.register(b.build()));
     }
@@ -64,7 +64,7 @@ abstract class RegistrationConformance extends Conformance {
         return op.onKey((int) region[2], region[1] + offset, length);
     }
 
-    /** Writes, reads and messages whose both ends are named by other addresses than where the memory lies. */
+    /** Writes, reads and messages with addresses at both ends that differ from those of the memory. */
     private void assertCarries(Pair p, long[] near, long[] far) throws Exception {
         assertPosted(p.near.post(at(on(Op.write(1, p.farAddress, 0), near, 100, 1000), far, 3000)));
         assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
@@ -161,7 +161,7 @@ abstract class RegistrationConformance extends Conformance {
         }
     }
 
-    /** Flags that a provider may ignore, and those for paging, change nothing of what is carried. */
+    /** Flags that a provider may ignore, and those for paging, do not change the data. */
     @ParameterizedTest
     @ValueSource(ints = {AccessFlags.RELAXED_ORDERING, AccessFlags.OPTIONAL_RANGE, AccessFlags.ON_DEMAND,
         AccessFlags.ON_DEMAND | AccessFlags.HUGETLB})
@@ -181,7 +181,7 @@ abstract class RegistrationConformance extends Conformance {
         }
     }
 
-    /** The same for the other types: messages, and writes where there are any. */
+    /** The same for the other types: messages, and writes if the type has them. */
     @ParameterizedTest
     @ValueSource(ints = {QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND})
     void hintsAndOnDemandPagingWorkForOtherTypes(int type) throws Exception {
@@ -212,7 +212,7 @@ abstract class RegistrationConformance extends Conformance {
         }
     }
 
-    /** What peers write is in the very pages of the buffer. */
+    /** Writes of peers are in the pages of the buffer itself. */
     @Test
     void dmaBufIsRegistered() throws Exception {
         Pair p = pair(Memory.ALLOCATED);
@@ -317,7 +317,7 @@ abstract class RegistrationConformance extends Conformance {
         assertThat(got).isEqualTo(p.near.bytes(0, 100));
     }
 
-    /** Memory for as long as an end. */
+    /** Memory with the lifetime of an end. */
     private static final class Held implements AutoCloseable {
         final Arena arena = Arena.ofShared();
         final MemorySegment segment;
@@ -387,7 +387,7 @@ abstract class RegistrationConformance extends Conformance {
         return (ProtectionDomain) ((Object[]) Objects.requireNonNull(end.later))[1];
     }
 
-    /** What was posted before names the same key, and finds the new memory. */
+    /** A receive that was posted before has the same key, and uses the new memory. */
     @Test
     void postedReceiveUsesTheNewMemory() throws Exception {
         Pair p = pair(Memory.ALLOCATED);

@@ -24,7 +24,7 @@ import org.verbena.verbs.OdpCapabilities;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.ScatterGatherElement;
 
-/** What registration, re-registration and advice refuse, and what they promise without a peer. */
+/** Errors of registration, re-registration and advice, and their effects without a peer. */
 abstract class RegistrationErrorConformance extends Conformance {
     private static final int PAGE = 4096;
     private static final int LOCAL = AccessFlags.LOCAL_WRITE;

@@ -22,7 +22,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Accesses that the peer refuses, and that must not have touched a byte of it. */
+/** Accesses that the peer refuses, and that must not change a byte of its memory. */
 abstract class RemoteErrorConformance extends Conformance {
     private static final long SIZE = 8192;
     private static final int LOCAL = AccessFlags.LOCAL_WRITE;
@@ -48,7 +48,10 @@ abstract class RemoteErrorConformance extends Conformance {
         return pair(options(memory));
     }
 
-    /** The request fails so at the requester, the next is flushed, both ends are in ERR, and no byte has moved. */
+    /**
+     * The request fails with this status at the requester, the next is flushed, both ends are in ERR, and no byte has
+     * moved.
+     */
     private static void assertRefusedThere(Pair p, int status, Op bad) throws Exception {
         Op next = Op.write(1002, p.farAddress, 0).on(0, 8);
         if (p.near.posting == End.Posting.ALONE) {
@@ -65,7 +68,7 @@ abstract class RemoteErrorConformance extends Conformance {
         assertUntouched(p.near);
     }
 
-    /** The operations that touch the peer's memory, at an offset of its region. */
+    /** The operations that access memory of the peer, at an offset of its region. */
     private static List<Op> accesses(Pair p, long offset, int length) {
         List<Op> ops = new ArrayList<>(List.of(Op.write(1001, p.farAddress, offset).on(0, length),
                 Op.read(1001, p.farAddress, offset).on(0, length)));
@@ -117,7 +120,7 @@ abstract class RemoteErrorConformance extends Conformance {
         }
     }
 
-    /** No other key opens a region than its own. */
+    /** No other key gives access to a region. */
     @Test
     void keyWithAnyBitChangedIsRefused() throws Exception {
         for (int bit = 0; bit < 32; bit++) {
@@ -177,7 +180,7 @@ abstract class RemoteErrorConformance extends Conformance {
         assertDone(WcOpcode.FETCH_ADD, 1, p.near.awaitSend());
     }
 
-    /** A region's right does not help where the queue pair has none: the responder calls the request invalid. */
+    /** The right of a region does not suffice if the queue pair has none: the responder reports an invalid request. */
     @Test
     void queuePairNeedsTheAccessRightToo() throws Exception {
         int[] rights = {AccessFlags.REMOTE_WRITE, AccessFlags.REMOTE_READ, AccessFlags.REMOTE_ATOMIC,
@@ -217,7 +220,7 @@ abstract class RemoteErrorConformance extends Conformance {
         }
     }
 
-    /** A peer that has just used a region loses it at once, and a new region does not answer to the old key. */
+    /** A peer that has just used a region loses it at once, and a new region is not reached by the old key. */
     @ParameterizedTest
     @EnumSource(Memory.class)
     void regionClosedAfterUseIsRefused(Memory memory) throws Exception {
@@ -232,7 +235,7 @@ abstract class RemoteErrorConformance extends Conformance {
         assertStatus(WcStatus.REM_ACCESS_ERR, 3, p.near.awaitSend());
     }
 
-    /** Regions come and go while the peer writes: each write lands in a live region or is refused. */
+    /** Regions are registered and closed while the peer writes: each write lands in a live region or is refused. */
     @Test
     void deregistrationStopsAWritingPeer() throws Exception {
         int rounds = fixture.rounds(20);
@@ -324,7 +327,7 @@ abstract class RemoteErrorConformance extends Conformance {
         });
     }
 
-    /** An error of one queue pair leaves others of the same ends alone. */
+    /** An error of one queue pair does not affect others of the same ends. */
     @Test
     void otherQueuePairsContinue() throws Exception {
         Pair healthy = pair(Memory.ALLOCATED);

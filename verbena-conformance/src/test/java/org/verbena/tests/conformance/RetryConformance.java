@@ -20,13 +20,13 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Receivers that are not ready, peers that do not answer, the error state and the way out of it. */
+/** Receivers that are not ready, peers that do not answer, the error state and recovery from it. */
 abstract class RetryConformance extends Conformance {
     RetryConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
     }
 
-    /** Retries that are used up within milliseconds. */
+    /** Retries that are exhausted within milliseconds. */
     private static EndOptions hasty() {
         return EndOptions.defaults().rnrRetry(2).retry(8, 2);
     }
@@ -54,7 +54,7 @@ abstract class RetryConformance extends Conformance {
         }
     }
 
-    /** The longest timer and many retries: the sender really waits as long as the receiver's timer says. */
+    /** The longest timer and many retries: the sender really waits for the timer of the receiver. */
     @Test
     void rnrTimerOfTheReceiverIsUsed() throws Exception {
         EndOptions slow = EndOptions.defaults();
@@ -83,7 +83,7 @@ abstract class RetryConformance extends Conformance {
         }
     }
 
-    /** The sender does nothing at all after it has posted: it need not poll for its message to get there. */
+    /** The sender does nothing after the post: it need not poll for its message to arrive. */
     @Test
     void waitingSendContinuesWithoutPolls() throws Exception {
         Pair p = connected();
@@ -96,8 +96,8 @@ abstract class RetryConformance extends Conformance {
     }
 
     /**
-     * The same for the send behind it: the sender polls just while the first goes on, and then no more. Between the two
-     * lies time enough for a provider's own thread to fall asleep.
+     * The same for the send behind it: the sender polls only while the first is in progress. Between the two there is
+     * enough time for a thread of the provider to fall asleep.
      */
     @Test
     void secondWaitingSendContinuesWithoutPolls() throws Exception {
@@ -220,7 +220,7 @@ abstract class RetryConformance extends Conformance {
         p.near.awaitState(QueuePairState.ERR);
     }
 
-    /** Somebody else's queue pair number: a connection takes messages of its own peer only. */
+    /** The number of another queue pair: a connection accepts only messages of its peer. */
     @Test
     void connectedQueuePairAcceptsItsPeerOnly() throws Exception {
         Pair p = connected();
@@ -284,7 +284,7 @@ abstract class RetryConformance extends Conformance {
                 "REM_ACCESS_ERR", "WR_FLUSH_ERR");
     }
 
-    /** Out of the error by RESET, again and again, on either side. */
+    /** Recovery from the error by RESET, repeatedly, on either side. */
     @Test
     void queuePairIsReusableAfterReset() throws Exception {
         Pair p = connected();
@@ -306,7 +306,7 @@ abstract class RetryConformance extends Conformance {
         }
     }
 
-    /** What the far end is told of an error belongs to the connection that failed, however late it comes. */
+    /** An error report to the far end belongs to the connection that failed, however late it arrives. */
     @Test
     void errorOfAnEarlierConnectionDoesNotReachTheNext() throws Exception {
         Pair p = connected();
@@ -325,7 +325,7 @@ abstract class RetryConformance extends Conformance {
         p.far.awaitState(QueuePairState.RTS);
     }
 
-    /** RESET in the middle of healthy traffic forgets what is outstanding. */
+    /** RESET during normal traffic discards outstanding requests. */
     @Test
     void resetDiscardsOutstandingRequests() throws Exception {
         Pair p = connected();
@@ -341,7 +341,7 @@ abstract class RetryConformance extends Conformance {
         assertDone(WcOpcode.SEND, 4, p.near.awaitSend());
     }
 
-    /** In SQD requests are taken and wait; back in RTS they go on. */
+    /** In SQD requests are accepted and wait; back in RTS they continue. */
     @Test
     void drainingQueueHoldsNewRequests() throws Exception {
         Pair p = connected();
@@ -353,7 +353,7 @@ abstract class RetryConformance extends Conformance {
         EndAddress near = p.nearAddress;
         assertPosted(p.near.postReceives(Op.receive(2).on(64, 8)));
         assertPosted(p.far.post(Op.send(3).on(64, 8), Op.write(4, near, 800).on(0, 8)));
-        assertReceived(2, 8, p.near.awaitReceive()); // the receiving side goes on
+        assertReceived(2, 8, p.near.awaitReceive()); // the receiving side continues
         assertDone(WcOpcode.SEND, 3, p.far.awaitSend());
         p.near.qp.modify(QueuePairAttributes.to(QueuePairState.RTS).build());
         assertDone(WcOpcode.RDMA_WRITE, 1, p.near.awaitSend());
@@ -361,7 +361,7 @@ abstract class RetryConformance extends Conformance {
     }
 
     /**
-     * A send that waits for a receive has been started: SQD lets it finish, holds back what is behind it, and says that
+     * A send that waits for a receive has been started: SQD lets it finish, holds back later requests, and reports that
      * it is drained only then.
      */
     @Test
@@ -397,7 +397,10 @@ abstract class RetryConformance extends Conformance {
         }
     }
 
-    /** The retries of a started send go on in SQD; when they are used up the queue pair fails instead of being drained. */
+    /**
+     * The retries of a started send continue in SQD; when they are exhausted the queue pair fails instead of being
+     * drained.
+     */
     @Test
     void startedSendMayFailDuringDrain() throws Exception {
         EndOptions slow = EndOptions.defaults();
@@ -411,7 +414,7 @@ abstract class RetryConformance extends Conformance {
         expectNotDrained(p);
     }
 
-    /** A queue that waits for ever is given up by ERR or RESET. */
+    /** A queue that waits forever is left by ERR or RESET. */
     @ParameterizedTest
     @EnumSource(value = QueuePairState.class, names = {"ERR", "RESET"})
     void drainingQueueCanBeMovedToErr(QueuePairState end) throws Exception {

@@ -15,10 +15,10 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** The suite on {@code roce_lo}, where each context has an address of its own. */
+/** The suite on {@code roce_lo}, where each context has its own address. */
 @ExtendWith(RoceConformanceTest.Missing.class)
 class RoceConformanceTest extends VerbsConformance {
-    /** What is left out, as docs/roce.md says as well. */
+    /** The excluded tests; see also docs/roce.md. */
     static final class Missing extends LeftOut {
         private static final String PROCESSES = "packets for a target reach its process alone, which cannot write the memory"
                 + " of another";
@@ -56,10 +56,10 @@ class RoceConformanceTest extends VerbsConformance {
         static final Object OPENING = new Object();
 
         static {
-            System.setProperty("verbena.roce.timeout", "17"); // of connections: EndOptions has the reason
+            System.setProperty("verbena.roce.timeout", "17"); // of connections: see EndOptions
         }
 
-        /** One context after the other, for some suites of this JVM open theirs under a property of their own. */
+        /** One context after the other, since some suites of this JVM open theirs under their own property. */
         @Override
         public Context open() throws VerbsException {
             synchronized (OPENING) {
@@ -67,13 +67,13 @@ class RoceConformanceTest extends VerbsConformance {
             }
         }
 
-        /** Of IPv4, as the addresses of the interface are: 239.0.0.0/8 belongs to whoever uses it (RFC 2365). */
+        /** Of IPv4, like the addresses of the interface: 239.0.0.0/8 is free for local use (RFC 2365). */
         @Override
         public Gid group(long number) {
             return new Gid(0, 0xffff_ef00_0000L | number & 0xff_ffff);
         }
 
-        /** UC has no packet that takes a key away. */
+        /** UC has no packet that invalidates a key. */
         @Override
         public int lacks(int queuePairType) {
             return queuePairType == QueuePairType.UC ? SendOperations.SEND_INVALIDATE : 0;

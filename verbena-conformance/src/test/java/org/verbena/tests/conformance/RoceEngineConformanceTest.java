@@ -4,12 +4,12 @@ package org.verbena.tests.conformance;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
-/** Groups of the suite on {@code roce_lo} where polls leave all packets to the contexts' own threads. */
+/** Groups of the suite on {@code roce_lo} where polls leave all packets to the threads of the contexts. */
 class RoceEngineConformanceTest extends ConformanceSelection {
     static final class Fixture extends RoceConformanceTest.Fixture {
         private static final String PROGRESS = "verbena.roce.progress";
 
-        /** A context looks at the property when it is opened, and never again. */
+        /** A context reads the property only when it is opened. */
         @Override
         public Context open() throws VerbsException {
             synchronized (OPENING) {

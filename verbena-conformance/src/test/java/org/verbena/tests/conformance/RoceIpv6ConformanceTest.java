@@ -31,13 +31,13 @@ import org.verbena.verbs.VerbsException;
 /** Groups of the suite over IPv6, in a network namespace with interfaces that have no other address. */
 @ExtendWith(RoceIpv6ConformanceTest.OwnNetwork.class)
 class RoceIpv6ConformanceTest extends ConformanceSelection {
-    /** As many contexts can be open. */
+    /** The number of contexts that can be open. */
     private static final int INTERFACES = 24;
-    /** For packets of 4096 bytes, as on loopback. */
+    /** For packets of 4096 bytes, like on loopback. */
     private static final int MTU = 9000;
     private static final String PREFIX = "six";
 
-    /** Has all tests run by one thread, which is in a new namespace; that ends with the thread. */
+    /** Runs all tests on one thread, which is in a new namespace; that ends with the thread. */
     static final class OwnNetwork implements BeforeAllCallback, AfterAllCallback, InvocationInterceptor {
         private static @Nullable ExecutorService inside;
         /** Why there is no namespace. */
@@ -78,7 +78,7 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
                 });
             } catch (InterruptedException e) {
                 // the tests are over
-            } catch (Exception e) { // before the work began, for that throws nothing: who waits for it is told
+            } catch (Exception e) { // before the work began, which itself throws nothing: the waiting thread gets the error
                 FAILURE.set(e);
                 work.run();
             }
@@ -90,7 +90,7 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
                 throw none;
             }
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-                NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "lo")); // by which own addresses are reached
+                NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "lo")); // which is the route to local addresses
                 for (int i = 0; i < INTERFACES; i += 2) {
                     NetworkLinks.createVeth(netlink, PREFIX + i, PREFIX + (i + 1));
                 }
@@ -158,7 +158,7 @@ class RoceIpv6ConformanceTest extends ConformanceSelection {
     }
 
     static final class Fixture extends RoceConformanceTest.Fixture {
-        /** Of an interface that no other context has. */
+        /** The address of an interface that no other context has. */
         @Override
         public Context open() throws VerbsException {
             for (int i = 0;; i++) {

@@ -23,8 +23,8 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
- * The suite on Linux's {@code rdma_rxe} by libibverbs. The lab starts it in a virtual machine, since the kernel of this one
- * rarely has it: {@code /share/conformance GROUPS}.
+ * The suite on {@code rdma_rxe} of Linux through libibverbs. The lab starts it in a virtual machine, since the kernel
+ * of this machine rarely has it: {@code /share/conformance GROUPS}.
  */
 @ExtendWith(LeftOutOnRxe.class)
 class RxeConformance extends VerbsConformance {
@@ -34,7 +34,7 @@ class RxeConformance extends VerbsConformance {
             return Verbs.open("rxe0");
         }
 
-        /** Those that {@code -Dverbena.test.topologies=REGEX} names, or all: to start a JVM there takes long. */
+        /** Those that {@code -Dverbena.test.topologies=REGEX} names, or all: starting a JVM there takes long. */
         @Override
         public boolean connects(Topology topology) {
             return topology.name().matches(System.getProperty("verbena.test.topologies", ".*"));
@@ -60,7 +60,7 @@ class RxeConformance extends VerbsConformance {
             return false;
         }
 
-        /** On an emulated processor all takes ten times as long, and more. */
+        /** On an emulated processor everything takes at least ten times as long. */
         @Override
         public int rounds(int wanted) {
             return (wanted + 9) / 10;
@@ -71,7 +71,7 @@ class RxeConformance extends VerbsConformance {
             return 1L << 25;
         }
 
-        /** The kernel lets in only what is sent to a group that a socket has joined, whichever the device has. */
+        /** The kernel accepts only messages to a group that a socket has joined, whatever the groups of the device. */
         @Override
         public AutoCloseable reaching(Gid group) throws IOException {
             byte[] bytes = group.bytes();
@@ -87,37 +87,37 @@ class RxeConformance extends VerbsConformance {
             }
         }
 
-        /** An unknown key is taken for a fault of the queue pair, what lies outside of a region is not. */
+        /** An unknown key is treated as a fault of the queue pair, an access outside a region is not. */
         @Override
         public int wrongLocalKey() {
             return WcStatus.LOC_QP_OP_ERR;
         }
 
-        /** All of it is a fault of the queue pair, too. */
+        /** This is also treated as a fault of the queue pair. */
         @Override
         public int wrongReceive() {
             return WcStatus.LOC_QP_OP_ERR;
         }
 
-        /** The same, of which the sender is told that its peer could not do it. */
+        /** The same; the sender is told that its peer could not do it. */
         @Override
         public int receiveTooShort(boolean receive) {
             return receive ? WcStatus.LOC_QP_OP_ERR : WcStatus.REM_OP_ERR;
         }
 
-        /** Packet by packet, and results when they come. */
+        /** Packet by packet, and results when they arrive. */
         @Override
         public boolean looksFirst() {
             return false;
         }
 
-        /** Its driver makes no queue pair of type UC with it. */
+        /** Its driver creates no queue pair of type UC with it. */
         @Override
         public int lacks(int queuePairType) {
             return queuePairType == QueuePairType.UC ? SendOperations.LOCAL_INVALIDATE : 0;
         }
 
-        /** It makes a packet of neither, and says so only when it comes to that. */
+        /** It sends no packet for either, and reports that only when the request is processed. */
         @Override
         public int failing(int queuePairType) {
             return queuePairType == QueuePairType.UC
@@ -125,19 +125,19 @@ class RxeConformance extends VerbsConformance {
                     : 0;
         }
 
-        /** The sender has its success, or fails with its peer, when that finds no such key. */
+        /** The sender succeeds, or fails together with its peer, if that finds no such key. */
         @Override
         public int notDrawn(int queuePairType) {
             return queuePairType == QueuePairType.RC ? SendOperations.SEND_INVALIDATE : 0;
         }
 
-        /** Its library does, and the kernel copies 8 bytes, however many there are. */
+        /** Its library does, and the kernel always copies 8 bytes. */
         @Override
         public boolean looksAtPostedAtomics() {
             return true;
         }
 
-        /** Of {@code rdmacore}, not of the driver, which would read what nobody has checked. */
+        /** Refused by {@code rdmacore}, not by the driver, which would read unchecked memory. */
         @Override
         public boolean copiesOnFlag() {
             return false;
@@ -148,7 +148,7 @@ class RxeConformance extends VerbsConformance {
             return false;
         }
 
-        /** A ring of a power of two, of which one place stays empty. */
+        /** A ring whose size is a power of two, with one slot always empty. */
         @Override
         public int queueSize(int requests) {
             return (Integer.highestOneBit(requests) << 1) - 1;
@@ -175,7 +175,7 @@ class RxeConformance extends VerbsConformance {
             return CompletionQueueAttributes.IGNORE_OVERRUN;
         }
 
-        /** The kernel answers an errno and no more. */
+        /** The kernel returns only an errno. */
         @Override
         public boolean saysWhatWaits() {
             return false;
@@ -191,7 +191,7 @@ class RxeConformance extends VerbsConformance {
             return receive ? WcFlags.GRH : WcFlags.WITH_IMM;
         }
 
-        /** The kernel writes its own number of that flag, which libibverbs knows as this one. */
+        /** The kernel writes its own number for that flag, which libibverbs knows as this one. */
         @Override
         public int invalidated() {
             return WcFlags.IP_CSUM_OK;
@@ -209,7 +209,10 @@ class RxeConformance extends VerbsConformance {
             return 1;
         }
 
-        /** The window holds the queue pair (rxe_do_bind_mw), for which the kernel waits when it destroys that: 51 s were seen. */
+        /**
+         * The window holds a reference to the queue pair (rxe_do_bind_mw), for which the kernel waits when it destroys
+         * that: 51 s were seen.
+         */
         @Override
         public boolean closesWhatBindsWindows() {
             return false;
@@ -230,7 +233,7 @@ class RxeConformance extends VerbsConformance {
             return true;
         }
 
-        /** It has one port, looks at the state that a change begins with, and has no alternate paths. */
+        /** It has one port, checks the current state of a modify, and has no alternate paths. */
         @Override
         public long wrongCapabilityFlags() {
             return DeviceCapabilityFlags.CHANGE_PHY_PORT | DeviceCapabilityFlags.CURR_QP_STATE_MOD

@@ -27,7 +27,7 @@ import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What happened so often is counted so often, at the right sample points and at no others. */
+/** Each event is counted exactly, at the right sample points and at no others. */
 abstract class SamplePointConformance extends ConnectionConformance {
     SamplePointConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
@@ -149,7 +149,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertCounts(p.far, "QP_RX_WRITE", "QP_RX_WRITES", 11, "QP_RX_WRITE_BYTES", 88);
     }
 
-    /** A WRITE without bytes, as one is sent to announce others, touches no region, whatever key it names. */
+    /** An empty WRITE, for instance one that announces others, accesses no region, whatever its key. */
     @Test
     void emptyRequestsAreCounted() throws Exception {
         Pair p = connected();
@@ -203,7 +203,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
             p.far.awaitReceive();
         }
         assertCounts(near, "QP_TX_SENDS", "QP_TX_SENDS", 3);
-        if (fixture.hasPackets()) { // each repetition is one more wait
+        if (fixture.hasPackets()) { // each retry is one more wait
             assertThat(near.read("QP_TX_RNR_WAITS").get("QP_TX_RNR_WAITS")).isGreaterThanOrEqualTo(3);
             assertThat(CountBook.read(p.far, "QP_RX_OUT_OF_BUFFER").get("QP_RX_OUT_OF_BUFFER"))
                     .isGreaterThanOrEqualTo(3);
@@ -220,11 +220,11 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8), Op.send(3).on(0, 8)));
         assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.near.awaitSend());
         p.near.awaitSends(2);
-        int waits = fixture.hasPackets() ? 2 : 1; // the refusal that ends it is one, too
+        int waits = fixture.hasPackets() ? 2 : 1; // the refusal that ends it counts, too
         assertCounts(near, "QP", "QP_TX_RNR_WAITS", waits, "QP_REQ_RNR_RETRIES_EXCEEDED", 1, "QP_REQ_FLUSHED", 2,
                 "QP_REQ_ERRORS", 1);
         assertCounts(near, "SEND_CQ", "SEND_CQ_COMPLETIONS", 3);
-        if (fixture.hasPackets()) { // a repetition finds none either
+        if (fixture.hasPackets()) { // a retransmission finds none either
             assertThat(CountBook.read(p.far, "QP_RX_OUT_OF_BUFFER").get("QP_RX_OUT_OF_BUFFER"))
                     .isGreaterThanOrEqualTo(waits);
         } else {
@@ -245,7 +245,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertPosted(p.near.post(Op.send(1).on(0, 8)));
         assertStatus(WcStatus.RETRY_EXC_ERR, 1, p.near.awaitSend());
         assertCounts(near, "QP", "QP_REQ_RETRIES_EXCEEDED", 1, "QP_REQ_ERRORS", 1);
-        // a network's time-out ends the first attempt, and the repetition
+        // a timeout of the network ends the first attempt, and the retry
         assertCounts(near, "QP_TX_PEER_WAITS", "QP_TX_PEER_WAITS", fixture.hasPackets() ? 2 : 1);
     }
 
@@ -271,7 +271,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertStatus(WcStatus.REM_INV_REQ_ERR, 1, p.near.awaitSend());
         List<Completion> got = p.far.awaitReceives(2);
         assertStatus(WcStatus.LOC_LEN_ERR, 1, got.getFirst());
-        String told = "QP_RESP_REMOTE_INVALID_REQUESTS"; // by a message, which takes its time
+        String told = "QP_RESP_REMOTE_INVALID_REQUESTS"; // through a message, which takes some time
         Await.until(told, () -> !CountBook.read(p.far, told).isEmpty(), () -> "nothing");
         assertCounts(near, "QP", "QP_REQ_REMOTE_INVALID_REQUESTS", 1, "QP_REQ_ERRORS", 1);
         assertCounts(p.far, "QP", "QP_RESP_LOCAL_LENGTH_ERRORS", 1, "QP_RESP_FLUSHED", 1, "QP_RESP_ERRORS", 1,
@@ -290,7 +290,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertCounts(near, "QP", "QP_REQ_LOCAL_PROTECTION_ERRORS", 1, "QP_REQ_ERRORS", 1);
     }
 
-    /** Memory windows: what is bound is counted, and what cannot be bound. */
+    /** Memory windows: successful and failed binds are counted. */
     @Test
     void memoryWindowBindsAreCounted() throws Exception {
         needs(Feature.MEMORY_WINDOW_TYPE_1);
@@ -314,7 +314,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         }
     }
 
-    /** A window is taken away by its own end, and by the peer. */
+    /** A window is invalidated by its own end, and by the peer. */
     @Test
     void invalidatedWindowsAreCounted() throws Exception {
         needs(Feature.MEMORY_WINDOW_TYPE_2, Feature.SEND_INVALIDATE);
@@ -336,7 +336,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertCounts(near, "MR");
     }
 
-    /** The key of a new window of type 2, bound to an end's region. */
+    /** The key of a new window of type 2, bound to the region of an end. */
     private static int bound(End end) throws VerbsException {
         MemoryWindow w = end.keep(end.pd.allocateMemoryWindow(MemoryWindow.TYPE_2));
         assertPosted(end.qp.sendQueue().start().bindMemoryWindow(8, SendFlags.SIGNALED, w, MemoryWindow.incrementRkey(
@@ -387,7 +387,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertCounts(p.far, "DEVICE_REJECTS", "DEVICE_REJECTS", one ? 2 : 1);
     }
 
-    /** The program at the other end closes all it has: its peer has flushed receives, and no error. */
+    /** The program at the other end closes all its objects: its peer has flushed receives, and no error. */
     @Test
     void orderlyDisconnectIsNotCountedAsError() throws Exception {
         if (topology == Topology.ONE_CONTEXT) {
@@ -418,7 +418,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         p.far.to(QueuePairState.ERR);
         p.far.awaitReceives(3);
         assertCounts(p.far, "QP", "QP_RESP_FLUSHED", 3);
-        assertCounts(p.far, "DEVICE_QP_ERRORS"); // it did not go there by itself
+        assertCounts(p.far, "DEVICE_QP_ERRORS"); // it did not move there by itself
     }
 
     @Test
@@ -525,7 +525,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
         assertCounts(p.far, "QP", "QP_RX_RECEIVES", 1, "QP_RX_RECEIVE_BYTES", 8, "QP_RX_BYTES", 8);
     }
 
-    /** A port is the sum of its queue pairs, of those too that have been closed. */
+    /** A port is the sum of its queue pairs, including closed ones. */
     @Test
     void portIsTheSumOfItsQueuePairs() throws Exception {
         Pair p = connected();

@@ -19,7 +19,7 @@ import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.WcOpcode;
 
-/** Messages out of and into several buffers. */
+/** Messages from and into several buffers. */
 abstract class ScatterGatherConformance extends Conformance {
     private static final int BYTES = 1 << 16;
 
@@ -27,7 +27,7 @@ abstract class ScatterGatherConformance extends Conformance {
         super(fixture, topology);
     }
 
-    /** How many elements a request may have, of those that send and of those that receive. */
+    /** The largest number of elements of send and of receive requests. */
     private int elements(DeviceAttributes d) {
         return adapted(EndOptions.defaults()).sharedReceives ? Math.min(d.maxSge(), d.maxSrqSge()) : d.maxSge();
     }
@@ -41,10 +41,10 @@ abstract class ScatterGatherConformance extends Conformance {
                 EndOptions.defaults().memory(memory).bytes(BYTES).maxSge(max));
     }
 
-    /** A piece of a message in an end's region. */
+    /** A piece of a message in the region of an end. */
     private record Piece(int at, int length) implements java.io.Serializable {}
 
-    /** Pieces that do not overlap, in an order that is not that of their addresses. */
+    /** Pieces that do not overlap, not in the order of their addresses. */
     private static List<Piece> pieces(Random random, int count, int total) {
         List<Piece> pieces = new ArrayList<>();
         int left = total;
@@ -170,7 +170,10 @@ abstract class ScatterGatherConformance extends Conformance {
         assertThat(p.far.bytes(50, 90)).isEqualTo(Arrays.copyOfRange(Pattern.bytes(100, 5), 10, 100));
     }
 
-    /** Buffers that together are larger than any message. The same memory is named often, for nobody writes that much. */
+    /**
+     * Buffers that together are larger than any message. The same memory is used repeatedly, since nobody writes that
+     * much.
+     */
     @Test
     void receiveMayBeLongerThanAnyMessage() throws Exception {
         Pair p = pair(Memory.ALLOCATED);

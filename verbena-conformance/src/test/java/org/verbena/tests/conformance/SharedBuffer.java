@@ -15,14 +15,17 @@ import org.verbena.linux.PosixFile;
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
-/** A buffer such as drivers share by descriptor (dma-buf), made of a memory file by the kernel's udmabuf driver. */
+/**
+ * A buffer of the kind that drivers share by descriptor (dma-buf), created from a memory file by the udmabuf driver of
+ * the kernel.
+ */
 final class SharedBuffer implements AutoCloseable {
     private static final Path DRIVER = Path.of("/dev/udmabuf");
     private static final long UDMABUF_CREATE = 0x4018_7542L;
     private static final int UDMABUF_FLAGS_CLOEXEC = 1;
 
     final Fd fd;
-    /** The same pages by the memory file. */
+    /** The same pages through the memory file. */
     final Mapping pages;
 
     private SharedBuffer(Fd fd, Mapping pages) {
@@ -30,7 +33,7 @@ final class SharedBuffer implements AutoCloseable {
         this.pages = pages;
     }
 
-    /** Makes a buffer; null, and one line that says so, if the kernel has no udmabuf that this process may use. */
+    /** Creates a buffer; null, and one line of output, if the kernel has no udmabuf that this process may use. */
     static @Nullable SharedBuffer make(long bytes) throws LinuxException {
         if (!Files.isWritable(DRIVER)) {
             System.err.println("no shared buffer (dma-buf) is tested: " + DRIVER + " is not there or not writable");

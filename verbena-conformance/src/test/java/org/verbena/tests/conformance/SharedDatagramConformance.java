@@ -164,7 +164,7 @@ abstract class SharedDatagramConformance extends Conformance {
         assertRefused(Errno.EINVAL, end.qp.receiveQueue().post(1, end.region, 0, 8));
     }
 
-    /** A datagram has a right to what was posted when it was sent, as long as nobody else has taken it. */
+    /** A datagram may use a receive that was posted when it was sent, as long as nobody else has taken it. */
     @Test
     void datagramWithoutAFreeReceiveIsLost() throws VerbsException {
         Pair p = sharing();
@@ -186,7 +186,7 @@ abstract class SharedDatagramConformance extends Conformance {
         assertThat(later.stream().map(c -> number(p.near, c))).containsExactlyInAnyOrder(5L, 6L);
     }
 
-    /** While there are receives, nothing is lost that waits, however many others have used meanwhile. */
+    /** While there are receives, no waiting datagram is lost, however many others have used meanwhile. */
     @Test
     void waitingMessageSurvivesReceivesUsedByOthers() throws VerbsException {
         Pair p = sharing();
@@ -203,7 +203,10 @@ abstract class SharedDatagramConformance extends Conformance {
                 6L, 7L, 8L, 9L, 10L);
     }
 
-    /** What finds all receives taken when it is sent is lost, though some are posted before it would be polled. */
+    /**
+     * A datagram that finds all receives taken when it is sent is lost, even if some are posted before it would be
+     * polled.
+     */
     @Test
     void datagramSentWithoutAReceiveIsLost() throws VerbsException {
         Pair p = sharing();
@@ -234,7 +237,7 @@ abstract class SharedDatagramConformance extends Conformance {
         assertThat(End.poll(cq, 1)).isEmpty();
     }
 
-    /** Two threads poll, and the receives are posted again by a third: none gets lost, none is used twice at a time. */
+    /** Two threads poll, and a third reposts the receives: none is lost, none is used twice at a time. */
     @Test
     void separateQueuesMayBePolledByThreads() throws Exception {
         int datagrams = Thorough.rounds(5000, 20_000);
@@ -273,7 +276,7 @@ abstract class SharedDatagramConformance extends Conformance {
                 }
             }
             assertThat(p.far.join()).isEqualTo(true);
-            // what waits now is taken or lost; then all receives must be there still
+            // waiting datagrams are received or lost; then all receives must still be there
             while (Await.within(Await.WHILE, () -> !used.isEmpty())) {
                 for (Completion c = used.poll(); c != null; c = used.poll()) {
                     received++;
@@ -380,7 +383,7 @@ abstract class SharedDatagramConformance extends Conformance {
         assertThat(second.state()).isEqualTo(QueuePairState.RTS);
     }
 
-    /** What was not polled goes with its queue pair and has taken no receive. */
+    /** A datagram that was not polled disappears with its queue pair and has used no receive. */
     @Test
     void closingAQueuePairKeepsTheReceives() throws VerbsException {
         Pair p = sharing();

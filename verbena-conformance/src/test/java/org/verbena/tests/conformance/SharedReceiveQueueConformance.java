@@ -31,7 +31,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Shared receive queues: the near end receives, on several queue pairs, what far ends send. */
+/** Shared receive queues: the near end receives messages of far ends on several queue pairs. */
 abstract class SharedReceiveQueueConformance extends Conformance {
     private static final int CAPACITY = 64;
     private static final int SLOT = 512;
@@ -89,7 +89,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
                 .toArray(Op[]::new)));
     }
 
-    /** Sends from one queue pair of the far end; answers the statuses. */
+    /** Sends from one queue pair of the far end; returns the statuses. */
     private static List<Completion> send(Far far, int number, long... lengths) throws VerbsException {
         return far.run(end -> {
             QueuePair q = end.queuePair(number);
@@ -107,7 +107,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertThat(completions).extracting(Completion::statusName).containsOnly("SUCCESS");
     }
 
-    // ---- making, changing, closing
+    // ---- create, modify, close
 
     @Test
     void sizesBeyondTheLimitsAreRefused() throws VerbsException {
@@ -152,7 +152,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertErrno(Errno.EINVAL, () -> pd.createSharedReceiveQueue(attributes().build()), "closed");
     }
 
-    /** A queue pair that takes from a shared queue has no receives of its own, whatever it asks for: ibv_create_qp(3). */
+    /** A queue pair with a shared queue has no receives of its own, whatever it requests: ibv_create_qp(3). */
     @Test
     void receiveSizesOfTheQueuePairAreIgnored() throws VerbsException {
         Context c = open();
@@ -320,7 +320,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.far.awaitSend());
     }
 
-    /** Nothing is polled, so that receives and places for messages run out together. */
+    /** Nothing is polled, so that receives and room for messages are exhausted together. */
     @Test
     void rnrRetriesAreExhaustedWhenAllReceivesAreUsed() throws VerbsException {
         onlyReliable();
@@ -352,7 +352,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertAllSent(p.far.run(end -> end.await(end.sendCq, 40)));
     }
 
-    /** What finds no place for its message is lost and takes no receive. */
+    /** A message without room is lost and uses no receive. */
     @Test
     void unreliableMessagesWithoutRoomAreLostAndKeepReceives() throws VerbsException {
         assumeTrue(!isReliable(), "who sends waits");
@@ -397,7 +397,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertEvent(p.near, AsyncEventType.SRQ_LIMIT_REACHED, q);
     }
 
-    /** A write with immediate by a wrong key takes no receive, so that it does not count for the limit. */
+    /** A write with immediate and a wrong key uses no receive, so that it does not count for the limit. */
     @Test
     void undeliveredMessagesDoNotCountForTheLimit() throws VerbsException {
         Pair p = sharing();
@@ -476,7 +476,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertThat(rest.stream().mapToLong(Completion::wrId).filter(id -> id != c.wrId())).hasSize(3);
     }
 
-    /** What was received on a queue pair and not polled goes with it; its receives stay in the queue. */
+    /** Messages that were received on a queue pair and not polled disappear with it; its receives stay in the queue. */
     @Test
     void closingAQueuePairKeepsTheReceives() throws VerbsException {
         Pair p = sharing();

@@ -26,7 +26,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         super(fixture, Topology.TWO_PROCESSES);
     }
 
-    /** Sends without end, short and long messages. */
+    /** Sends short and long messages endlessly. */
     private static void flood(Far far) throws VerbsException {
         far.start(end -> {
             for (long i = 0; end.state() == QueuePairState.RTS; i++) {
@@ -41,7 +41,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         return Op.receive(id).on(2048 * id, LENGTH);
     }
 
-    /** Takes messages and posts their receives again, {@code n} times. */
+    /** Takes messages and reposts their receives, {@code n} times. */
     private static void serve(End end, int n) throws VerbsException {
         for (int i = 0; i < n; i++) {
             Completion c = end.awaitReceive();
@@ -89,11 +89,12 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         serve(end, Thorough.rounds(1500, 5000));
         victim.kill();
         if (its.type() == QueuePairType.RC && !fixture.noticesDeathOfIdlePeers()) {
-            its.modify(QueuePairAttributes.to(QueuePairState.ERR).build()); // as one does who has heard of it
+            its.modify(QueuePairAttributes.to(QueuePairState.ERR).build()); // like a program that has learned of it
         } else if (its.type() == QueuePairType.RC) {
             Await.until("the death to be noticed", () -> its.state() == QueuePairState.ERR, its::describe);
         }
-        // what it had committed is received; then all receives, those it had taken included, are there for the other
+        // its committed messages are received; then all receives, including those it had claimed, are available to the
+        // other
         Set<Long> unposted = new HashSet<>();
         for (List<Completion> some = End.poll(end.receiveCq, 64); !some.isEmpty(); some = End.poll(end.receiveCq, 64)) {
             some.forEach(c -> unposted.add(c.wrId()));

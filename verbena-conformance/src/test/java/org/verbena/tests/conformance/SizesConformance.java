@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.WcOpcode;
 
-/** Every operation in many sizes, at aligned and odd addresses, with the bytes beside the message looked at. */
+/** Every operation in many sizes, at aligned and odd addresses, checking the bytes around the message. */
 abstract class SizesConformance extends Conformance {
     private static final long[] SMALL = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 47, 48, 49, 56, 63, 64, 65, 87, 88,
         89,
@@ -134,7 +134,7 @@ abstract class SizesConformance extends Conformance {
         assertThat(untouched).as("bytes beside " + what + " of " + n).isTrue();
     }
 
-    /** Messages of all sizes in one stream, so that long and short ones meet. */
+    /** Messages of all sizes in one stream, so that long and short ones mix. */
     @ParameterizedTest
     @EnumSource(Memory.class)
     void mixedSizesAreTransferredInSequence(Memory memory) throws Exception {

@@ -38,7 +38,7 @@ import org.verbena.verbs.QueuePairCapabilities;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
-/** The state machine of an RC queue pair, against a table of its own and not the one that the API checks by. */
+/** The state machine of an RC queue pair, against a separate table and not the one that the API uses. */
 abstract class StateMachineConformance extends Conformance {
     /** Transitions: from, to, required attributes, optional attributes; volume 1, section 10.3.1. */
     private static final String TABLE = """
@@ -289,7 +289,7 @@ abstract class StateMachineConformance extends Conformance {
         }
     }
 
-    /** Everything that the caller may not choose freely, with values beyond its range. */
+    /** Every attribute that the caller may not choose freely, with values beyond its range. */
     @ParameterizedTest
     @MethodSource("wrongValues")
     void valueOutOfRangeIsRefusedAndNamed(String name, QueuePairState from, QueuePairState to,

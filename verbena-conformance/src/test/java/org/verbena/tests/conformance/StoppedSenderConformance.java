@@ -14,18 +14,18 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * The process of a sender is stopped in the middle of a message, for longer than its receiver waits for it: when it goes on, it
- * does not report success of a message that was not received.
+ * The process of a sender is stopped in the middle of a message, for longer than its receiver waits for it: when it
+ * continues, it does not report success of a message that was not received.
  */
 abstract class StoppedSenderConformance extends Conformance {
-    /** Takes long enough for most stops to come in the middle; wherever they come, the two ends have to agree. */
+    /** Takes long enough for most stops to hit the middle; wherever they hit, the two ends have to agree. */
     private static final long LENGTH = 128 << 20;
 
     StoppedSenderConformance(ConformanceFixture fixture) {
         super(fixture, Topology.TWO_PROCESSES);
     }
 
-    /** Has the far end send its whole region, and stops its process when the first bytes have come. */
+    /** Lets the far end send its whole region, and stops its process when the first bytes have arrived. */
     private static void stopInTheMiddle(PeerProcess process, Pair p) throws Exception {
         p.far.start(end -> {
             end.setLong(0, 1);
@@ -40,7 +40,7 @@ abstract class StoppedSenderConformance extends Conformance {
     @Rounds(value = 1, thorough = 2)
     void whatTheReceiverHasFlushedDoesNotSucceed() throws Exception {
         PeerProcess process = ownPeer();
-        // packets that are not answered are given up soon, as are those of a queue pair that has failed
+        // unanswered packets time out soon, like those of a queue pair that has failed
         EndOptions options = EndOptions.defaults().bytes(LENGTH).retry(14, 6);
         Pair p = connectedTo(process, options, options);
         assertPosted(p.near.postReceives(Op.receive(1).on(0, LENGTH), Op.receive(2).on(0, LENGTH)));
@@ -62,7 +62,7 @@ abstract class StoppedSenderConformance extends Conformance {
         }
     }
 
-    /** Whose receives are not flushed. */
+    /** The receives of this queue are not flushed. */
     enum Shared {
         QUEUE, XRC
     }

@@ -17,9 +17,9 @@ import org.junit.jupiter.params.support.AnnotationConsumer;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
 /**
- * A group of the suite for which some topologies are nothing that others are not: it runs on those named here, one context
- * and two processes if none is named, and with {@code -Dthorough} on every {@link Topology}, as it does where
- * {@code -Dverbena.test.topologies} names them.
+ * A group of the suite for which some topologies test nothing new: it runs on those named here, by default on one
+ * context and in two processes, and with {@code -Dthorough} on every {@link Topology}, or on those that {@code
+ * -Dverbena.test.topologies} names.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

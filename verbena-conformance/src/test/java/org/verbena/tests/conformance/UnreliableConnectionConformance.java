@@ -27,7 +27,7 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Queue pairs of type UC: what arrives is whole and in order; what does not is lost, and nobody is told. */
+/** Queue pairs of type UC: messages that arrive are complete and in order; others are lost without a report. */
 abstract class UnreliableConnectionConformance extends Conformance {
     UnreliableConnectionConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
@@ -132,7 +132,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         assertPosted(p.near.post(Op.send(3).on(0, 8)));
         assertStatus(WcStatus.WR_FLUSH_ERR, 3, p.near.awaitSend());
 
-        // receiving goes on
+        // receiving continues
         assertPosted(p.near.postReceives(Op.receive(4).on(0, 8)));
         assertPosted(p.far.post(Op.send(5).on(0, 8)));
         assertReceived(4, 8, p.near.awaitReceive());
@@ -162,7 +162,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
     }
 
-    /** Windows work as on reliable connections; what comes under a key that is gone is lost. */
+    /** Windows work like on reliable connections; a write with a revoked key is lost. */
     @ParameterizedTest
     @ValueSource(ints = {MemoryWindow.TYPE_1, MemoryWindow.TYPE_2})
     void windowKeysAreBoundAndInvalidated(int type) throws Exception {
@@ -179,9 +179,9 @@ abstract class UnreliableConnectionConformance extends Conformance {
         p.far.remember();
         sent(p, write); // the region itself has no right
         sent(p, write.at(first, p.farAddress.address() + 512));
-        p.far.act(End::expectNoCompletion); // by then they have come
+        p.far.act(End::expectNoCompletion); // by then they have arrived
         assertUntouched(p.far);
-        // taken away by the owner
+        // invalidated by the owner
         int second = p.far.run(end -> {
             MemoryWindow w = (MemoryWindow) Objects.requireNonNull(end.later);
             if (w.type() == MemoryWindow.TYPE_2) {
@@ -205,7 +205,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         assertThat(p.far.state()).isEqualTo(QueuePairState.RTS);
     }
 
-    /** The peer says that it is done with the key. */
+    /** The peer reports that it is done with the key. */
     private static void assertTakenAway(Pair p, Op write, int key) throws Exception {
         assertPosted(p.far.postReceives(Op.receive(5).on(1024, 64)));
         assertPosted(p.near.qp.sendQueue().start().sendInvalidate(6, SendFlags.SIGNALED, key).sge(p.near.region, 0, 8)
@@ -222,7 +222,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         assertUntouched(p.far);
     }
 
-    /** Binds a window to the first bytes of the region for writing; answers the key. */
+    /** Binds a window to the first bytes of the region for writing; returns the key. */
     private static int bind(End end, MemoryWindow w, long length) throws VerbsException {
         long at = end.region.address();
         int rights = AccessFlags.REMOTE_WRITE;

@@ -76,18 +76,19 @@ import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
 /**
- * Every method of every object, called after the object was closed: what may fail says {@code EINVAL}, what may not fail
- * answers, and nothing else happens. Methods are found in the classes, so those that are added later are called too.
+ * Every method of every object, called after the object was closed: methods that may fail report {@code EINVAL},
+ * methods that may not fail return, and nothing else happens. Methods are found in the classes, so those that are added
+ * later are called too.
  */
 abstract class UseAfterCloseConformance extends Conformance {
     /** Objects that a provider may lack. */
     private static final Set<Class<?>> NOT_MADE = Set.of(Flow.class, WorkQueue.class, RwqIndirectionTable.class);
-    /** What a closed object may still do. */
+    /** Methods that a closed object still supports. */
     private static final Set<String> STILL_ANSWERS = Set.of("Context.queryDevice()", "Context.close()",
             "Connection.disconnect()", "Connection.awaitEvent(Duration)");
     /** Throws for type XRC_RECV, open or closed: there is none. */
     private static final String NO_DOMAIN = "QueuePair.protectionDomain()";
-    /** What only providers call. */
+    /** Methods that only providers call. */
     private static final Set<String> PROVIDERS = Set.of("Context.raise(AsyncEvent)", "Context.adopt(VerbsObject)");
 
     UseAfterCloseConformance(ConformanceFixture fixture) {
@@ -146,7 +147,7 @@ abstract class UseAfterCloseConformance extends Conformance {
         return all;
     }
 
-    /** More of types that are there, for other kinds of them answer in other ways. */
+    /** More instances of some types, since other kinds of them behave differently. */
     private static Map<String, Closed> otherKinds() {
         Map<String, Closed> all = new LinkedHashMap<>();
         all.put("SharedReceiveQueue of XRC", e -> {
@@ -279,7 +280,7 @@ abstract class UseAfterCloseConformance extends Conformance {
         });
     }
 
-    /** The class of the API that an object is of. */
+    /** The API class of an object. */
     private static Class<?> type(Object o) {
         Class<?> c = o.getClass();
         while (!ApiMethods.classes().contains(c)) {
@@ -314,7 +315,7 @@ abstract class UseAfterCloseConformance extends Conformance {
             assertThat(mayFail).as("%s threw %s", name, t).isTrue();
             assertThat(t).as(name).isInstanceOf(VerbsException.class);
             VerbsException v = (VerbsException) t;
-            if (v.errno() != Errno.EOPNOTSUPP) { // what is not there at all need not look whether the object is open
+            if (v.errno() != Errno.EOPNOTSUPP) { // an unsupported method need not check whether the object is open
                 assertThat(Errno.name(v.errno())).as(name + ": " + v.getMessage()).isEqualTo("EINVAL");
                 assertThat(v.getMessage()).as(name).contains("closed");
             }

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.verbena.verbs.QueuePairType;
 
 /**
- * The conformance suite: what every provider of verbs has to do. A provider is added by one class:
+ * The conformance suite: the behaviour of every provider of verbs. A provider is added by one class:
  *
  * <pre>
  * class ShmConformanceTest extends VerbsConformance {
@@ -22,8 +22,8 @@ import org.verbena.verbs.QueuePairType;
  * }
  * </pre>
  *
- * <p>Whatever takes two ends runs with both ends on one context, on two contexts, and in two processes; see
- * {@link Topology}.
+ * <p>A test with two ends runs with both ends on one context, on two contexts, and in two processes; see {@link
+ * Topology}.
  */
 @ExtendWith(ChosenGroups.class)
 public abstract class VerbsConformance extends ConformanceOverXrc {

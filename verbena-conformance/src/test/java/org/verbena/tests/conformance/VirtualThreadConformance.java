@@ -17,7 +17,7 @@ abstract class VirtualThreadConformance extends Conformance {
         super(fixture);
     }
 
-    /** Eight virtual threads wait on one carrier; that each is woken shows that none holds on to it. */
+    /** Eight virtual threads wait on one carrier; since each is woken, none pins it. */
     @Test
     void waitingVirtualThreadsPark() throws Exception {
         PeerProcess one = ownPeer("-Djdk.virtualThreadScheduler.parallelism=1",
@@ -40,7 +40,7 @@ abstract class VirtualThreadConformance extends Conformance {
                     Thread.ofVirtual().start(t);
                 }
                 FutureTask<Boolean> last = new FutureTask<>(() -> true);
-                Thread.ofVirtual().start(last); // needs the carrier that the eight must have let go
+                Thread.ofVirtual().start(last); // needs the carrier that the eight must have released
                 assertThat(last.get(50, TimeUnit.SECONDS)).isTrue();
                 int n = 0;
                 for (int i = 7; i >= 0; i--) {

@@ -38,8 +38,8 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Requests that name the queue they are for: the near end receives, on shared receive queues of its domain, what far ends
- * send. What the operations themselves do is tested by running their tests over XRC.
+ * Requests that name the queue they are for: the near end receives messages of far ends on shared receive queues of its
+ * domain. The operations themselves are tested by running their tests over XRC.
  */
 abstract class XrcConformance extends XrcTraffic {
     XrcConformance(ConformanceFixture fixture, Topology topology) {
@@ -166,7 +166,7 @@ abstract class XrcConformance extends XrcTraffic {
             for (int bad : new int[] {-1, 1 << 24, Integer.MIN_VALUE}) {
                 assertRefused(Errno.EINVAL, sq.start().send(1, 0).remoteSharedReceiveQueue(bad).complete());
             }
-            // one that does not spoils the batch
+            // one request without a queue fails the batch
             assertRefused(Errno.EINVAL, sq.start().send(1, SendFlags.SIGNALED).remoteSharedReceiveQueue(n)
                     .sge(r, 0, 8).send(2, SendFlags.SIGNALED).sge(r, 0, 8).complete());
             end.expectNoCompletion();
@@ -191,7 +191,7 @@ abstract class XrcConformance extends XrcTraffic {
         sent(p, Op.send(2).on(0, 8));
     }
 
-    /** Numbers are given again; the one that has it now is meant. */
+    /** Numbers are reused; a number means its current queue. */
     @Test
     void numberIdentifiesTheCurrentQueue() throws VerbsException {
         Pair p = xrc();
@@ -332,7 +332,7 @@ abstract class XrcConformance extends XrcTraffic {
         }
     }
 
-    /** The completion says where the message came from. */
+    /** The completion names the sender of the message. */
     @Test
     void completionNamesTheSender() throws VerbsException {
         Pair p = xrc();
@@ -369,7 +369,7 @@ abstract class XrcConformance extends XrcTraffic {
         assertThat(p.near.getLong(8)).isEqualTo(42);
     }
 
-    /** A window of type 1 is of a protection domain, so whoever reaches that reaches the window. */
+    /** A window of type 1 belongs to a protection domain, so a request that reaches that domain reaches the window. */
     @Test
     void windowsOfTheQueueAreAccessible() throws VerbsException {
         Pair p = xrc(EndOptions.defaults().access(AccessFlags.ALL | AccessFlags.MW_BIND), EndOptions.defaults());

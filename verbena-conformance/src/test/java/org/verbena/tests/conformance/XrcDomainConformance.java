@@ -33,7 +33,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
-/** XRC domains: who shares one, how long it lives, and what belongs to it. */
+/** XRC domains: sharing, lifetime, and their objects. */
 abstract class XrcDomainConformance extends Conformance {
     private static final int CREATE = XrcDomainAttributes.CREATE;
     private static final int EXCLUSIVE = XrcDomainAttributes.EXCLUSIVE;
@@ -57,7 +57,7 @@ abstract class XrcDomainConformance extends Conformance {
         return XrcDomainAttributes.builder().file(path).openFlags(flags).build();
     }
 
-    /** Two domains are one if the one has the queue pairs of the other. */
+    /** Two domains are the same if one has the queue pairs of the other. */
     private static void assertSame(XrcDomain a, XrcDomain b) throws VerbsException {
         try (QueuePair qp = XrcEnd.newTarget(a)) {
             b.openQueuePair(XrcEnd.numbered(qp.number())).close();
@@ -74,7 +74,7 @@ abstract class XrcDomainConformance extends Conformance {
         assertErrno(Errno.EAGAIN, () -> context.openXrcDomain(by(path, 0)), "CREATE");
     }
 
-    // ---- which one
+    // ---- identity
 
     @Test
     void privateDomainsAreDistinct() throws VerbsException {
@@ -141,7 +141,7 @@ abstract class XrcDomainConformance extends Conformance {
         assertSame(d, context.openXrcDomain(by(moved, 0)));
     }
 
-    /** File systems like to give the number of a file that is gone to the next one. */
+    /** File systems often reuse the inode number of a deleted file for the next one. */
     @Test
     void newFileOfTheSameNameHasAnotherDomain() throws Exception {
         XrcDomain old = context.openXrcDomain(by(file, CREATE));
@@ -169,7 +169,7 @@ abstract class XrcDomainConformance extends Conformance {
                 "FD");
     }
 
-    // ---- how long
+    // ---- lifetime
 
     @Test
     void contextsOfOneProcessShareADomain() throws VerbsException {
@@ -240,7 +240,7 @@ abstract class XrcDomainConformance extends Conformance {
         }, () -> "both processes are dead");
     }
 
-    // ---- what belongs to it
+    // ---- objects of a domain
 
     @Test
     void domainWithObjectsIsBusy() throws VerbsException {
@@ -347,7 +347,7 @@ abstract class XrcDomainConformance extends Conformance {
         assertThat(made.errorReason()).isNotBlank();
         made.modify(XrcEnd.to(QueuePairState.RESET));
         assertThat(opened.state()).isEqualTo(QueuePairState.RESET);
-        // it lives as long as somebody has it open, who made it or not
+        // it lives as long as any process has it open, the creator or another
         made.close();
         opened.modify(XrcEnd.init(1));
         assertThat(opened.query().state()).isEqualTo(QueuePairState.INIT);

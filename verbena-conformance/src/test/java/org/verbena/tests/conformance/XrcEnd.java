@@ -28,8 +28,8 @@ import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
 /**
- * What an {@link End} has more if its queue pairs are of the XRC types: a domain with a shared receive queue, and for each
- * queue pair that sends one that is the target of its peer's.
+ * The additional objects of an {@link End} whose queue pairs are of the XRC types: a domain with a shared receive
+ * queue, and for each queue pair that sends one that is the target of its peer's.
  */
 final class XrcEnd {
     final XrcDomain domain;
@@ -45,7 +45,7 @@ final class XrcEnd {
         srq = pd.createSharedReceiveQueue(queue(domain, receiveCq).maxWr(o.maxReceiveWr).maxSge(o.maxSge).build());
     }
 
-    /** The same over XRC; skips the test of a provider that has none. */
+    /** The same over XRC; skips the test on a provider without XRC. */
     static EndOptions options(ConformanceFixture fixture, EndOptions options) {
         try (Context c = fixture.open()) {
             Conformance.needs(c, Feature.XRC);
@@ -71,7 +71,7 @@ final class XrcEnd {
                 .completionQueue(cq);
     }
 
-    /** The one that is the target of {@code sender}'s peer. */
+    /** The target of the peer of {@code sender}. */
     QueuePair target(QueuePair sender) throws VerbsException {
         QueuePair t = targets.get(sender.number());
         if (t == null) {
@@ -82,7 +82,7 @@ final class XrcEnd {
         return t;
     }
 
-    /** Which queue the requests of {@code sender} name from now on. */
+    /** Sets the queue that requests of {@code sender} name from now on. */
     void name(QueuePair sender, int number) {
         named.put(sender.number(), number);
     }
@@ -130,12 +130,12 @@ final class XrcEnd {
         target(sender).modify(QueuePairAttributes.to(QueuePairState.RTS).timeout(timeout).sqPsn(psn).build());
     }
 
-    /** What the peer has to know of the end of {@code sender}. */
+    /** The address that the peer of {@code sender} needs. */
     EndAddress.@Nullable Xrc address(QueuePair sender) throws VerbsException {
         return new EndAddress.Xrc(target(sender).number(), srq.number());
     }
 
-    /** Closes the target of {@code sender}'s peer, which is made anew when it is asked for. */
+    /** Closes the target of {@code sender}'s peer, which is created again on request. */
     void closeTarget(QueuePair sender) throws VerbsException {
         QueuePair t = targets.remove(sender.number());
         if (t != null) {
@@ -144,7 +144,7 @@ final class XrcEnd {
         }
     }
 
-    /** Closes targets; the queue is the end's to close, and the domain after it. */
+    /** Closes targets; the end closes the queue, and then the domain. */
     void closeTargets() throws VerbsException {
         while (!made.isEmpty()) {
             try {

@@ -30,13 +30,13 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Requests over XRC that fail, and what becomes of their connections. */
+/** Requests over XRC that fail, and the state of their connections. */
 abstract class XrcErrorConformance extends XrcTraffic {
     XrcErrorConformance(ConformanceFixture fixture, Topology topology) {
         super(fixture, topology);
     }
 
-    // ---- queues that there are not
+    // ---- missing queues
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -114,7 +114,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
                 .hasSize(3);
     }
 
-    /** A receive's memory is checked when it is taken. */
+    /** The memory of a receive is checked when it is used. */
     @Test
     void receiveIntoForeignMemoryFailsBothEnds() throws VerbsException {
         Pair p = xrc();
@@ -201,7 +201,7 @@ abstract class XrcErrorConformance extends XrcTraffic {
         assertThat(target(p.near).query().minRnrTimer()).isEqualTo(3);
     }
 
-    /** The sender looks for a target that is closed. */
+    /** The sender sends to a closed target. */
     @Test
     void closedTargetEndsTheConnection() throws VerbsException {
         Pair p = xrc(EndOptions.defaults(), EndOptions.defaults().retry(17, 1));

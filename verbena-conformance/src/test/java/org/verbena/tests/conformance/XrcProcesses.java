@@ -18,7 +18,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What the tests of XRC between three processes share. */
+/** The base of XRC tests between three processes. */
 abstract class XrcProcesses extends Conformance {
     /** More than any provider promises; shm promises one second. */
     static final Duration SOON = Duration.ofSeconds(30);
@@ -96,7 +96,7 @@ abstract class XrcProcesses extends Conformance {
         });
     }
 
-    /** Sends without end, short and long messages. */
+    /** Sends short and long messages endlessly. */
     static void flood(Far far) throws VerbsException {
         far.start(end -> {
             for (long i = 0; end.state() == QueuePairState.RTS; i++) {
@@ -107,7 +107,7 @@ abstract class XrcProcesses extends Conformance {
         });
     }
 
-    /** Takes messages and posts their receives again, {@code n} times. */
+    /** Takes messages and reposts their receives, {@code n} times. */
     static void serve(Far far, int n) throws VerbsException {
         far.act(end -> {
             for (int i = 0; i < n; i++) {
@@ -118,7 +118,7 @@ abstract class XrcProcesses extends Conformance {
         });
     }
 
-    /** As {@link #serve}, as long as messages come, on a thread of its own. */
+    /** Like {@link #serve}, as long as messages arrive, on a separate thread. */
     static void serveOn(Far far) throws VerbsException {
         far.start(end -> {
             while (end.later == null) {
@@ -138,7 +138,7 @@ abstract class XrcProcesses extends Conformance {
         assertThat(how).as("why the sender's queue pair has failed").isNotBlank();
         sender.join();
         sender.act(end -> {
-            // what was posted before is being flushed, and keeps its places until it is polled
+            // earlier requests are being flushed, and keep their slots until they are polled
             Await.until("a place in the send queue", () -> {
                 End.poll(end.sendCq, 4 * CAPACITY);
                 return end.post(Op.send(77).on(0, 8)) == 0;

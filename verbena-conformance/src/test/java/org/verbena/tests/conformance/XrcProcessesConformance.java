@@ -18,15 +18,15 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What XRC is for: a sender in one process, the queue pair that it is connected to in a second one, and the shared receive
- * queue that its requests name in a third. Each of them is killed, too.
+ * The purpose of XRC: a sender in one process, the queue pair that it is connected to in a second one, and the shared
+ * receive queue that its requests name in a third. Each of them is killed, too.
  */
 abstract class XrcProcessesConformance extends XrcProcesses {
     XrcProcessesConformance(ConformanceFixture fixture) {
         super(fixture);
     }
 
-    // ---- where messages go
+    // ---- routing of messages
 
     @Test
     void messageReachesTheProcessOfItsQueue() throws VerbsException {
@@ -81,7 +81,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
         }
     }
 
-    /** Its process does nothing, and need not be able to. */
+    /** Its process does nothing, and need not be running. */
     @Test
     void stoppedProcessOfTheTargetDoesNotBlock() throws Exception {
         PeerProcess still = ownPeer();
@@ -127,7 +127,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
         assertThat(c.awaitReceives(CAPACITY)).extracting(Completion::statusName).containsOnly("SUCCESS");
     }
 
-    /** Each message is received once, whoever else sends. */
+    /** Each message is received once, even with concurrent senders. */
     @Test
     void manySendersMayFloodOneQueue() throws VerbsException {
         int messages = 5000;
@@ -185,7 +185,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
         victim.kill();
         assertEnds(a);
         awaitTarget(b, QueuePairState.ERR);
-        // connected anew, it reaches who is alive
+        // after reconnecting, it reaches the live processes
         for (Far f : List.of(a, b)) {
             f.act(end -> {
                 end.to(QueuePairState.RESET);
@@ -240,7 +240,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
         assertAllReceivesAreThere(d, c);
     }
 
-    /** What the sender had taken of the queue when it was killed comes back. */
+    /** Receives that the sender had claimed from the queue when it was killed are returned. */
     @Rounds(value = 2, thorough = 6)
     void theSenderIsKilled() throws Exception {
         PeerProcess victim = ownPeer();
@@ -259,7 +259,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
         assertAllReceivesAreThere(d, c);
     }
 
-    /** Posts the receives of all completions that are there again. */
+    /** Reposts the receives of all available completions. */
     private static void drain(Far far) throws VerbsException {
         far.act(end -> {
             Set<Long> unposted = new HashSet<>();

@@ -27,7 +27,9 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Queues of XRC that are resized while senders use them, what their completions say, and requests that name none. */
+/**
+ * Queues of XRC that are resized while senders use them, the fields of their completions, and requests without a queue.
+ */
 abstract class XrcQueueConformance extends XrcTraffic {
     private static final int FEW = 4;
     private static final int MANY = 40;
@@ -43,7 +45,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
         assertThat(q.query().maxWr()).isGreaterThanOrEqualTo(maxWr);
     }
 
-    /** So many messages, short ones and long ones in turn, that nobody has polled when the last of them is sent. */
+    /** This many messages, alternately short and long, none of which is polled before the last is sent. */
     private static void assertCarries(Pair p, int sender, int n) throws VerbsException {
         p.far.fill(0, SLOT, n);
         long[] lengths = IntStream.range(0, n).mapToLong(i -> i % 2 == 0 ? i : SLOT - i).toArray();
@@ -95,7 +97,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
         assertCarries(p, second, MANY);
     }
 
-    /** A sender waits for a receive at the moment when the queue is resized. */
+    /** A sender waits for a receive when the queue is resized. */
     @Test
     void queueGrowsWhileAMessageWaits() throws VerbsException {
         Pair p = connected(EndOptions.defaults().xrc().queues(FEW), EndOptions.defaults().xrc().queues(CAPACITY));
@@ -112,7 +114,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
         p.far.act(end -> assertAllSent(end.awaitSends(MANY)));
     }
 
-    // ---- what completions say
+    // ---- completion fields
 
     /** All fields that completion queues of the device can have. */
     private int allFields() throws VerbsException {
@@ -179,7 +181,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
         }
     }
 
-    // ---- requests that stay on this side, and so name no queue
+    // ---- local requests, which name no queue
 
     @Test
     void windowsAreBoundThroughAnInitiatorQueuePair() throws VerbsException {
@@ -216,7 +218,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
         });
     }
 
-    /** In one batch with requests that do name one. */
+    /** In one batch with requests that name one. */
     @Test
     void windowsAreBoundAndInvalidatedAmongMessages() throws VerbsException {
         int access = AccessFlags.ALL | AccessFlags.MW_BIND;
@@ -240,7 +242,7 @@ abstract class XrcQueueConformance extends XrcTraffic {
             assertDone(WcOpcode.SEND, 3, done.get(2));
             assertDone(WcOpcode.LOCAL_INV, 4, done.get(3));
             assertDone(WcOpcode.SEND, 5, done.get(4));
-            // that the others name none does not help one that has to
+            // a request that has to name a queue fails even if the others need none
             assertRefused(Errno.EINVAL, end.qp.sendQueue().start().bindMemoryWindow(6, SendFlags.SIGNALED, w,
                     MemoryWindow.incrementRkey(key), end.region, end.region.address(), 64, AccessFlags.REMOTE_WRITE)
                     .send(7, SendFlags.SIGNALED).sge(end.region, 0, 8).complete());

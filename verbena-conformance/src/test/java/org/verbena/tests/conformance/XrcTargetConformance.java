@@ -26,7 +26,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         super(fixture);
     }
 
-    /** Opens the target of another process; the handle is what the end leaves for later. */
+    /** Opens the target of another process; the end keeps the handle for later. */
     private static void open(Far opener, int number) throws VerbsException {
         opener.act(end -> end.later = end.keep(end.xrc().domain.openQueuePair(XrcEnd.numbered(number))));
     }
@@ -43,7 +43,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         return far.run(end -> handle(end).errorReason());
     }
 
-    /** The next event, and whether it is one of the handle. */
+    /** The next event, and whether it belongs to the handle. */
     private static String nextEvent(Far far) throws VerbsException {
         return far.run(end -> {
             AsyncEvent e = end.context.awaitAsyncEvent(Await.LIMIT);
@@ -64,7 +64,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         assertThat(handleState(c)).isEqualTo(QueuePairState.RESET);
         EndAddress sender = a.address();
         EndAddress target = b.address();
-        // the one who opened it connects it
+        // the process that opened it connects it
         c.act(end -> {
             handle(end).modify(XrcEnd.init(1));
             assertErrno(Errno.EINVAL, () -> handle(end).modify(XrcEnd.to(QueuePairState.SQD)), "SQD");
@@ -84,7 +84,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         postReceives(c, 0, 4);
         assertSent(a, 8, 2);
         assertThat(c.awaitReceives(2)).extracting(Completion::queuePairNumber).containsOnly(number);
-        // a failure is told to both
+        // a failure is reported to both
         EndAddress there = c.address();
         assertThat(a.post(Op.write(1, there, 1L << 40).on(0, 8))).isZero();
         assertStatus(WcStatus.REM_INV_REQ_ERR, 1, a.awaitSend()); // the target was given no right to write
@@ -137,7 +137,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         open(c, number);
     }
 
-    /** The one who made it is killed: the others who have it open are told. */
+    /** The creator is killed: the other holders get an event. */
     @Test
     void targetOfAKilledProcessHasFailed() throws VerbsException {
         PeerProcess victim = ownPeer();
@@ -160,7 +160,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         c.act(end -> end.context.openXrcDomain(XrcEnd.shared(Path.of(path))).close());
     }
 
-    /** The one who made it is killed while another asks it without end. */
+    /** The creator is killed while another process queries it continuously. */
     @Rounds(value = 1, thorough = 3)
     void whoAsksTheTargetOfAProcessThatIsKilledIsAnswered() throws Exception {
         PeerProcess victim = ownPeer();
@@ -182,7 +182,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         assertThat(c.join()).isEqualTo("ECONNRESET");
     }
 
-    /** The one who made it stands still: who has it open is told so, and may go on when it goes on. */
+    /** The creator is stopped: other holders get an error, and may continue when it continues. */
     @Test
     void queryOfATargetInAStoppedProcessTimesOut() throws VerbsException {
         PeerProcess still = ownPeer();
@@ -202,7 +202,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
         assertThat(targetState(b)).isEqualTo(QueuePairState.INIT);
     }
 
-    /** The one who has it open is killed: the one who made it still has it, and it ends with that. */
+    /** The process that opened it is killed: the creator still has it, and it ends with the creator. */
     @Test
     void handleOfAKilledProcessIsClosed() throws VerbsException {
         PeerProcess victim = ownPeer();

@@ -18,7 +18,7 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What the tests of traffic over XRC share: the near end receives what far ends send. */
+/** The base of tests of traffic over XRC: the near end receives messages of far ends. */
 abstract class XrcTraffic extends Conformance {
     static final int CAPACITY = 64;
     static final int SLOT = 512;
@@ -55,7 +55,7 @@ abstract class XrcTraffic extends Conformance {
         assertPosted(q.receiveQueue().post(id, end.region, SLOT * (id % CAPACITY), SLOT));
     }
 
-    /** Sends from one queue pair of the far end; answers the completions. */
+    /** Sends from one queue pair of the far end; returns the completions. */
     static List<Completion> send(Far far, int sender, long... lengths) throws VerbsException {
         return far.run(end -> {
             QueuePair q = end.queuePair(sender);
@@ -76,7 +76,7 @@ abstract class XrcTraffic extends Conformance {
         assertThat(completions).extracting(Completion::statusName).containsOnly("SUCCESS");
     }
 
-    /** Has the far end's first queue pair name a queue. */
+    /** Lets the first queue pair of the far end name a queue. */
     static void name(Pair p, int number) throws VerbsException {
         p.far.act(end -> end.xrc().name(end.qp, number));
     }
@@ -90,7 +90,7 @@ abstract class XrcTraffic extends Conformance {
         return end.xrc().target(end.qp);
     }
 
-    /** The request fails so at the sender, and both queue pairs of the connection are in ERR. */
+    /** The request fails with this status at the sender, and both queue pairs of the connection are in ERR. */
     static void assertFails(Pair p, int status, Op op) throws VerbsException {
         assertPosted(p.far.post(op, Op.send(1002)));
         List<Completion> c = p.far.run(end -> end.awaitSends(2));
