@@ -8,7 +8,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.SplittableRandom;
 
-/** Bytes that a seed gives, and hashes. */
+/** Bytes derived from a seed, and hashes. */
 public final class Data {
     private static final int PIECE = 64 << 10;
 
@@ -30,7 +30,7 @@ public final class Data {
         }
     }
 
-    /** The hash so far, in hexadecimal; the digest begins anew. */
+    /** The hash so far, in hexadecimal; the digest is reset. */
     public static String hex(MessageDigest digest) {
         return HexFormat.of().formatHex(digest.digest());
     }
@@ -42,7 +42,7 @@ public final class Data {
         return hex(d);
     }
 
-    /** The hash of all that comes. */
+    /** The hash of the whole stream. */
     public static String hash(InputStream in) throws IOException {
         MessageDigest d = digest();
         byte[] piece = new byte[PIECE];

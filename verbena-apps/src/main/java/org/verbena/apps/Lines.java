@@ -3,11 +3,11 @@ package org.verbena.apps;
 
 import java.io.IOException;
 
-/** How a program talks with who started it: lines to standard output, and the end of standard input. */
+/** The protocol of a program with its starter: lines on standard output, and the end of standard input. */
 public final class Lines {
     private Lines() {}
 
-    /** Says a word and what belongs to it. */
+    /** Prints a word with its arguments. */
     public static void say(String word, Object... more) {
         StringBuilder line = new StringBuilder(word);
         for (Object m : more) {
@@ -17,16 +17,16 @@ public final class Lines {
         System.out.flush();
     }
 
-    /** Waits until whoever started the program closes its input. */
+    /** Waits until the starter closes the input. */
     public static void awaitEnd() throws IOException {
         while (System.in.read() >= 0) {
-            // what is said meanwhile means nothing
+            // lines before the end have no meaning
         }
     }
 
     /**
-     * A pause in which what a connection has begun comes to rest: says {@code paused} and waits for a line of whoever started the
-     * program, or for the end of standard input.
+     * A pause in which the set-up of connections settles: prints {@code paused} and waits for a line from the starter,
+     * or for the end of standard input.
      */
     public static void pause() throws IOException {
         say("paused");

@@ -27,14 +27,14 @@ public final class Tls {
         return store;
     }
 
-    /** What a server shows. */
+    /** The key manager of a server. */
     public static KeyManagerFactory keys(String file) throws IOException, GeneralSecurityException {
         KeyManagerFactory f = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         f.init(load(file), PASSWORD);
         return f;
     }
 
-    /** What a client trusts. */
+    /** The trust manager of a client. */
     public static TrustManagerFactory trust(String file) throws IOException, GeneralSecurityException {
         TrustManagerFactory f = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
         f.init(load(file));

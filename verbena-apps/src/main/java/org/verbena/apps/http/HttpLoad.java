@@ -15,26 +15,26 @@ import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
 /**
- * Asks a server, several at a time: {@code HttpLoad jdk|url|jetty BASE-URL PARALLEL get FILE HASH BYTES COUNT [KEYSTORE]} or
- * {@code … post BYTES COUNT [KEYSTORE]}. Each hash is compared. First each connection asks for the file {@code hello} alone,
- * and the program pauses. Says {@code done REQUESTS BYTES}.
+ * Sends requests to a server, several at a time: {@code HttpLoad jdk|url|jetty BASE-URL PARALLEL get FILE HASH BYTES
+ * COUNT [KEYSTORE]} or {@code … post BYTES COUNT [KEYSTORE]}. Each hash is compared. First each connection requests the
+ * file {@code hello} alone, and the program pauses. Prints {@code done REQUESTS BYTES}.
  */
 public final class HttpLoad {
     /** A client of HTTP. */
     interface Client extends AutoCloseable {
-        /** The hash and the length of what a GET answers. */
+        /** The hash and the length of the response to a GET. */
         Answer get(String url) throws Exception;
 
-        /** What a POST answers. */
+        /** The response to a POST. */
         String post(String url, byte[] body) throws Exception;
 
         @Override
         void close() throws IOException;
     }
 
-    /** @param bytes how long the answer was */
+    /** @param bytes the length of the response */
     record Answer(String hash, long bytes) {
-        /** All that there is to be read. */
+        /** Reads the whole response. */
         static Answer of(InputStream in) throws IOException {
             MessageDigest digest = Data.digest();
             long bytes = 0;
@@ -56,7 +56,7 @@ public final class HttpLoad {
 
     private HttpLoad() {}
 
-    /** Runs until all is answered, and fails with the first answer that is wrong. */
+    /** Runs until all requests are answered, and fails with the first wrong response. */
     public static void main(String[] args) throws Exception {
         String url = args[1];
         int parallel = Integer.parseInt(args[2]);

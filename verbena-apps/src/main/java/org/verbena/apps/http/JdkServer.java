@@ -21,8 +21,8 @@ import org.verbena.apps.Lines;
 import org.verbena.apps.Tls;
 
 /**
- * The JDK's server: {@code JdkServer FOLDER [KEYSTORE]}. GET answers with a file of the folder, POST with the hash of what came.
- * Says {@code port}.
+ * The JDK's server: {@code JdkServer FOLDER [KEYSTORE]}. GET answers with a file of the folder, POST with the hash of
+ * the request body. Prints {@code port}.
  */
 public final class JdkServer {
     private JdkServer() {}

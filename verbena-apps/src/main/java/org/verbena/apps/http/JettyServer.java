@@ -20,7 +20,7 @@ import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 import org.verbena.apps.Tls;
 
-/** Jetty, which does as {@link JdkServer}: {@code JettyServer FOLDER [KEYSTORE]}. */
+/** Jetty, which behaves like {@link JdkServer}: {@code JettyServer FOLDER [KEYSTORE]}. */
 public final class JettyServer {
     private JettyServer() {}
 

@@ -51,8 +51,8 @@ import org.verbena.apps.Lines;
 import org.verbena.apps.Tls;
 
 /**
- * Netty, which does as {@link JdkServer}: {@code NettyServer FOLDER [KEYSTORE]}. Files go by {@code DefaultFileRegion}, that is
- * {@code FileChannel.transferTo}, without TLS.
+ * Netty, which behaves like {@link JdkServer}: {@code NettyServer FOLDER [KEYSTORE]}. Files are sent by {@code
+ * DefaultFileRegion}, that is {@code FileChannel.transferTo}, without TLS.
  */
 public final class NettyServer {
     private NettyServer() {}
@@ -79,7 +79,7 @@ public final class NettyServer {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // what fails comes to exceptionCaught, or closes the channel
+    @SuppressWarnings("FutureReturnValueIgnored") // failures reach exceptionCaught, or close the channel
     private static final class Answers extends SimpleChannelInboundHandler<HttpObject> {
         private final Path folder;
         private final MessageDigest digest = Data.digest();

@@ -8,7 +8,7 @@ import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 
-/** {@link HttpURLConnection}, which stands on classic sockets. It keeps up to five connections for the next requests. */
+/** {@link HttpURLConnection}, which uses classic sockets. It keeps up to five connections for the next requests. */
 final class UrlClient implements HttpLoad.Client {
     private static HttpURLConnection open(String url) throws IOException {
         return (HttpURLConnection) URI.create(url).toURL().openConnection();

@@ -21,8 +21,8 @@ import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
 /**
- * Bytes into PostgreSQL and back: {@code JdbcLoad PORT CONNECTIONS ROWS}. The server computes the hashes that are compared. Pauses
- * before it closes them, and says {@code done CONNECTIONS}.
+ * Bytes into PostgreSQL and back: {@code JdbcLoad PORT CONNECTIONS ROWS}. The server computes the hashes that are
+ * compared. Pauses before it closes them, and prints {@code done CONNECTIONS}.
  */
 public final class JdbcLoad {
     private static final int[] SIZES = {1, 8191, 65_536, 5_000_000};
@@ -94,7 +94,7 @@ public final class JdbcLoad {
         check("fetched", Data.hash(in), Data.hash(read.toString().getBytes(StandardCharsets.US_ASCII)));
     }
 
-    /** A query that is cancelled, by a second connection of the driver's, leaves the first one usable. */
+    /** A query that is cancelled over a second connection of the driver leaves the first one usable. */
     private static void timeOut(Connection c) throws SQLException {
         try (Statement s = c.createStatement()) {
             s.setQueryTimeout(1);

@@ -17,7 +17,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 import org.verbena.apps.Lines;
 
-/** A consumer of a topic where one record came and no further one does: {@code IdleConsumer PORT}. Says {@code idle}. */
+/** A consumer of a topic with one record and no further one: {@code IdleConsumer PORT}. Prints {@code idle}. */
 public final class IdleConsumer {
     private static final String TOPIC = "idle";
 

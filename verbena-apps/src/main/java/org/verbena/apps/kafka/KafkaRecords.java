@@ -25,8 +25,9 @@ import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
 /**
- * Records that are all accounted for: {@code KafkaRecords produce|consume PORT TOPIC COUNT BYTES}. Record number N holds its number
- * and the bytes that N gives. Pauses when it has its connections, says {@code at N} now and then, and {@code done COUNT}.
+ * Records that are all accounted for: {@code KafkaRecords produce|consume PORT TOPIC COUNT BYTES}. Record number N
+ * holds its number and the bytes derived from N. Pauses when it has its connections, prints {@code at N} from time to
+ * time, and {@code done COUNT}.
  */
 public final class KafkaRecords {
     private static final int HEAD = 8;

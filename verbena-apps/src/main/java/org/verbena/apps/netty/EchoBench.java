@@ -22,8 +22,8 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import org.verbena.apps.Lines;
 
 /**
- * Requests a second of an echo server, one at a time on each connection: {@code EchoBench PORT CONNECTIONS BYTES WARM-UP-MILLIS
- * MILLIS}. Says {@code rate} and the number.
+ * Requests per second of an echo server, one at a time on each connection: {@code EchoBench PORT CONNECTIONS BYTES
+ * WARM-UP-MILLIS MILLIS}. Prints {@code rate} and the number.
  */
 public final class EchoBench {
     private static final int THREADS = Integer.getInteger("threads", 1);
@@ -58,7 +58,7 @@ public final class EchoBench {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // what fails comes to exceptionCaught, or closes the channel
+    @SuppressWarnings("FutureReturnValueIgnored") // failures reach exceptionCaught, or close the channel
     private static final class Asker extends ChannelInboundHandlerAdapter {
         private final int bytes;
         private final LongAdder answers;

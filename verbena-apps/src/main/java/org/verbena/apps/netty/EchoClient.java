@@ -28,8 +28,9 @@ import org.verbena.apps.Lines;
 import org.verbena.apps.Tls;
 
 /**
- * Sends to an echo server and compares the hashes of what went and what came: {@code EchoClient PORT CONNECTIONS BYTES MESSAGE
- * [KEYSTORE]}. Pauses after a few words, then says {@code connected}, {@code done CONNECTIONS BYTES}, or {@code failed} with the reason.
+ * Sends to an echo server and compares the hashes of the sent and received bytes: {@code EchoClient PORT CONNECTIONS
+ * BYTES MESSAGE [KEYSTORE]}. Pauses after a few words, then prints {@code connected}, {@code done CONNECTIONS BYTES},
+ * or {@code failed} with the reason.
  */
 public final class EchoClient {
     private static final int THREADS = Integer.getInteger("threads", 2);

@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.apps.Data;
 
 /**
- * One connection to an echo server: a few short words with pauses between them, as any protocol begins, then, when all are to begin, the bytes
- * as fast as the connection takes them.
+ * One connection to an echo server: a few short words with pauses between them, like the start of any protocol, then,
+ * when all connections are ready, the bytes as fast as the connection takes them.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what fails comes to exceptionCaught, or closes the channel
+@SuppressWarnings("FutureReturnValueIgnored") // failures reach exceptionCaught, or close the channel
 final class EchoExchange extends ChannelInboundHandlerAdapter {
     private static final int WORDS = 8;
     private static final int WORD_BYTES = 8;
@@ -42,9 +42,9 @@ final class EchoExchange extends ChannelInboundHandlerAdapter {
     private boolean over;
 
     /**
-     * @param ready what is done when the words were exchanged
-     * @param go when the bytes follow
-     * @param then takes null at the end, or what went wrong
+     * @param ready runs when the words were exchanged
+     * @param go completes when the bytes may follow
+     * @param then receives null at the end, or the failure
      */
     EchoExchange(long seed, long bytes, int message, Runnable ready, CompletionStage<@Nullable Void> go,
             Consumer<@Nullable String> then) {

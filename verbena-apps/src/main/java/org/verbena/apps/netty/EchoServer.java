@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.apps.Lines;
 import org.verbena.apps.Tls;
 
-/** Sends back what comes: {@code EchoServer [KEYSTORE]}. Says {@code port}. */
+/** Sends back the bytes it receives: {@code EchoServer [KEYSTORE]}. Prints {@code port}. */
 public final class EchoServer {
     private static final int THREADS = Integer.getInteger("threads", 2);
 
@@ -55,7 +55,7 @@ public final class EchoServer {
     }
 
     /** Stops reading while the other end does not. */
-    @SuppressWarnings("FutureReturnValueIgnored") // what fails comes to exceptionCaught, or closes the channel
+    @SuppressWarnings("FutureReturnValueIgnored") // failures reach exceptionCaught, or close the channel
     private static final class Echo extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object msg) {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.apps.Lines;
 
 /**
- * Connections to an echo server that exchange something and are silent then: {@code IdleClient PORT CONNECTIONS}. Pauses after a few
- * words, and says {@code idle}.
+ * Connections to an echo server that exchange a few words and are then idle: {@code IdleClient PORT CONNECTIONS}.
+ * Pauses after the words, and prints {@code idle}.
  */
 public final class IdleClient {
     private static final int BYTES = 20_000;

@@ -14,7 +14,10 @@ import io.lettuce.core.codec.ByteArrayCodec;
 import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
-/** Values of several sizes into Redis and back: {@code RedisLoad PORT CONNECTIONS}. Pauses, then ends them and says {@code done VALUES BYTES}. */
+/**
+ * Values of several sizes into Redis and back: {@code RedisLoad PORT CONNECTIONS}. Pauses, then closes the connections
+ * and prints {@code done VALUES BYTES}.
+ */
 public final class RedisLoad {
     private static final int[] SIZES = {0, 1, 100, 4096, 70_000, 3_000_000};
     private static final int PIPELINED = 500;

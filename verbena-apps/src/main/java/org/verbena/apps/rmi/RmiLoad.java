@@ -14,19 +14,19 @@ import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
 /**
- * Calls a {@link Store}, from several threads at a time: {@code RmiLoad PORT PARALLEL BYTES COUNT}. Both ends compare hashes
- * of what comes. Says {@code done CALLS BYTES}.
+ * Calls a {@link Store} from several threads at a time: {@code RmiLoad PORT PARALLEL BYTES COUNT}. Both ends compare
+ * hashes of the received bytes. Prints {@code done CALLS BYTES}.
  */
 public final class RmiLoad {
     /**
-     * Held to the end: RMI tells the server of a stub that was collected, by a connection of its own, and the end of this
-     * process would cut that off.
+     * Held to the end: RMI reports a collected stub to the server over a separate connection, which the end of this
+     * process would cut off.
      */
     @SuppressWarnings("unused") private static volatile @Nullable Store held;
 
     private RmiLoad() {}
 
-    /** Runs until all is answered, and fails with the first answer that is wrong. */
+    /** Runs until all calls are answered, and fails with the first wrong answer. */
     public static void main(String[] args) throws Exception {
         int parallel = Integer.parseInt(args[1]);
         int bytes = Integer.parseInt(args[2]);

@@ -11,7 +11,7 @@ import java.rmi.server.UnicastRemoteObject;
 import org.verbena.apps.Data;
 import org.verbena.apps.Lines;
 
-/** A registry and a {@link Store} in it: {@code RmiServer}. Says {@code port}, the registry's. */
+/** A registry and a {@link Store} in it: {@code RmiServer}. Prints {@code port}, that of the registry. */
 public final class RmiServer {
     private RmiServer() {}
 

@@ -4,17 +4,17 @@ package org.verbena.apps.rmi;
 import java.rmi.Remote;
 import java.rmi.RemoteException;
 
-/** What the server has to offer. */
+/** The remote interface of the server. */
 public interface Store extends Remote {
     /** Its name in the registry. */
     String NAME = "store";
 
     /**
-     * Takes bytes and answers others.
+     * Takes bytes and returns others.
      *
-     * @param hash of the bytes; the call fails if it is not theirs
-     * @param seed what the answer is made of
-     * @param size how long it is to be
+     * @param hash of the bytes; the call fails if it does not match
+     * @param seed of the answer
+     * @param size of the answer in bytes
      */
     byte[] exchange(byte[] bytes, String hash, long seed, int size) throws RemoteException;
 }
