@@ -4,13 +4,13 @@ package org.verbena.erm;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.SendFlags;
 
-/** What a hostile end does, which asks no check of its own for leave. */
+/** The requests of a hostile end, which bypasses its own checks. */
 public final class Trespass {
-    /** How many bytes it writes or reads. */
+    /** The number of bytes that it writes or reads. */
     public static final int BYTES = 64;
 
     /**
-     * What an end knows of a region of the other end's.
+     * The data that an end has about a region of the other end.
      *
      * @param rkey its key
      * @param address of its first byte
@@ -19,7 +19,7 @@ public final class Trespass {
 
     private Trespass() {}
 
-    /** Where a region of the other end's is. */
+    /** The location of a region of the other end. */
     public static Place place(RemoteMemory memory, int theirs) {
         RemoteRegion there = memory.remoteRegion(theirs);
         if (there == null) {
@@ -29,7 +29,8 @@ public final class Trespass {
     }
 
     /**
-     * Posts a write to a place, or a read from it; how it ends is the next completion of {@link RemoteMemory#copies()}.
+     * Posts a write to a place, or a read from it; the next completion has the result, see {@link
+     * RemoteMemory#copies()}.
      *
      * @param own {@value #BYTES} bytes at least
      */

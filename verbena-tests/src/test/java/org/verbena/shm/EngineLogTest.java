@@ -16,7 +16,7 @@ import org.verbena.shm.layout.EngineLog;
 import org.verbena.tests.faults.Logged;
 import org.verbena.tests.faults.Wait;
 
-/** What the engine says reaches the logger that the documents name, and does no harm if it cannot be said. */
+/** Messages of the engine reach the documented logger, and a failing logger does no harm. */
 class EngineLogTest {
     private static final String NAME = "org.verbena.shm";
     private static final Duration INTERVAL = Duration.ofMillis(1100);
@@ -41,7 +41,7 @@ class EngineLogTest {
             for (int i = 0; i < 1000; i++) {
                 EngineLog.logSometimes(Level.WARNING, "again", cause);
             }
-            long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds(); // none, as a rule
+            long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds(); // usually none
             assertThat(log.messages()).hasSizeBetween(1, 1 + (int) seconds).containsOnly("again");
             Wait.during(INTERVAL);
             EngineLog.logSometimes(Level.WARNING, "and again", cause);

@@ -33,8 +33,8 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A process that connects as others do and then writes nonsense into all that its victim reads, and sends nonsense on
- * every socket that it has. One session a seed; what it does follows from the seed.
+ * A process that connects normally and then writes garbage into all memory that its victim reads, and sends garbage on
+ * all its sockets. One session per seed, which determines its actions.
  */
 final class HostilePeer {
     private static final int FEW = 200;
@@ -79,17 +79,17 @@ final class HostilePeer {
             return;
         }
         // the queue pair is closed first: its hazard may be garbage by then, and closing the context would wait for the
-        // transfer that it tells of
+        // transfer that it names
         try (Node node = Node.open(); QueuePair qp = node.queuePair()) {
             MemoryRegion memory = node.allocate(Traffic.BYTES);
-            // an odd seed tells the victim not to check what it gets
+            // an odd seed tells the victim not to check received data
             Traffic t = new Traffic(qp, memory, seed * 2 + 1, false);
             try (Connection c = node.connect(qp, port, t.address())) {
                 t.begin(c.privateData());
                 attack((ShmContext) node.context, qp, t, node.cq);
             }
         } catch (VerbsException | IllegalStateException e) {
-            // the victim has ended the session before we were through, which is its right
+            // the victim has ended the session before we were finished, which it may do
         } finally {
             files.forEach(Fd::close);
         }
@@ -97,7 +97,7 @@ final class HostilePeer {
 
     private void attack(ShmContext context, QueuePair qp, Traffic t, CompletionQueue cq) throws Exception {
         Session session = context.control().sessions().getFirst();
-        for (int i = 0; i < random.nextInt(60); i++) { // some honest work first
+        for (int i = 0; i < random.nextInt(60); i++) { // some valid traffic first
             t.step();
             t.poll(cq);
         }
@@ -117,7 +117,7 @@ final class HostilePeer {
 
     // ---- memory
 
-    /** A number as programs get them wrong. */
+    /** A number of the kind that buggy programs use. */
     private long odd(long usual) {
         return switch (random.nextInt(10)) {
             case 0 -> 0;
@@ -133,7 +133,7 @@ final class HostilePeer {
         };
     }
 
-    /** Writes into the adapter: where the victim looks, and elsewhere. */
+    /** Writes into the adapter: where the victim reads, and elsewhere. */
     private void words(ShmContext context, QueuePair qp, int count) {
         long base = context.adapter().base();
         long entry = base + AdapterLayout.qpEntry(qp.number());
@@ -156,7 +156,7 @@ final class HostilePeer {
         }
     }
 
-    /** Commits what nobody has sent. */
+    /** Commits entries that nobody has sent. */
     private void lane(Session session, QueuePair qp) {
         long said = session.ownLanes().entry(((ShmQueuePair) qp).peerNumber());
         long offset = RawMemory.getLong(said + LaneLayout.LANE_OFFSET);
@@ -204,7 +204,7 @@ final class HostilePeer {
         }
     }
 
-    /** Of the right form as often as not, so that what is behind the form is reached too. */
+    /** Well-formed half of the time, so that the code behind the format checks is reached too. */
     private MemorySegment message() {
         return switch (random.nextInt(12)) {
             case 0 -> new ControlMessage.Writer(ControlMessage.MEMORY).putLong(random.nextInt(3)).putLong(odd(4096))
@@ -275,7 +275,7 @@ final class HostilePeer {
         return f;
     }
 
-    /** More than the victim can take at once, without ever reading its answers. */
+    /** More than the victim can handle at once, without ever reading its answers. */
     private void flood(Session session) throws LinuxException {
         int kind = random.nextInt(5);
         Fd memory = Memfd.create("hostile", 4096);
@@ -314,7 +314,7 @@ final class HostilePeer {
 
     // ---- greetings
 
-    /** Knocks at the victim's door with a wrong greeting. */
+    /** Connects to the victim with a wrong greeting. */
     private void greet() throws Exception {
         try (UnixSocket s = UnixSocket.connect("verbena-shm/" + Long.toHexString(victim))) {
             s.setNonBlocking(true);

@@ -30,9 +30,9 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A process that serves whoever connects, each on a thread with a queue pair and a domain of its own, and never
- * believes its peers. What a peer has no right to is filled with a pattern and looked after. Each service has to end
- * when its connection does: a hang is said, and so is everything that must not be.
+ * A process that serves every peer that connects, each on its own thread with its own queue pair and domain, and never
+ * trusts its peers. Memory that a peer has no right to is filled with a pattern and checked. Each service has to end
+ * when its connection does: a hang is reported, like every other violation.
  */
 final class VictimPeer {
     private static final int CANARY = 1 << 20;
@@ -104,7 +104,10 @@ final class VictimPeer {
         }
     }
 
-    /** A service closes what it made from the context by itself, so that the context can only be closed after all of them. */
+    /**
+     * A service closes the objects that it created from the context itself, so that the context can only be closed
+     * after all of them.
+     */
     private void close() throws VerbsException, InterruptedException {
         listener.close();
         accepting.join();
@@ -170,7 +173,7 @@ final class VictimPeer {
         }
     }
 
-    /** The words of our own directory entry that say who we are and where our ring is. */
+    /** The words of our own directory entry with our identity and the location of our ring. */
     private long[] words(QueuePair qp) {
         long e = ((ShmContext) node.context).adapter().base() + AdapterLayout.qpEntry(qp.number());
         return new long[] {RawMemory.getLong(e + AdapterLayout.QP_RING), RawMemory.getLong(

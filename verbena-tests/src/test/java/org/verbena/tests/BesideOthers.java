@@ -11,8 +11,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * Of a class whose tests start processes and wait for them, and leave nothing different in this one: it runs beside those
- * that are not of the kind, one at a time.
+ * Marks a class whose tests start processes and wait for them, and change nothing in this one: such classes run one at
+ * a time, beside other classes.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

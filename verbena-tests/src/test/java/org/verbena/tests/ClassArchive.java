@@ -15,17 +15,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * An archive of loaded and linked classes that processes of tests start from, which takes half of the processor time of a short one.
- * Each kind has a folder in the folder of the build, where the first start that can use it makes it of what a training run loads.
+ * An archive of loaded and linked classes that processes of tests start from, which takes half of the processor time of
+ * a short one. Each kind has a folder in the folder of the build, where the first start that can use the archive
+ * creates it from the classes that a training run loads.
  *
- * <p>The JVM passes over an archive that does not fit, without a word.
+ * <p>The JVM silently ignores an archive that does not match.
  */
 public final class ClassArchive {
     private static final int LONGEST_SECONDS = 120;
 
     private final Path folder;
 
-    /** Of a kind of processes. */
+    /** The archive of one kind of process. */
     public ClassArchive(String kind) {
         folder = target().resolve("class-archive").resolve(kind);
     }
@@ -42,17 +43,17 @@ public final class ClassArchive {
         return Path.of(ClassArchive.class.getProtectionDomain().getCodeSource().getLocation().getPath()).getParent();
     }
 
-    /** Where the archive and what it is made of are. */
+    /** The folder of the archive and of its list of classes. */
     public Path folder() {
         return folder;
     }
 
-    /** The archive of these files and this JDK; made if it is not there. */
+    /** The archive for these files and this JDK; created if it is missing. */
     public Path of(List<Path> files, Making making) {
         try {
             Files.createDirectories(folder);
             Path archive = folder.resolve(name(files));
-            // another JVM with tests may be about to make the same
+            // another JVM with tests may be about to create the same
             try (FileChannel c = FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE,
                     StandardOpenOption.WRITE); FileLock _ = c.lock()) {
                 if (!Files.exists(archive)) {
@@ -86,7 +87,7 @@ public final class ClassArchive {
         return Integer.toHexString(s.toString().hashCode()) + ".archive";
     }
 
-    /** Runs a step of the making. */
+    /** Runs one step of the creation. */
     public void run(List<String> before, List<String> options, List<String> program)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(before);

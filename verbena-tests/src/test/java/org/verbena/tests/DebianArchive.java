@@ -12,11 +12,11 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A suite of Debian's archive, at the address that the machine's own apt configuration names, with lists of its own: so
- * nothing of the machine's changes, and no root is needed.
+ * A suite of Debian's archive, at the address in the apt configuration of the machine, with its own package lists: so
+ * nothing on the machine changes, and root is not needed.
  */
 public final class DebianArchive {
-    /** What is wanted of it: {@code deb} or {@code deb-src}. */
+    /** The part of it to use: {@code deb} or {@code deb-src}. */
     public enum Kind {
         BINARIES("deb"), SOURCES("deb-src");
 
@@ -42,26 +42,26 @@ public final class DebianArchive {
         Files.createDirectories(state.resolve("lists/partial"));
         Path list = state.resolve("sources.list");
         Files.writeString(list, line(archive, suite, kind) + "\n");
-        // Without the status of what is installed here, dependencies are those of an empty machine.
+        // Without the status of installed packages, dependencies are those of an empty machine.
         options = List.of("-qq", "-o", "Dir::Etc::SourceList=" + list, "-o", "Dir::Etc::SourceParts=/dev/null", "-o",
                 "Dir::State::Lists=" + state.resolve("lists"), "-o", "Dir::Cache=" + state.resolve("cache"), "-o",
                 "Dir::State::status=/dev/null", "-o", "APT::Sandbox::User=");
-        get("-o", "APT::Update::Error-Mode=any", "update"); // else a network that is not there is a warning only
+        get("-o", "APT::Update::Error-Mode=any", "update"); // else a missing network is only a warning
     }
 
-    /** What {@code apt-get} prints, run in the folder for the lists. */
+    /** The output of {@code apt-get}, run in the folder for the lists. */
     public String get(String... arguments) throws IOException, InterruptedException, Unavailable {
         return run(state, command("apt-get", arguments));
     }
 
-    /** Fetches a file of which this is the hash; false if the archive has none. */
+    /** Fetches the file with this hash; false if the archive has none. */
     public static boolean download(String uri, Path file, String sha256)
             throws IOException, InterruptedException, Unavailable {
         return output(file.toAbsolutePath().getParent(), "/usr/lib/apt/apt-helper", "-qq", "-o", "APT::Sandbox::User=",
                 "download-file", uri, file.toString(), "SHA256:" + sha256).code == 0;
     }
 
-    /** These packages and all that they depend on. */
+    /** These packages and all their dependencies. */
     public List<String> withDependencies(List<String> packages)
             throws IOException, InterruptedException, Unavailable {
         List<String> arguments = new ArrayList<>(List.of("-s", "--no-install-recommends", "install"));
@@ -70,7 +70,7 @@ public final class DebianArchive {
                 m -> m.group(1)).toList();
     }
 
-    /** The first package that this one depends on and that is named so. */
+    /** The first dependency of this package with this name. */
     public String dependency(String name, String regex) throws IOException, InterruptedException, Unavailable {
         Matcher m = Pattern.compile("Depends: (" + regex + ")").matcher(run(state, command("apt-cache", "depends",
                 name)));
@@ -127,7 +127,7 @@ public final class DebianArchive {
                 + " main";
     }
 
-    /** What a command prints; one that fails, or is not here, is {@link Unavailable}. */
+    /** The output of a command; a failing or missing command is {@link Unavailable}. */
     public static String run(Path where, String... command) throws IOException, InterruptedException, Unavailable {
         Output o = output(where, command);
         if (o.code != 0) {

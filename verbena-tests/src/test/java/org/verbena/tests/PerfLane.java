@@ -10,7 +10,10 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** A class as those of {@link BesideOthers}, whose processes are commands that measure: one at a time, beside the other lanes. */
+/**
+ * Like {@link BesideOthers}, for classes whose processes are commands that measure: one at a time, beside the other
+ * lanes.
+ */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Execution(ExecutionMode.CONCURRENT)

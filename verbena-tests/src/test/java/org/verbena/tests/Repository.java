@@ -4,7 +4,7 @@ package org.verbena.tests;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Where the sources are. */
+/** The location of the sources. */
 public final class Repository {
     private Repository() {}
 

@@ -22,11 +22,11 @@ import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.sockets.VerbenaSockets;
 
 /**
- * The two processes of {@link ManyIdleConnectionsTest}. Without arguments the server, which echoes by one selector; with a
- * port and a number, the client of so many connections. Both answer lines of standard input.
+ * The two processes of {@link ManyIdleConnectionsTest}. Without arguments the server, which echoes by one selector;
+ * with a port and a number, the client with this many connections. Both answer lines of standard input.
  */
 final class IdleConnections {
-    /** As many as are opened before the next are: who connects waits for nobody to agree. */
+    /** The number of connections in a batch: connecting does not wait for a handshake. */
     private static final int AT_ONCE = 500;
     private static final long PAUSE_MILLIS = 2;
 
@@ -67,7 +67,7 @@ final class IdleConnections {
                 while (c.getOption(VerbenaSocketOptions.TRANSPORT).equals("undecided")) {
                     Thread.sleep(PAUSE_MILLIS);
                 }
-                while (!isByRing(c) && c.fallbackReason().isEmpty()) { // what comes finds the way into the ring
+                while (!isByRing(c) && c.fallbackReason().isEmpty()) { // later bytes go into the ring
                     talk(c);
                 }
             }

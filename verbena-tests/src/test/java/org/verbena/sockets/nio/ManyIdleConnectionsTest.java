@@ -15,25 +15,25 @@ import org.verbena.tests.faults.Child;
 import org.verbena.tests.faults.Proc;
 import org.verbena.tests.faults.Wait;
 
-/** Ten thousand connections between two processes, all by rings, of which a few have something to say. */
+/** Ten thousand connections between two processes, all using rings, of which a few carry data. */
 @Timeout(600)
 class ManyIdleConnectionsTest {
     private static final int WANTED = 10_000;
-    /** Beside those of the connections, with those that wait for the other end to agree. */
+    /** Descriptors beside those of the connections, including those of handshakes in progress. */
     private static final int OTHER_DESCRIPTORS = 2000;
     private static final int ROUNDS = 3000;
     /** The connections that were ready a moment ago, the one that is, and again after a wait that was too short. */
     private static final int LOOKS = 4 * (ActiveKeys.WATCHED + 2);
     private static final Duration IDLE = Duration.ofSeconds(3);
     private static final int TRIES = 20;
-    /** Of the processor, of a process that is idle: what its JVM does by itself. */
+    /** Processor time of an idle process: the background work of its JVM. */
     private static final int MOST_IDLE_PERCENT = 5;
     private static final int HEAP_MIB = 96;
-    /** Control block and ring of a connection, of both ends: what a process writes at the other it has mapped. */
+    /** Control block and ring of a connection, of both ends: a process maps the memory that it writes at the other. */
     private static final long RING_BYTES = 2L * (4096 + 128);
     private static final long MOST_BYTES = 24 << 10;
 
-    /** As many as descriptors allow. */
+    /** As many connections as descriptors allow. */
     private static int connections() throws IOException {
         String limit = Files.readAllLines(Path.of("/proc/self/limits")).stream().filter(l -> l.startsWith(
                 "Max open files")).findFirst().orElseThrow().split(" +", -1)[4];
@@ -45,8 +45,8 @@ class ManyIdleConnectionsTest {
     }
 
     /**
-     * Without polling, which looks at the same few keys again and again as long as the machine pleases; and with patience, for
-     * on a machine that is busy many are to agree at the same time.
+     * Without polling, which examines the same few keys for an undetermined time; and with a long timeout, since on a
+     * busy machine many handshakes run at the same time.
      */
     private static Child start(Object... arguments) throws IOException {
         return Child.of(IdleConnections.class).option("-Xmx" + HEAP_MIB + "m", "-Dverbena.spin=0",
@@ -101,7 +101,7 @@ class ManyIdleConnectionsTest {
         assertThat(grown / connections).as("resident bytes of each connection").isLessThan(MOST_BYTES);
     }
 
-    /** What a process has to do after its start comes to an end, whenever that is. */
+    /** The start-up work of a process ends at some time. */
     private static void checkIdle(Child server, Child client) throws Exception {
         long most = IDLE.toMillis() * MOST_IDLE_PERCENT / 100;
         long ofServer = Long.MAX_VALUE;

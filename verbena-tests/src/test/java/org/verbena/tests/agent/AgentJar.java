@@ -20,7 +20,7 @@ import java.util.zip.ZipOutputStream;
 
 import javax.tools.ToolProvider;
 
-/** The agent's jar as the build has made it, or, where it has compiled only, as it would make it. */
+/** The jar of the agent from the build, or, if the build has only compiled, one that is created in the same way. */
 public final class AgentJar {
     private static final List<String> MODULES = List.of("linux", "verbs", "shm", "roce", "sockets");
 
@@ -48,7 +48,7 @@ public final class AgentJar {
                 .map(Path::of).findFirst().orElseThrow(() -> new AssertionError("no " + module + " on the class path"));
     }
 
-    /** A jar of a folder or jar of classes, of the files whose path is wanted. */
+    /** A jar with the selected files of a folder or jar of classes. */
     static Path copy(Path classes, Path jar, Predicate<String> wanted) throws IOException {
         try (OutputStream file = Files.newOutputStream(jar); ZipOutputStream out = new ZipOutputStream(file)) {
             add(out, classes, "", wanted);

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.tests.ProgramLane;
 
-/** {@code -javaagent:verbena-agent.jar} in programs that know nothing of it, each in a process of its own. */
+/** {@code -javaagent:verbena-agent.jar} in programs that know nothing of it, each in its own process. */
 @ProgramLane
 class AgentTest {
     private static final String OURS = "org.verbena.sockets.VerbenaSelectorProvider";
@@ -70,7 +70,7 @@ class AgentTest {
                 .isEqualTo(new AgentRun(0, "file true sendFile\n", ACTIVE));
     }
 
-    /** Policies that are asked about all callers on the stack see the program, as if the JDK's own classes did it. */
+    /** Policies that check all callers on the stack see the program, as if the classes of the JDK did the call. */
     @Test
     void policyAllowsTheImplementationEverything() throws Exception {
         assertThat(run(List.of(agent("quiet")), "domain", "wait")).isEqualTo(new AgentRun(0, "domain true\n", ""));
@@ -156,7 +156,7 @@ class AgentTest {
         }
     }
 
-    /** Older ones load these two, to say that they are too old; the rest is for Java 25. */
+    /** Older JVMs load these two classes, to report that they are too old; the rest is for Java 25. */
     @ParameterizedTest
     @CsvSource({"Premain, 52", "SocketHook, 52", "Activation, 69"})
     void premainClassIsCompiledForJava8(String name, int major) throws Exception {
@@ -233,7 +233,7 @@ class AgentTest {
 
     // ---- programs that ship Verbena
 
-    /** A Verbena of the program's own that says it is new enough, and fails where it is asked for sockets. */
+    /** A Verbena shipped by the program that reports a sufficient version, and fails when it is asked for sockets. */
     private static Path broken(String name, String provider, String sockets) throws Exception {
         Path source = Files.createDirectories(dir.resolve(name + "/source"));
         Path made = Files.createDirectories(dir.resolve(name + "/classes"));
@@ -307,7 +307,7 @@ class AgentTest {
                 .isEqualTo(new AgentRun(0, "provider " + OURS + "\nunnamed false\necho hello\n", line));
     }
 
-    /** A program that names its own Verbena by the JDK's property has what that needs of the agent. */
+    /** A program that sets its own Verbena by the JDK property gets what that needs from the agent. */
     @Test
     void verbenaOfTheProgramMayBeSetByTheJdkProperty() throws Exception {
         assertThat(run(List.of("--illegal-native-access=deny", agent(""),
@@ -317,7 +317,7 @@ class AgentTest {
                         "verbena: not active: this program has a selector provider of its own, " + OURS + "\n"));
     }
 
-    /** Nothing but the JDK's own property: what is wrong stops the first channel, what nobody knows is said. */
+    /** Only the JDK property: an invalid value fails the first channel, an unknown property is reported. */
     @Test
     void propertiesAreReadWithoutTheAgent() throws Exception {
         List<String> options = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "--add-exports",

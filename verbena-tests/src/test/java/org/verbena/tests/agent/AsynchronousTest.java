@@ -28,7 +28,7 @@ class AsynchronousTest {
     private static final int MESSAGES = 400;
     private static final int BYTES = 10_000;
     private static final long PAYLOAD = (long) CONNECTIONS * MESSAGES * BYTES;
-    /** On a machine that is busy the two ends take long to find each other. */
+    /** On a busy machine the handshake of the two ends takes long. */
     private static final String PATIENT = "stream.delay=0,stream.patience=60000,";
 
     @TempDir static Path dir;
@@ -77,7 +77,7 @@ class AsynchronousTest {
         talk(PATIENT + "summary=" + server, PATIENT + "summary=" + client);
         for (Path file : List.of(server, client)) {
             JsonNode l = summary(file);
-            JsonNode connections = l.get("connections"); // of those that are closed some may not be released yet
+            JsonNode connections = l.get("connections"); // some of the closed ones may not be released yet
             assertThat(connections.get("opened").intValue()).isEqualTo(CONNECTIONS);
             assertThat(connections.get("stream").intValue()).isEqualTo(CONNECTIONS);
             for (String way : List.of("sent", "received")) {
@@ -136,7 +136,7 @@ class AsynchronousTest {
         assertThat(provider()).isEqualTo(JDKS + " true\n");
     }
 
-    /** Nothing but the JDK's own property. */
+    /** Only the JDK property. */
     @Test
     void propertySufficesWithoutTheAgent() throws Exception {
         List<String> path = new ArrayList<>(List.of(program.classes().toString()));

@@ -15,9 +15,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.tests.ProgramLane;
 
 /**
- * A policy of another agent that judges the immediate caller of the JDK's methods, and knows the modules of the JVM's start
- * alone, as Elasticsearch's entitlements do: what it allows the program works, and what it refuses is refused, as without
- * Verbena.
+ * A policy of another agent that judges the immediate caller of the JDK's methods, and knows the modules of the JVM's
+ * start alone, like Elasticsearch's entitlements: calls of the program that it allows work, and those that it refuses
+ * are refused, as without Verbena.
  */
 @ProgramLane
 class CallerPolicyTest {
@@ -70,7 +70,9 @@ class CallerPolicyTest {
         assertThat(said(false, List.of("-javaagent:" + judge), "judge", "talk")).isEqualTo(refused());
     }
 
-    /** It looks at the process's selector provider before it judges, as Elasticsearch's does: by that Verbena is active. */
+    /**
+     * It reads the selector provider of the process before it decides, like Elasticsearch: Verbena is active by then.
+     */
     @Test
     void policySetBeforeTheFirstChannelSeesTheProgram() throws Exception {
         assertThat(said(true, verbenaFirst(), "judge", "talk")).isEqualTo(all("jdk"));
@@ -87,7 +89,7 @@ class CallerPolicyTest {
         assertThat(said(false, verbenaFirst(), "talk", "judge", "talk")).isEqualTo(both);
     }
 
-    /** A program that begins under a policy is not ended by what that refuses the agent. */
+    /** A program that starts under a policy does not fail because of calls of the agent that the policy refuses. */
     @Test
     void policySetBeforeTheAgentSeesTheProgram() throws Exception {
         for (boolean allows : new boolean[] {true, false}) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.ProgramLane;
 
-/** What fails while a program opens its first socket leaves it all sockets that it has without Verbena. */
+/** A failure while a program opens its first socket leaves it all sockets that it has without Verbena. */
 @ProgramLane
 class FirstSocketTest {
     /** More than {@code NoThreads} leaves free. */

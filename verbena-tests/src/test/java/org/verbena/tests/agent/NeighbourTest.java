@@ -60,7 +60,10 @@ class NeighbourTest {
         return List.of("-javaagent:" + neighbour + "=early", "-javaagent:" + jar + "=quiet");
     }
 
-    /** What the program says, by whose new sockets are, and what listeners accept into. */
+    /**
+     * The expected output of the program, by the implementation of new sockets and of sockets that listeners accept
+     * into.
+     */
     private static List<String> said(String client, String early, String later, String listens) {
         return List.of("early 7 " + client + " " + early, "later 7 " + client + " " + later,
                 "new 7 " + client + " " + listens, "timed java.net.SocketTimeoutException: Accept timed out",
@@ -104,7 +107,7 @@ class NeighbourTest {
         return all;
     }
 
-    /** Open listeners of either kind go on whichever of the changes is gone, and so do connections. */
+    /** Open listeners of either kind, and connections, keep working whichever of the patches is removed. */
     @ParameterizedTest
     @ValueSource(strings = {SERVER, IMPL, SERVER + "," + IMPL, IMPL + "," + SERVER})
     void removedPatchesLeaveOpenChannelsWorking(String types) throws Exception {
@@ -116,7 +119,7 @@ class NeighbourTest {
                 .isEqualTo(twice(before, said(client, later, later, client)));
     }
 
-    /** With a listener of the JDK's from before, after whose agent another one takes the changes back. */
+    /** With an earlier listener of the JDK; an agent that is loaded later removes the patches. */
     @ParameterizedTest
     @ValueSource(strings = {SERVER, IMPL, SERVER + "," + IMPL})
     void earlierListenersKeepWorking(String types) throws Exception {
@@ -128,7 +131,7 @@ class NeighbourTest {
                 said(client, "jdk", accepted, client.equals("jdk") ? "jdk" : accepted)));
     }
 
-    /** What has been taken back by then is in the line that the agent prints. */
+    /** Patches that have been removed by then are named in the line that the agent prints. */
     @Test
     void logLineNamesWhatTheJdkHandlesAgain() throws Exception {
         AgentRun r = AgentRun.of(command(List.of("-javaagent:" + jar, "-javaagent:" + neighbour + "=" + SERVER + ";"

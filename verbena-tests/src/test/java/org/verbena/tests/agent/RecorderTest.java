@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.BesideOthers;
 
-/** The recorder's events of sockets are those that the JDK's own sockets leave, whatever carries the bytes. */
+/** The socket events in a recording are the same as with the sockets of the JDK, whatever carries the bytes. */
 @BesideOthers
 class RecorderTest {
     @TempDir static Path dir;
@@ -57,7 +57,7 @@ class RecorderTest {
                 .isEqualTo(said(List.of()));
     }
 
-    /** While nobody records, what stands for the JDK's own methods is not looked for. */
+    /** Without a recording, the replacements of the JDK methods are not looked up. */
     @Test
     void nothingIsLoadedBeforeARecordingStarts() throws Exception {
         Path loaded = dir.resolve("loaded");

@@ -26,8 +26,8 @@ import org.verbena.linux.NetworkLinks;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /**
- * What a network does to connections by RoCE: packets are lost, and somebody in between takes the connection and makes
- * another. Each byte arrives all the same.
+ * Network faults of connections over RoCE: packets are lost, and a proxy splits the connection in two. Every byte still
+ * arrives.
  */
 @Timeout(300)
 class RemoteFaultsTest {
@@ -90,7 +90,7 @@ class RemoteFaultsTest {
             Bpf.instruction(EXIT, 0, 0, 0, 0)}, "Apache-2.0");
     }
 
-    /** Of what an interface in the calling thread's namespace receives, one packet in a hundred is lost. */
+    /** Drops one in a hundred packets that an interface in the namespace of the calling thread receives. */
     private static Fd lossAt(Fd program, String device) throws Exception {
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
             return Bpf.attach(program, NetworkLinks.index(netlink, device.substring("roce_".length())),
@@ -126,7 +126,7 @@ class RemoteFaultsTest {
         assertThat(summary("lossy-server").get("bytes").get("received_by_ring").intValue()).isEqualTo(16 * PIECE);
     }
 
-    // ---- somebody in between
+    // ---- a proxy in between
 
     private static void copy(SocketChannel from, SocketChannel to) {
         ByteBuffer buffer = ByteBuffer.allocate(64 << 10);
@@ -140,11 +140,11 @@ class RemoteFaultsTest {
             }
             to.shutdownOutput();
         } catch (IOException e) {
-            // the ends notice what is missing
+            // the ends detect the missing bytes
         }
     }
 
-    /** Takes one connection and makes another, in the namespace of the calling thread. */
+    /** Accepts one connection and opens another, in the namespace of the calling thread. */
     private static void relay(ServerSocketChannel listener, InetSocketAddress to) {
         Thread.ofPlatform().daemon().name("relay").start(() -> {
             try (SocketChannel in = listener.accept(); SocketChannel out = SocketChannel.open(to)) {

@@ -37,13 +37,13 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Speaks of sessions between two hosts as no Verbena does, byte by byte as docs/stream.md has them. As a client it has an
- * honest connection too, by the agent, on whose device it asks; a line for each thing that it does says how it ended.
+ * Violates the protocol of sessions between two hosts, byte by byte according to docs/stream.md. As a client it also
+ * has a valid connection through the agent, whose device it uses; it prints the result of each action in a line.
  */
 final class RemoteIntruder {
-    /** What an honest connection brings at a time. */
+    /** The bytes that a valid connection carries at a time. */
     static final int BYTES = 100_000;
-    /** How often it does. */
+    /** The number of repetitions. */
     static final int ROUNDS = 5;
 
     private static final int MAGIC = 0x5642_5352;
@@ -58,7 +58,7 @@ final class RemoteIntruder {
     private static final int NOTHING = -2;
     private static final Map<String, String> RESULTS = new TreeMap<>();
 
-    /** Where things lie in its memory. */
+    /** Offsets in its memory. */
     private static final int HEADER = 0;
     private static final int BLOCK = 4096;
     private static final int RING = 8192;
@@ -89,13 +89,13 @@ final class RemoteIntruder {
         }
     }
 
-    /** How something ended; all of it is said once more, in order, at the end. */
+    /** The result of an action; all results are printed once more, in order, at the end. */
     private static synchronized void say(String what, String how) {
         System.out.println(what + " " + how);
         RESULTS.put(what, how);
     }
 
-    // ---- what is said
+    // ---- output
 
     private static int fold(InetAddress address) {
         int all = 0;
@@ -145,7 +145,7 @@ final class RemoteIntruder {
             return this;
         }
 
-        /** Says something, and what is said to it then. */
+        /** Sends a message, and returns the answer. */
         String answer(byte[] letter) throws InterruptedException {
             check(qp.receiveQueue().post(1, memory, HEARD, LETTER_BYTES));
             send(letter);
@@ -163,7 +163,7 @@ final class RemoteIntruder {
             }
         }
 
-        /** Waits for it; without receives no completion tells. */
+        /** Waits for the state; without receives no completion reports it. */
         String end() throws VerbsException {
             ConnectionEvent event;
             while ((event = connection.awaitEvent(LONG)) != null) {
@@ -174,7 +174,7 @@ final class RemoteIntruder {
             return "nothing";
         }
 
-        /** What is said to it, or that nobody says anything any more. */
+        /** The answer, or that there is none any more. */
         private String heard() throws InterruptedException {
             for (long end = System.nanoTime() + LONG.toNanos(); System.nanoTime() < end;) {
                 if (cq.startPoll() != 0) {
@@ -285,7 +285,7 @@ final class RemoteIntruder {
         });
     }
 
-    /** Requests that make no sense, or not now. */
+    /** Requests that are invalid, or invalid at this time. */
     private void nonsense(SocketChannel honest) throws Exception {
         InetSocketAddress to = (InetSocketAddress) honest.getRemoteAddress();
         byte[] right = meeting(honest, 1);
@@ -329,8 +329,8 @@ final class RemoteIntruder {
     }
 
     /**
-     * Offers as it should, and takes nothing of what is answered, while the other end has something to write to a ring: the
-     * session takes the connection with it.
+     * Sends a valid offer, and accepts no answer, while the other end has data for a ring: the session ends together
+     * with the connection.
      */
     private void silent(InetSocketAddress server) throws Exception {
         try (SocketChannel channel = SocketChannel.open(server)) {
@@ -339,14 +339,14 @@ final class RemoteIntruder {
             channel.configureBlocking(false);
             int answer;
             long end = System.nanoTime() + LONG.toNanos();
-            do { // TCP brings it back until they have agreed, then doorbells come, or nothing
+            do { // TCP echoes it until the handshake ends, then doorbells arrive, or nothing
                 answer = asked(channel, 100);
             } while (answer != END && System.nanoTime() < end);
             say("silent", s.end() + " " + (answer == END ? "closed" : "open"));
         }
     }
 
-    /** Writes a byte, and what comes then. */
+    /** Writes a byte, and returns what arrives then. */
     private static int asked(SocketChannel channel, long milliseconds) throws InterruptedException {
         ByteBuffer one = ByteBuffer.allocate(1);
         try {
@@ -366,7 +366,7 @@ final class RemoteIntruder {
 
     // ---- as a server
 
-    /** By IPv4 it repeats another nonce, by IPv6 it makes the session and takes no letters. */
+    /** By IPv4 it repeats a wrong nonce, by IPv6 it creates the session and takes no handshake messages. */
     private void answer() throws Exception {
         ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(TAKES_REQUESTS));
         System.out.println("ready");

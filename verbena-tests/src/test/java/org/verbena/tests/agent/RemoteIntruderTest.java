@@ -20,8 +20,8 @@ import org.verbena.tests.cli.RoceNamespaces;
 import org.verbena.tests.faults.Child;
 
 /**
- * Somebody on another host who may use the device, as {@link RemoteIntruder} does: what he says is refused or ends his own
- * session, TCP carries the connections that he says are his, and an honest one by rings goes on.
+ * An intruder on another host with access to the device, see {@link RemoteIntruder}: its messages are refused or end
+ * its own session, TCP carries the connections that it claims, and a valid one over rings continues.
  */
 @ProgramLane
 @Timeout(300)
@@ -29,7 +29,7 @@ class RemoteIntruderTest {
     private static final ObjectMapper MAPPER = new ObjectMapper();
     private static final int PIECE = 1 << 20;
 
-    /** What is asked and said, in order; a refusal is 28, of the application, and its reason. */
+    /** The requests and answers, in order; a refusal is 28, of the application, and its reason. */
     private static final List<String> RESULTS = List.of("again=refused 28 1", "answer=ended", "cut=refused 28 3",
             "elsewhere=refused 28 1", "honest=whole", "noise=refused 28 3", "noise-letter=ended",
             "nothing=refused 28 3", "old=refused 28 2", "other-name=declined 1", "other-session=declined 4",

@@ -27,7 +27,7 @@ class RemoteStreamTest {
     private static final String HASH_BYTES = "32";
     private static final String SERVER = "rules=use stream tcp_server *:* device " + RoceNamespaces.DEVICE_B;
     private static final String CLIENT = "rules=use stream tcp_client *:* device " + RoceNamespaces.DEVICE_A;
-    /** Each byte by what the ends agree upon, or do not. */
+    /** Each byte is carried by the transport that the ends agree on. */
     private static final String WAITS = ",stream.delay=0,stream.wait=60000";
     private static final String PATIENT = ",stream.patience=60000" + WAITS;
     private static final String IMPATIENT = ",stream.patience=1000" + WAITS;
@@ -91,7 +91,7 @@ class RemoteStreamTest {
         carried(summary("server"), 3, "{}", "96", "" + 48 * PIECE);
     }
 
-    /** Sessions are those of addresses: the same two processes have one by each. */
+    /** Sessions belong to addresses: the same two processes have one for each pair. */
     @Test
     void connectionsOverIpv4AndIpv6UseRingsSimultaneously() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("both-server"), "serve", "2"), server -> {
@@ -104,7 +104,7 @@ class RemoteStreamTest {
         carried(summary("both-server"), 2, "{}", "64", "" + 8 * PIECE);
     }
 
-    /** The first connection waits for its time-out, the others ask nobody. */
+    /** The first connection waits for its timeout, the others start no handshake. */
     @Test
     void peerWithoutVerbenaIsReachedByTcp() throws Exception {
         RoceNamespaces.with(() -> talk.start(List.of(), "serve", "2"), server -> {
@@ -149,7 +149,7 @@ class RemoteStreamTest {
         assertThat(summary("left").get("connections").get("stream").intValue()).isOne();
     }
 
-    /** As with TCP: what has arrived is read, then its end or a reset. */
+    /** Like with TCP: bytes that have arrived are read, then the end or a reset. */
     @Test
     void killedClientIsNoticed() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("stays"), "serve", "1"), server -> {

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.ProgramLane;
 
-/** The summary that the agent has programs write at their end, of bytes that are known. */
+/** The summary that the agent writes when a program ends, with known byte counts. */
 @ProgramLane
 class SummaryTest {
     private static final int MESSAGE = 1000;
-    /** On a machine that is busy the two ends take long to find each other. */
+    /** On a busy machine the handshake of the two ends takes long. */
     private static final String PATIENT = "stream.patience=60000,summary=";
     private static final ObjectMapper MAPPER = new ObjectMapper();
 

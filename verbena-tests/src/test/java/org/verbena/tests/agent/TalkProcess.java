@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A program, mostly {@code Talk}, which knows nothing of Verbena, in processes of its own, with the agent and without. */
+/**
+ * A program, mostly {@code Talk}, which knows nothing of Verbena, in separate processes, with the agent and without.
+ */
 public final class TalkProcess implements AutoCloseable {
     private static final int LONGEST_SECONDS = 180;
 
@@ -24,19 +26,19 @@ public final class TalkProcess implements AutoCloseable {
         out = process.inputReader(StandardCharsets.US_ASCII);
     }
 
-    /** What the processes of a test are made from. */
+    /** The class path of the processes of a test. */
     public static final class Program {
         private final Path folder;
         private final Path jar;
         private final Path classes;
         private final String name;
 
-        /** Makes {@code Talk}, in a folder of the test's. */
+        /** Compiles {@code Talk} into a folder of the test. */
         public Program(Path folder) throws IOException {
             this(folder, "Talk");
         }
 
-        /** Makes one of the tests' programs, in a folder of the test's. */
+        /** Compiles one of the programs of the tests into a folder of the test. */
         Program(Path folder, String name) throws IOException {
             this.folder = folder;
             this.name = name;
@@ -65,7 +67,7 @@ public final class TalkProcess implements AutoCloseable {
             return jar;
         }
 
-        /** Where the program's class is. */
+        /** The folder of the class of the program. */
         public Path classes() {
             return classes;
         }
@@ -82,7 +84,7 @@ public final class TalkProcess implements AutoCloseable {
         return line;
     }
 
-    /** Lets it go, and waits for its end. */
+    /** Tells it to end, and waits for that. */
     public void end() throws IOException, InterruptedException {
         process.getOutputStream().close();
         assertThat(process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)).isTrue();

@@ -27,9 +27,9 @@ import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.SocketState;
 import org.verbena.verbs.VerbsException;
 
-/** An application in a process of its own, under Verbena or not. What it prints is kept; it is ended by its handle. */
+/** An application in a separate process, under Verbena or not. Its output is kept; it is ended by its handle. */
 final class App implements AutoCloseable {
-    /** Whose sockets it has. */
+    /** The implementation of its sockets. */
     enum By {
         VERBENA,
         PLAIN
@@ -38,9 +38,9 @@ final class App implements AutoCloseable {
     /** Long enough for a loaded machine; reached only when a test fails. */
     static final Duration LIMIT = Duration.ofSeconds(90);
 
-    /** How long ends that are both Verbena's wait for each other: as long as a loaded machine may take to start a process. */
+    /** The handshake timeout if both ends have Verbena: as long as a loaded machine may take to start a process. */
     private static final int PATIENCE_MILLIS = 30_000;
-    /** Where the other end is plain and so will never appear; shorter than the pauses of all programs. */
+    /** The handshake timeout if the other end is plain and never appears; shorter than the pauses of all programs. */
     private static final int SHORT_PATIENCE_MILLIS = 200;
 
     private static final Duration LOOK = Duration.ofMillis(20);
@@ -64,13 +64,13 @@ final class App implements AutoCloseable {
             try (Stream<String> all = process.inputReader(StandardCharsets.UTF_8).lines()) {
                 all.forEach(lines::add);
             } catch (UncheckedIOException killed) {
-                // the end of the lines, as any other
+                // the end of the lines, like any other
             }
             lines.add(END);
         });
     }
 
-    /** How to start a Java program of verbena-apps, or of what it depends on. */
+    /** Starts a Java program of verbena-apps, or of its dependencies. */
     static final class Java {
         private final Path scratch;
         private final By by;
@@ -86,30 +86,30 @@ final class App implements AutoCloseable {
             this.by = by;
         }
 
-        /** For what a JVM's best compiler would hardly be through with before it is over. */
+        /** For a program that ends before the best compiler of a JVM would pay off. */
         Java quickStart() {
             return option("-XX:TieredStopAtLevel=1");
         }
 
-        /** With these options of the JVM's instead of those for a small program. */
+        /** With these JVM options instead of those for a small program. */
         Java jvm(String... instead) {
             jvm = List.of(instead);
             return this;
         }
 
-        /** For a program that is to find that its other ends are no Verbena, while it has them. */
+        /** For a program that is to detect that its peers are plain, while it is connected. */
         Java withPlainPeers() {
             patience = ",stream.patience=" + SHORT_PATIENCE_MILLIS;
             return this;
         }
 
-        /** As Verbena is unless somebody says otherwise. */
+        /** With the defaults of Verbena. */
         Java withDefaults() {
             patience = "";
             return this;
         }
 
-        /** For a program that cannot pause between its first byte and many: rings carry all if they can. */
+        /** For a program that cannot pause between its first byte and many: rings carry everything if they can. */
         Java fromTheFirstByte() {
             wait = ",stream.wait=" + PATIENCE_MILLIS;
             return this;
@@ -140,7 +140,7 @@ final class App implements AutoCloseable {
         return new Java(scratch, by);
     }
 
-    /** A program that is not Java. */
+    /** A program that is not written in Java. */
     static App command(Path scratch, String... command) throws IOException {
         return start(Path.of(command[0]).getFileName().toString(), Files.createTempDirectory(scratch, "app"), By.PLAIN,
                 List.of(command));
@@ -210,7 +210,7 @@ final class App implements AutoCloseable {
         return all;
     }
 
-    /** When it pauses: it goes on when each connection of those under Verbena has found out what is to carry it. */
+    /** At its pause: it continues when the transport of each connection under Verbena is decided. */
     App go(App... ends) throws IOException, InterruptedException {
         await("paused");
         for (App end : ends) {
@@ -221,7 +221,7 @@ final class App implements AutoCloseable {
         return tell("go");
     }
 
-    /** Waits until it has connections, and none that has still to find out what carries it. */
+    /** Waits until it has connections, and the transport of all is decided. */
     void awaitDecided() {
         List<String> states = new ArrayList<>();
         Wait.until(LIMIT, () -> {
@@ -231,7 +231,7 @@ final class App implements AutoCloseable {
                 p.objects(0).stream().filter(o -> o.type() == ObjectType.CONNECTION).forEach(o -> states.add(o
                         .state()));
             } catch (VerbsException e) {
-                if (e.errno() != Errno.ENOENT && e.errno() != Errno.ETIMEDOUT) { // has only begun, or stands still
+                if (e.errno() != Errno.ENOENT && e.errno() != Errno.ETIMEDOUT) { // has just started, or is stopped
                     throw e;
                 }
             }
@@ -293,7 +293,7 @@ final class App implements AutoCloseable {
         }
     }
 
-    /** What it has written to standard error. */
+    /** Its standard error. */
     String errors() throws IOException {
         return Files.readString(folder.resolve("err"));
     }
@@ -304,7 +304,7 @@ final class App implements AutoCloseable {
                 + String.join("\n", err.subList(0, Math.min(err.size(), SHOWN)));
     }
 
-    /** What its sockets have carried; it has ended, in order. */
+    /** The traffic of its sockets; it has ended normally. */
     Summary summary() throws IOException {
         if (by == By.PLAIN) {
             throw new IllegalStateException(name + " is not under Verbena");

@@ -9,11 +9,11 @@ import java.nio.file.Path;
 import org.verbena.tests.Repository;
 import org.verbena.tests.agent.AgentJar;
 
-/** Where the build has left the applications, and the agent. */
+/** The applications and the agent that the build has created. */
 final class Applications {
     private Applications() {}
 
-    /** The agent's jar is made once a test JVM, if the build has not made it. */
+    /** The jar of the agent is created once per test JVM, if the build has not created it. */
     private static final class Agent {
         static final Path JAR = jar();
 

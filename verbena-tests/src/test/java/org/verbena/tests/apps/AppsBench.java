@@ -18,8 +18,8 @@ import java.util.stream.Stream;
 import org.verbena.tests.apps.App.By;
 
 /**
- * Applications under Verbena beside the same without it, in turns: {@code bench/apps [--rounds=3] [--only=netty|kafka]}. Prints the
- * median of each and their ratio.
+ * Applications under Verbena compared with the same without it, alternating: {@code bench/apps [--rounds=3]
+ * [--only=netty|kafka]}. Prints the median of each and their ratio.
  */
 final class AppsBench {
     private static final String[] JVM = {"-XX:+UseParallelGC", "-Xms1g", "-Xmx1g"};
@@ -62,7 +62,7 @@ final class AppsBench {
     }
 
     private void round(String only, int number) throws Exception {
-        // Who goes first takes turns, too.
+        // The order alternates, too.
         List<By> turns = number % 2 == 0 ? List.of(By.PLAIN, By.VERBENA) : List.of(By.VERBENA, By.PLAIN);
         if (!only.equals("kafka")) {
             for (int connections : CONNECTIONS) {

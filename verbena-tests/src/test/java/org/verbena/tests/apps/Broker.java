@@ -8,7 +8,7 @@ import java.nio.file.Path;
 
 import org.verbena.tests.apps.App.By;
 
-/** A Kafka broker that is its own controller (KRaft), in a folder of its own, at ports that are kept for it. */
+/** A Kafka broker that is its own controller (KRaft), in its own folder, at ports that are reserved for it. */
 final class Broker implements AutoCloseable {
     private static final String CLUSTER = "4L6g3nShT-eMCtK--X86sw";
 
@@ -80,7 +80,7 @@ final class Broker implements AutoCloseable {
         return "127.0.0.1:" + port();
     }
 
-    /** Gives the ports back; the broker has ended. */
+    /** Releases the ports; the broker has ended. */
     @Override
     public void close() throws IOException {
         port.close();

@@ -15,8 +15,9 @@ import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 
 /**
- * Two processes that talk by {@code java.net.Socket}: RMI at both ends, {@code HttpURLConnection} at one of them. Hashes of
- * all that comes are compared. Both libraries make connections when they like to, which so wait for rings themselves.
+ * Two processes that communicate through {@code java.net.Socket}: RMI at both ends, {@code HttpURLConnection} at one of
+ * them. Hashes of all received data are compared. Both libraries open connections on their own, which therefore wait
+ * for rings themselves.
  */
 @ProgramLane
 class ClassicSocketAppsTest {

@@ -32,7 +32,7 @@ import org.verbena.tests.cli.CopyFiles;
 class HttpTest {
     private static final String LOAD = "org.verbena.apps.http.HttpLoad";
     private static final String LARGE = "large";
-    /** For what goes by TCP, of which a little shows as much. */
+    /** For transfers over TCP, where a small amount suffices. */
     private static final String MEDIUM = "medium";
 
     @TempDir static Path dir;
@@ -57,7 +57,7 @@ class HttpTest {
         return server(App.java(dir, by), kind, more);
     }
 
-    /** Whose clients are no Verbena, or that is none itself. */
+    /** A server with plain clients, or a plain server. */
     private static App serverByTcp(By by, String kind, Object... more) throws Exception {
         return server(App.java(dir, by).withPlainPeers(), kind, more);
     }
@@ -72,7 +72,7 @@ class HttpTest {
         return get(App.java(dir, by), client, url, parallel, LARGE, count, more);
     }
 
-    /** What goes by TCP: a smaller file, and a client that is over sooner. */
+    /** Transfers over TCP: a smaller file, and a shorter client. */
     private static App getByTcp(By by, String client, String url, int parallel, int count) throws Exception {
         return get(App.java(dir, by).quickStart().withPlainPeers(), client, url, parallel, MEDIUM, count);
     }
@@ -93,7 +93,7 @@ class HttpTest {
         return "http://127.0.0.1:" + server.awaitInt("port");
     }
 
-    /** Lets a client go on when its connections are decided. */
+    /** Lets a client continue when its connections are decided. */
     private static App done(App client, App server) throws Exception {
         return done(client.go(client, server));
     }
@@ -186,7 +186,7 @@ class HttpTest {
         }
     }
 
-    /** What is sent is held up until the server knows that the other end is no Verbena. */
+    /** Sent data wait until the server knows that the other end is plain. */
     private static void downAndUp(App server, String url, List<String> curl) throws Exception {
         Path copy = dir.resolve("copy");
         try (App down = App.command(dir, with(curl, "-o", copy.toString(), url + "/" + MEDIUM))) {

@@ -16,7 +16,7 @@ import org.verbena.tests.apps.App.By;
 import org.verbena.tests.faults.Proc;
 import org.verbena.tests.faults.Wait;
 
-/** Applications that have connections and nothing to do use no more processor time under Verbena than without it. */
+/** Idle applications with connections use no more processor time under Verbena than without it. */
 class IdleAppsTest {
     private static final Duration LONGEST = Duration.ofSeconds(45);
     private static final Duration MEASURED = Duration.ofSeconds(6);
@@ -28,9 +28,9 @@ class IdleAppsTest {
 
     private record Couple(App verbena, App plain) {}
 
-    /** All of them in the same seconds, so that what the machine does besides meets all. */
+    /** All of them in the same seconds, so that other load on the machine affects all. */
     private static void compare(Couple... couples) {
-        // what a program has to do after its start comes to an end, whenever that is
+        // the start-up work of a program ends at some time
         List<String> more = List.of("nothing was measured");
         for (long end = System.nanoTime() + LONGEST.toNanos(); !more.isEmpty() && System.nanoTime() - end < 0;) {
             more = measure(couples);
@@ -38,7 +38,7 @@ class IdleAppsTest {
         assertThat(more).isEmpty();
     }
 
-    /** Those that use more than they should, in words. */
+    /** Descriptions of those that use more than they should. */
     private static List<String> measure(Couple... couples) {
         List<String> more = new ArrayList<>();
         List<long[]> before = Stream.of(couples).map(IdleAppsTest::cpuMillis).toList();

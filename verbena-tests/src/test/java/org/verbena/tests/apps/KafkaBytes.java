@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.SplittableRandom;
 
-/** The records of the program {@code KafkaRecords}, for kcat: a file to send, and what it has written of those that came. */
+/** The records of the program {@code KafkaRecords}, for kcat: a file to send, and the file with received records. */
 final class KafkaBytes {
     /** Between the records of a file; in none of them. */
     static final String DELIMITER = "--8ad1e3--";
@@ -39,7 +39,7 @@ final class KafkaBytes {
         return file;
     }
 
-    /** Each record is there, whole, once. The file has a size of 4 bytes, big end first, before each. */
+    /** Checks that each record is there, complete, once. The file has a size of 4 bytes, big end first, before each. */
     static void check(Path file, int count, int bytes) throws IOException {
         ByteBuffer all = ByteBuffer.wrap(Files.readAllBytes(file));
         BitSet seen = new BitSet();

@@ -30,7 +30,7 @@ class KafkaTest {
     private static final int PERF_COUNT = Thorough.ON ? 100_000 : 25_000;
     private static final int PERF_BYTES = 4000;
 
-    /** Connections of a client's that it gives up at once. */
+    /** Connections of a client that it closes at once. */
     private static final int CLOSED_EARLY = 2;
 
     @TempDir static Path dir;
@@ -87,7 +87,7 @@ class KafkaTest {
 
     @Test
     void plainClientsAreServed() throws Exception {
-        // A short patience is not for a broker, which on a slow machine would give up connections with itself.
+        // A short timeout is unsuitable for a broker, which on a slow machine would fall back on connections to itself.
         try (Broker broker = new Broker(dir, By.VERBENA);
                 App server = broker.start(App.java(dir, By.VERBENA).quickStart().withDefaults())) {
             for (String what : List.of("produce", "consume")) {
@@ -96,7 +96,7 @@ class KafkaTest {
                 }
             }
             server.terminate(143);
-            // The connection by which it talks with itself is by ring.
+            // The connection to itself uses a ring.
             server.summary().byTcpAndRing(2L * COUNT * BYTES, 1, Reason.plainPeers(2), Reason.closedEarly(
                     CLOSED_EARLY));
         }
@@ -146,7 +146,7 @@ class KafkaTest {
         }
     }
 
-    /** The producer goes on when the broker is back, and no record that was confirmed is lost or there twice. */
+    /** The producer continues when the broker is back, and no acknowledged record is lost or duplicated. */
     @Test
     void killedBrokerIsNoticed() throws Exception {
         int count = 60_000;

@@ -13,13 +13,14 @@ import java.util.stream.Stream;
 
 import org.verbena.tests.faults.Wait;
 
-/** What this machine has: ports, programs. */
+/** Resources of this machine: ports, programs. */
 final class Machine {
     private Machine() {}
 
     /**
-     * A port for a program that cannot choose one itself and say which. It is nobody else's while this is open: the program may
-     * listen there, for it sets {@code SO_REUSEADDR} too, and the kernel gives it to none who asks for any port.
+     * A port for a program that cannot choose one itself and report it. It is reserved while this is open: the program
+     * may listen there, since it sets {@code SO_REUSEADDR} too, and the kernel gives it to no program that requests any
+     * port.
      */
     static Socket holdPort() throws IOException {
         Socket s = new Socket();
@@ -58,7 +59,7 @@ final class Machine {
         }
     }
 
-    /** The program, or nothing and a line that says so. */
+    /** The program, or nothing and a line of output. */
     static Optional<Path> need(String test, String program, String debianPackage) {
         Optional<Path> found = find(program);
         if (found.isEmpty()) {

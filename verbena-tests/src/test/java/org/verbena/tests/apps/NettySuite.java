@@ -23,9 +23,9 @@ import org.verbena.tests.openjdk.Expectations;
 import org.verbena.tests.openjdk.Expectations.Kind;
 
 /**
- * Runs Netty's own tests of its transports, of NIO, from the jar that Netty publishes: first on the JDK's provider, then under
- * Verbena. What passes there must pass here but for what {@code verbena-tests/netty-suite.expectations} names, and rings must
- * have carried bytes.
+ * Runs Netty's own tests of its transports, of NIO, from the jar that Netty publishes: first on the JDK's provider,
+ * then under Verbena. Tests that pass there must pass here, except those in {@code
+ * verbena-tests/netty-suite.expectations}, and rings must have carried bytes.
  *
  * <pre>
  * config/netty-suite [--only=REGEX] [--full]

@@ -15,7 +15,7 @@ import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
-/** Runs JUnit classes, in the JVM that {@link NettySuite} starts, and says a line for each test method. */
+/** Runs JUnit classes, in the JVM that {@link NettySuite} starts, and prints a line for each test method. */
 final class NettySuiteMain {
     private NettySuiteMain() {}
 

@@ -32,7 +32,7 @@ class NettyTest {
         server.end();
     }
 
-    /** An eighth of the bytes unless all is tested in full. */
+    /** An eighth of the bytes unless tested in full. */
     @ParameterizedTest
     @CsvSource({"1, 64000000, 65536", "100, 800000, 20000", "1000, 80000, 4000"})
     void bothEndsUseRings(int connections, long thoroughBytes, int message) throws Exception {
@@ -46,7 +46,7 @@ class NettyTest {
         }
     }
 
-    /** Nothing is set: the patience is the one that programs have. */
+    /** No settings: the timeout is the default one. */
     @Test
     void defaultTransportStaysUnlessConfigured() throws Exception {
         try (App server = App.java(dir, By.VERBENA).withDefaults().start(SERVER);
@@ -93,8 +93,9 @@ class NettyTest {
             assertThat(client.await("failed")).matches("0 missing .*(closed when|reset|Broken pipe).*");
             long millis = (System.nanoTime() - start) / 1_000_000;
             System.out.println("NettyTest: all connections of a killed server had failed after " + millis + " ms");
-            // The kernel ends TCP as the process goes, and each selector sleeps there: nobody notices late. What takes longer
-            // is to get a processor, for what the rings still hold is read and hashed first. So the limit is no promise.
+            // The kernel ends TCP when the process ends, and each selector waits for that: no end notices late. Getting
+            // a processor takes longer, since the remaining bytes of the rings are read and hashed first. So the limit
+            // is no promise.
             assertThat(millis).as("ms until all connections had failed").isLessThan(60_000);
             client.awaitExit(1);
         }

@@ -23,7 +23,7 @@ import org.verbena.tests.ProgramLane;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.faults.Wait;
 
-/** The JDBC driver of PostgreSQL, which stands on classic sockets, and a server of this test's own. */
+/** The JDBC driver of PostgreSQL, which uses classic sockets, and a server that the test starts. */
 @ProgramLane
 class PostgresTest {
     private static final String USER = "postgres";
@@ -92,7 +92,7 @@ class PostgresTest {
             client.go(client).await("done");
             client.awaitExit(0);
             if (by == By.VERBENA) {
-                // All are open until they have found out; the one by which a query is cancelled is short.
+                // All are open until they are decided; the connection that cancels a query is short.
                 client.summary().byTcp(CONNECTIONS, 1);
             }
         }

@@ -2,17 +2,17 @@
 package org.verbena.tests.apps;
 
 /**
- * Why connections stay with TCP and nothing is wrong, as the summary names it, and how many do.
+ * An expected reason why connections stay with TCP, by its name in the summary, and how many do.
  *
- * @param name as in the summary
- * @param least there are
- * @param most there may be
+ * @param name in the summary
+ * @param least the fewest
+ * @param most the most
  */
 record Reason(String name, long least, long most) {
-    /** The other end is no Verbena. */
+    /** The other end is plain. */
     private static final String PLAIN_PEER = "plain_peer";
 
-    /** This many at least; a connection that was thought to be short may live longer than the patience, on a slow machine. */
+    /** At least this many; on a slow machine a supposedly short connection may live longer than the timeout. */
     static Reason plainPeers(long least) {
         return new Reason(PLAIN_PEER, least, Long.MAX_VALUE);
     }
@@ -22,7 +22,7 @@ record Reason(String name, long least, long most) {
         return new Reason(PLAIN_PEER, 0, most);
     }
 
-    /** Those that ended before their ends could agree, as connections that carry one short answer do. */
+    /** Connections that ended before the handshake, for instance those with one short answer. */
     static Reason closedEarly(long most) {
         return new Reason("closed_early", 0, most);
     }

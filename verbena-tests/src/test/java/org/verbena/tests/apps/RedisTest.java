@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.tests.ProgramLane;
 import org.verbena.tests.apps.App.By;
 
-/** A client of Redis that stands on Netty, and redis-server. */
+/** A client of Redis that uses Netty, and redis-server. */
 @ProgramLane
 class RedisTest {
     @TempDir static Path dir;

@@ -13,15 +13,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 /**
- * What the sockets of a process have carried, as it has said at its end.
+ * The traffic of the sockets of a process, from its summary.
  *
- * @param connections how many there were, by what has become of them
+ * @param connections their number, by result
  * @param ring bytes in and out by rings
  * @param tcp bytes in and out by TCP
  * @param fallbacks connections that stayed with TCP, by reason
  */
 record Summary(String who, Connections connections, long ring, long tcp, Map<String, Long> fallbacks) {
-    /** Part of the payload that rings have to carry where both ends are Verbena's. */
+    /** Fraction of the payload that rings have to carry if both ends have Verbena. */
     private static final double WANTED = 0.99;
 
     /** Connected TCP channels. */
@@ -57,7 +57,7 @@ record Summary(String who, Connections connections, long ring, long tcp, Map<Str
         return number(bytes, "sent_by_" + by) + number(bytes, "received_by_" + by);
     }
 
-    /** Rings carried all but a hundredth, and the connections that stayed with TCP are those that are explained here. */
+    /** Rings carried at least 99 percent, and the connections that stayed with TCP have the given reasons. */
     Summary byRing(Reason... reasons) {
         if (ring <= 0 || ring < WANTED * (ring + tcp) || connections.stream == 0) {
             throw new AssertionError("TCP carried more than a hundredth: " + this);
@@ -65,7 +65,7 @@ record Summary(String who, Connections connections, long ring, long tcp, Map<Str
         return explained(reasons);
     }
 
-    /** TCP carried all, and at least so many connections stayed with it because their other end is no Verbena. */
+    /** TCP carried everything, and at least this many connections stayed with it because their other end is plain. */
     Summary byTcp(int plainPeers, int closedEarly) {
         if (ring != 0 || tcp <= 0 || connections.stream != 0) {
             throw new AssertionError("TCP did not carry all: " + this);
@@ -76,7 +76,7 @@ record Summary(String who, Connections connections, long ring, long tcp, Map<Str
         return explained(Reason.plainPeers(plainPeers), Reason.closedEarly(closedEarly));
     }
 
-    /** Of a process with other ends of both kinds: TCP carried at least so many bytes. */
+    /** For a process with peers of both kinds: TCP carried at least this many bytes. */
     Summary byTcpAndRing(long leastByTcp, long leastByRing, Reason... reasons) {
         if (tcp < leastByTcp || ring < leastByRing) {
             throw new AssertionError("less than " + leastByTcp + " bytes by TCP or " + leastByRing + " by rings: "
@@ -85,7 +85,7 @@ record Summary(String who, Connections connections, long ring, long tcp, Map<Str
         return explained(reasons);
     }
 
-    /** Each connection is decided, and those of TCP are as many of each reason as there should be. */
+    /** Each connection is decided, and the number of TCP connections with each reason is as expected. */
     private Summary explained(Reason... reasons) {
         if (connections.undecided != 0) {
             throw new AssertionError("connections ended undecided: " + this);

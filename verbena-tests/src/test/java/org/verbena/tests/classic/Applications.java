@@ -36,7 +36,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import com.sun.net.httpserver.HttpServer;
 
-/** What stands on classic sockets: object streams, RMI, HTTP, proxies, a thousand virtual threads. */
+/** Users of classic sockets: object streams, RMI, HTTP, proxies, a thousand virtual threads. */
 final class Applications {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
     private static final int MANY = 1000;
@@ -90,7 +90,7 @@ final class Applications {
         String greet(String name, byte[] data) throws RemoteException;
     }
 
-    /** Sees to it that the connection is by stream before RMI has it, and keeps it. */
+    /** Ensures that the connection uses the stream before RMI gets it, and keeps it. */
     private static final class Connected implements RMIClientSocketFactory, java.io.Serializable {
         private static final long serialVersionUID = 1;
 
@@ -226,7 +226,7 @@ final class Applications {
         }
     }
 
-    /** A SOCKS server for one connection, as RFC 1928 and 1929 have it, and version 4 as far as clients go on to it. */
+    /** A SOCKS server for one connection, according to RFC 1928 and 1929, and version 4 as far as clients try it. */
     private static Object serve(Socket client, int version, String how, int port) throws Exception {
         DataInputStream in = new DataInputStream(client.getInputStream());
         DataOutputStream out = new DataOutputStream(client.getOutputStream());
@@ -274,7 +274,7 @@ final class Applications {
         return "";
     }
 
-    /** All wait at once, on few carriers: nobody may hold one. */
+    /** All wait at once, on few carriers: none may pin one. */
     private static Object thousand() throws Exception {
         CountDownLatch connected = new CountDownLatch(2 * MANY);
         AtomicInteger streams = new AtomicInteger();

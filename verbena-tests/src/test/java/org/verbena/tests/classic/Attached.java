@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** A program that has sockets before the agent comes; after each line of input it says what carries them and new ones. */
+/**
+ * A program that has sockets before the agent is attached; after each line of input it prints the transport of these
+ * and of new ones.
+ */
 final class Attached {
     private Attached() {}
 

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A program that knows nothing of Verbena and says what classic sockets do: {@code name = outcome}, a line each. Run without
- * the agent and with it, it has to say the same. Its arguments name groups; {@code DEADLOCK} in place of an outcome is
- * followed by the thread's stack.
+ * A program that knows nothing of Verbena and prints the behaviour of classic sockets: {@code name = outcome}, one per
+ * line. Run without the agent and with it, it has to print the same. Its arguments name groups; {@code DEADLOCK} in
+ * place of an outcome is followed by the stack of the thread.
  */
 final class Behaviours {
     private static final int LONGEST_SECONDS = 60;
@@ -33,7 +33,7 @@ final class Behaviours {
         all.put(name, behaviour);
     }
 
-    /** What is looked at, with threads of one kind. */
+    /** The behaviours to test, with threads of one kind. */
     @FunctionalInterface
     interface Behaviour {
         Object run(Threads threads) throws Exception;
@@ -65,9 +65,12 @@ final class Behaviours {
         }
     }
 
-    /** A thread that waits for something, where the kernel tells of it if it is a platform thread, and what comes of it. */
+    /** A waiting thread, its folder in /proc if it is a platform thread, and its result. */
     record Waiting(Thread thread, CompletableFuture<Path> folder, CompletableFuture<Object> outcome) {
-        /** Until it waits, or is through: it is found asleep so often in a row, for the JVM it sleeps more briefly. */
+        /**
+         * Waits until it waits or has finished: it must be found asleep several times in a row, since it sleeps more
+         * briefly for the JVM.
+         */
         Waiting begun() throws Exception {
             Path stat = folder.get(LONGEST_SECONDS, TimeUnit.SECONDS).resolve("stat");
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
@@ -109,11 +112,11 @@ final class Behaviours {
     }
 
     static String said(Throwable e) {
-        // what is null the JVM says by the name of a variable
+        // for null the JVM names a variable
         return e.getClass().getSimpleName() + (e instanceof NullPointerException ? "" : ": " + e.getMessage());
     }
 
-    /** What a call says that fails, mostly. */
+    /** A call that usually fails. */
     static String said(Callable<?> call) {
         try {
             return String.valueOf(call.call());
@@ -140,7 +143,7 @@ final class Behaviours {
         }
     }
 
-    /** Where the program begins. */
+    /** The start of the program. */
     public static void main(String[] groups) throws Exception {
         Behaviours b = new Behaviours();
         for (String g : groups) {

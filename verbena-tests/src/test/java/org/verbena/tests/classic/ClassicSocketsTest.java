@@ -25,12 +25,12 @@ import org.verbena.tests.ProgramLane;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.classic.Programs.Outcomes;
 
-/** {@link Behaviours} say the same with the agent as without it, and the stream, where it may, carries all of them. */
+/** {@link Behaviours} print the same with the agent as without it, and the stream carries all of them where it may. */
 @ProgramLane
 class ClassicSocketsTest {
     private static final String KERNEL = "rules=use os tcp_client *:*; use os tcp_server *:*";
 
-    /** Waits for the other end of each connection to appear, on a machine that has much else to do. */
+    /** Waits for the other end of each connection to appear, on a busy machine. */
     private static final String PATIENT = "stream.patience=60000";
 
     @TempDir static Path dir;
@@ -97,7 +97,7 @@ class ClassicSocketsTest {
                 "verbena: the system property verbena.classic takes on or off, not 'perhaps'\n");
     }
 
-    /** A thread that is not to be offloaded makes sockets that are the kernel's. */
+    /** A thread that is excluded from offloading creates kernel sockets. */
     @Test
     void offloadAndRulesApply() throws Exception {
         assertThat(programs.behave(List.of("one"), Map.of("off", List.of(programs.agent("offload=off")))).get("off")

@@ -13,7 +13,7 @@ import java.net.SocketException;
 import java.net.SocketImpl;
 import java.nio.channels.SocketChannel;
 
-/** A program's own implementations of sockets, on one side or on both, by constructor or by factory. */
+/** Socket implementations of a program, on one side or on both, by constructor or by factory. */
 @SuppressWarnings("deprecation") // factories still work
 final class Factories {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
@@ -51,7 +51,7 @@ final class Factories {
             bind(new InetSocketAddress(HERE, 0));
         }
 
-        /** What the JDK would have taken. */
+        /** The implementation that the JDK would have used. */
         private static SocketImpl platformImpl() {
             try {
                 var method = SocketImpl.class.getDeclaredMethod("createPlatformSocketImpl", boolean.class);

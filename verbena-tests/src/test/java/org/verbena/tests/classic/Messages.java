@@ -12,7 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is said of hosts and ports in exceptions: as much as jdk.includeInExceptions allows. */
+/** Hosts and ports in exception messages: as much as jdk.includeInExceptions allows. */
 final class Messages {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
 
@@ -23,7 +23,7 @@ final class Messages {
         b.add("messages of channels", Messages::channels);
     }
 
-    /** Ports are others each time. */
+    /** Ports differ each time. */
     private static String plain(String said, int port) {
         return said.replace(String.valueOf(port), "PORT");
     }

@@ -16,7 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A program's own sockets, through pipes inside the process; ports are its own as well. */
+/** Socket implementation of a program, with pipes inside the process and its own ports. */
 final class OwnImpl extends SocketImpl {
     private static final AtomicInteger MADE = new AtomicInteger();
     private static final AtomicInteger PORTS = new AtomicInteger(100);

@@ -11,7 +11,7 @@ import java.net.Socket;
 import java.net.SocketOption;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Two connected sockets; where Verbena says what carries them, by {@code stream} already, unless that is off. */
+/** Two connected sockets; if Verbena reports their transport, already {@code stream}, unless that is disabled. */
 record Pair(Socket client, Socket server) implements AutoCloseable {
     private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final AtomicInteger MADE = new AtomicInteger();
@@ -40,7 +40,7 @@ record Pair(Socket client, Socket server) implements AutoCloseable {
         return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     }
 
-    /** A socket at whose port nobody listens, and nobody else will as long as it is open. */
+    /** A socket whose port has no listener, and can have none as long as it is open. */
     static Socket bound() throws IOException {
         Socket s = new Socket();
         s.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
@@ -54,7 +54,7 @@ record Pair(Socket client, Socket server) implements AutoCloseable {
         }
     }
 
-    /** Passes bytes to and fro until it is decided what carries the connection. */
+    /** Exchanges bytes until the transport of the connection is decided. */
     Pair agreed() throws Exception {
         MADE.incrementAndGet();
         long end = System.nanoTime() + LONGEST_NANOS;
@@ -79,7 +79,7 @@ record Pair(Socket client, Socket server) implements AutoCloseable {
         }
     }
 
-    /** What carries a socket, as its option of that name says; {@code none} without Verbena. */
+    /** The transport of a socket from its option; {@code none} without Verbena. */
     static String transport(Socket s) throws IOException {
         for (SocketOption<?> o : s.supportedOptions()) {
             if (o.name().equals("VERBENA_TRANSPORT")) {

@@ -35,7 +35,7 @@ final class Programs {
         this.scratch = scratch;
     }
 
-    /** What {@link Behaviours} said, by name, and how many of the connections it made were by stream. */
+    /** The output of {@link Behaviours}, by name, and how many of its connections used the stream. */
     record Outcomes(Map<String, String> said, int byStream, int connections) {}
 
     String agent(String arguments) {
@@ -67,7 +67,7 @@ final class Programs {
                 : List.of());
     }
 
-    /** As the other; {@code jdks} are the options of the one without the agent. */
+    /** Like the other method; {@code jdks} are the options of the run without the agent. */
     Map<String, Outcomes> behave(List<String> groups, Map<String, List<String>> runs, List<String> jdks)
             throws Exception {
         Map<String, List<String>> all = new LinkedHashMap<>(runs);
@@ -107,7 +107,7 @@ final class Programs {
         return new Outcomes(said, Integer.parseInt(count.group(1)), Integer.parseInt(count.group(2)));
     }
 
-    /** Brings the agent into a program that runs. */
+    /** Attaches the agent to a running program. */
     void attach(Process p, String arguments) throws Exception {
         VirtualMachine vm = VirtualMachine.attach(Long.toString(p.pid()));
         try {

@@ -22,7 +22,7 @@ import jdk.net.ExtendedSocketOptions;
 
 import org.verbena.tests.classic.Behaviours.Threads;
 
-/** States, ends and options of sockets, and what is said of calls that make no sense. */
+/** States, ends and options of sockets, and the errors of invalid calls. */
 final class States {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
 
@@ -381,7 +381,7 @@ final class States {
         }
     }
 
-    /** A program may accept into a socket that it has made, options set; the socket may even be bound. */
+    /** A program may accept into a socket that it has created, with options set; the socket may even be bound. */
     private static Object ownClass() throws Exception {
         class Own extends Socket {}
         class Server extends ServerSocket {
@@ -417,7 +417,7 @@ final class States {
         }
     }
 
-    /** The JDK's are closed once they cannot be reached any more; so must these be. */
+    /** Sockets of the JDK are closed once they are unreachable; so must these be. */
     private static Object lost() throws Exception {
         Socket kept = lose();
         for (long end = System.nanoTime() + 30_000_000_000L; System.nanoTime() - end < 0;) {

@@ -16,12 +16,12 @@ import java.util.concurrent.Callable;
 import org.verbena.tests.classic.Behaviours.Threads;
 import org.verbena.tests.classic.Behaviours.Waiting;
 
-/** Threads that wait: time-outs, and how a wait is ended by data, the peer, a close, an interrupt. */
+/** Threads that wait: timeouts, and the end of a wait by data, the peer, a close, an interrupt. */
 final class Waits {
     private static final byte[] MUCH = new byte[1 << 20];
-    /** What a machine with other things to do may take longer. */
+    /** The extra time that a busy machine may take. */
     private static final long LATE_MILLIS = 30_000;
-    /** For what comes. */
+    /** Timeout for events that occur. */
     private static final int LONG_MILLIS = 30_000;
 
     private Waits() {}
@@ -130,12 +130,12 @@ final class Waits {
         return "written";
     }
 
-    /** What a thread waits for. */
+    /** The event that a thread waits for. */
     private enum Wait {
         READ, WRITE, ACCEPT, CONNECT
     }
 
-    /** What somebody else does meanwhile. */
+    /** The action of another thread meanwhile. */
     @FunctionalInterface
     private interface Meanwhile {
         void act(Ends ends) throws Exception;
@@ -173,7 +173,7 @@ final class Waits {
         return "connected";
     }
 
-    /** What a thread waits with. */
+    /** The call with which a thread waits. */
     private static final class Ends implements AutoCloseable {
         private final Wait what;
         private final Pair pair;
@@ -205,7 +205,7 @@ final class Waits {
             };
         }
 
-        /** Lets the thread have what it waits for. */
+        /** Triggers the event that the thread waits for. */
         void satisfy() throws Exception {
             switch (what) {
                 case READ -> pair.peerOut().write(78);
@@ -239,7 +239,7 @@ final class Waits {
         }
     }
 
-    /** A listener whose queue is full, so that to connect takes until somebody accepts. */
+    /** A listener whose queue is full, so that connecting takes until somebody accepts. */
     private static final class Full implements AutoCloseable {
         private final ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         private final List<Socket> queued = new ArrayList<>();

@@ -22,7 +22,7 @@ import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 
-/** {@code verbena attach}: programs that run get Verbena's sockets, or a sentence says why not. */
+/** {@code verbena attach}: running programs get sockets of Verbena, or a sentence gives the reason why not. */
 @BesideOthers
 class AttachCommandTest {
     private static final String JDKS = "provider sun.nio.ch.EPollSelectorProvider";
@@ -106,7 +106,7 @@ class AttachCommandTest {
         }
     }
 
-    /** An HttpClient and a selector from before go on, with new channels, which are Verbena's, as well. */
+    /** An earlier HttpClient and selector continue, also with new channels, which use Verbena. */
     @Test
     void existingSocketsKeepWorking() throws Exception {
         Path kept = AgentJar.program(dir, "Kept", "25");
@@ -127,7 +127,7 @@ class AttachCommandTest {
         }
     }
 
-    /** A group from before stays the JDK's, and goes on. */
+    /** An earlier group stays that of the JDK, and continues. */
     @Test
     void newAsynchronousChannelsUseVerbena() throws Exception {
         Path talk = AgentJar.program(dir, "AsyncTalk");
@@ -149,7 +149,10 @@ class AttachCommandTest {
         }
     }
 
-    /** With as many descriptors as the program's own channels take, its selector goes on as it did, and has all back later. */
+    /**
+     * With only as many descriptors as the channels of the program take, its selector continues, and gets all back
+     * later.
+     */
     @Test
     void earlierSelectorNeedsNoDescriptors() throws Exception {
         Path scarce = AgentJar.program(dir, "Scarce", "25");
@@ -237,7 +240,7 @@ class AttachCommandTest {
         }
     }
 
-    /** Its own user and root alone may load code into a process. */
+    /** Only its own user and root may load code into a process. */
     @Test
     void processOfAnotherUserIsReportedCorrectly() throws Exception {
         TestUser.needed("attach to processes of others");

@@ -19,8 +19,8 @@ import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 
 /**
- * {@code verbena attach} to a program that has another agent already, which transforms the classes of the JDK anew
- * afterwards, and the Flight Recorder's method timing: what is open goes on, and what is new is Verbena's.
+ * {@code verbena attach} to a program that already has another agent, which retransforms classes of the JDK afterwards,
+ * and the method timing of the Flight Recorder: open sockets continue, and new ones use Verbena.
  */
 @BesideOthers
 class AttachNeighbourTest {
@@ -60,13 +60,16 @@ class AttachNeighbourTest {
         }
     }
 
-    /** What the program says; the early listener is the JDK's. */
+    /** The output of the program; the early listener is that of the JDK. */
     private static List<String> said() {
         return List.of("early 7 verbena jdk", "later 7 verbena verbena", "new 7 verbena verbena",
                 "timed java.net.SocketTimeoutException: Accept timed out", "channel 1 verbena verbena", "file 20000");
     }
 
-    /** {@code own}, too: an agent that was there before is asked before Verbena's, whenever its transformer came. */
+    /**
+     * Also {@code own}: an agent that was loaded earlier transforms before that of Verbena, whenever its transformer
+     * was added.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"same", "own", "timed"})
     void retransformationKeepsThePatches(String how) throws Exception {

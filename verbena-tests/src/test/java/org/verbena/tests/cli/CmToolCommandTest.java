@@ -105,7 +105,7 @@ class CmToolCommandTest {
         }
     }
 
-    /** As docs/pingpong.md has them: only the client says how often. */
+    /** According to docs/pingpong.md only the client determines how often. */
     @ParameterizedTest
     @ValueSource(strings = {"shm0", "roce_lo"})
     void serverFollowsTheLengthOfTheClientStream(String device) throws IOException {
@@ -119,7 +119,7 @@ class CmToolCommandTest {
         }
     }
 
-    /** Neither end says that all is well where the other one fails. */
+    /** Neither end reports success if the other one fails. */
     @Test
     void dataBehindTheEndOfTheStreamAreReported() throws IOException {
         try (CommandProcess server = start("rstream", "shm0", "-p 0 -I 1");
@@ -145,7 +145,7 @@ class CmToolCommandTest {
         }
     }
 
-    /** A program that connects and is no rsocket. */
+    /** A program that connects but does not use rsockets. */
     @Test
     void otherProgramIsReported() throws IOException {
         try (CommandProcess server = start("rstream", "roce_lo", "-p 0 --timeout 5");
@@ -155,7 +155,7 @@ class CmToolCommandTest {
         }
     }
 
-    /** Either end is killed: the other one says so, and ends. */
+    /** Either end is killed: the other one reports it, and ends. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void killedPeerIsReported(boolean serverDies) throws Exception {

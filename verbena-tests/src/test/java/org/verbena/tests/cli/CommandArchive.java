@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 import org.verbena.tests.ClassArchive;
 
-/** The archive of classes that commands of these tests start from, of what {@code devices} loads. */
+/** The archive of classes that commands of these tests start from; it has the classes that {@code devices} loads. */
 final class CommandArchive {
     private CommandArchive() {}
 
@@ -19,7 +19,7 @@ final class CommandArchive {
         static final List<String> OPTIONS = make();
     }
 
-    /** True if what the build has made are jars: there is no archive of folders of classes. */
+    /** True if the build has created jars: there is no archive of folders of classes. */
     static boolean isPossible() {
         return jars(CommandProcess.modulePath()).allMatch(Files::isRegularFile);
     }

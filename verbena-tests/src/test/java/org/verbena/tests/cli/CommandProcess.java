@@ -23,12 +23,12 @@ import java.util.stream.Collectors;
 
 import org.verbena.cli.Main;
 
-/** The {@code verbena} command in a process of its own, started from modules as {@code ./verbena} does. */
+/** The {@code verbena} command in a separate process, started from modules like by {@code ./verbena}. */
 public final class CommandProcess implements AutoCloseable {
     private static final int LONGEST_SECONDS = 240;
     private static final String MAIN = Main.class.getName();
 
-    /** A thread a task: the common pool of a small machine has one only. */
+    /** One thread per task: the common pool of a small machine has only one. */
     private static final Executor THREADS = task -> Thread.ofPlatform().daemon().start(task);
 
     /** How it ended. */
@@ -54,12 +54,14 @@ public final class CommandProcess implements AutoCloseable {
         return startWithout(List.of(), "", arguments);
     }
 
-    /** Starts after the words of {@code before}, for instance taskset, and without modules that match {@code without}. */
+    /**
+     * Starts behind the command {@code before}, for instance taskset, and without modules that match {@code without}.
+     */
     static CommandProcess startWithout(List<String> before, String without, String... arguments) throws IOException {
         return startFrom(path(p -> without.isEmpty() || !p.matches(".*" + without + ".*")), before, arguments);
     }
 
-    /** Starts after the words of {@code before}, from these modules. */
+    /** Starts behind the command {@code before}, from these modules. */
     static CommandProcess startFrom(String modulePath, List<String> before, String... arguments) throws IOException {
         return start(modulePath, List.of(), before, arguments);
     }
@@ -81,7 +83,10 @@ public final class CommandProcess implements AutoCloseable {
         return command;
     }
 
-    /** Options for modules, as of {@code ./verbena}; a class archive is for just these exports and this native access. */
+    /**
+     * Options for modules, like those of {@code ./verbena}; a class archive is valid only for these exports and this
+     * native access.
+     */
     static List<String> modules(String modulePath) {
         return List.of("--module-path", modulePath, "--enable-native-access=org.verbena.linux",
                 "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
@@ -112,8 +117,10 @@ public final class CommandProcess implements AutoCloseable {
         }
     }
 
-    /** Runs a command in this process, for words that are wrong: it ends before it does anything, and exit codes of processes have
-     * tests of their own. */
+    /**
+     * Runs a command in this process, for wrong usage: it ends before it does anything, and exit codes of processes
+     * have separate tests.
+     */
     static Result refuse(String... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();

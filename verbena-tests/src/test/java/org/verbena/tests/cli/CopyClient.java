@@ -30,8 +30,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * A sender that says what it likes. It is written from the table in {@code CopyProtocol} and shares no code with the
- * command.
+ * A sender that can send arbitrary messages. It is written from the table in {@code CopyProtocol} and shares no code
+ * with the command.
  */
 final class CopyClient implements AutoCloseable {
     static final int FILE = 1;
@@ -103,7 +103,7 @@ final class CopyClient implements AutoCloseable {
         int _ = qp.receiveQueue().post(slot, memory, BUFFER + (long) slot * SLOT, SLOT);
     }
 
-    /** A message with a right header; more bytes than fit in a message are cut off. */
+    /** A message with a correct header; more bytes than fit into a message are dropped. */
     static byte[] message(int type, ByteBuffer body) {
         byte[] b = new byte[body.flip().remaining()];
         body.get(b);

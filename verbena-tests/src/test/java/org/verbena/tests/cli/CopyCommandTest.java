@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.BesideOthers;
 
-/** {@code verbena copy} as a person uses it: two processes. */
+/** {@code verbena copy} from the command line: two processes. */
 @BesideOthers
 class CopyCommandTest {
     private static final long MIB = 1 << 20;
@@ -90,7 +90,7 @@ class CopyCommandTest {
         }
     }
 
-    /** As rsync and scp do without -p; what a directory has from its place stays. */
+    /** Like rsync and scp without -p; bits that a directory inherits stay. */
     @Test
     void droppedModeBitsAreReported() throws Exception {
         Path tree = Files.createDirectory(from.resolve("tree"));
@@ -148,7 +148,7 @@ class CopyCommandTest {
         assertThat(precious).hasContent("precious");
     }
 
-    /** A sender of files that are small, if there are any. */
+    /** A sender of small files, if there are any. */
     private static CopyProcess small(Object... arguments) throws Exception {
         return CopyProcess.startQuickly(List.of(), CopyProcess.modulePath(), arguments);
     }

@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** Files for tests, and what to compare of them. */
+/** Files for tests, and their comparison. */
 public final class CopyFiles {
     static final String AREA = ".verbena-copy";
 

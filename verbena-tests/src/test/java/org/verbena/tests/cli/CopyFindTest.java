@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.UnixSocket;
 import org.verbena.tests.BesideOthers;
 
-/** Which listener {@code verbena copy} finds, which it refuses, and what it says where there is none. */
+/** Which listener {@code verbena copy} finds, which it refuses, and its message if there is none. */
 @BesideOthers
 class CopyFindTest {
     private static final String WITHOUT_OTHERS = "whom a sender finds without an address";
@@ -79,9 +79,9 @@ class CopyFindTest {
                 as(user, "--port", other.awaitPort(), second).expect(0);
                 assertSame(its.resolve("file"), file);
                 assertThat(its.resolve("second")).exists();
-                listener.kill(); // what is dead is not found, however it died
+                listener.kill(); // a dead listener is not found, however it died
                 as(user, file).expect(0);
-                other.signal("STOP"); // it cannot even say that it is there
+                other.signal("STOP"); // it cannot even publish its address
                 listenAndCopyBeside(other);
             }
         }
@@ -89,14 +89,14 @@ class CopyFindTest {
         assertNobody(as(user, file));
     }
 
-    /** A stopped listener counts: nobody may guess that it is not the one that was meant. */
+    /** A stopped listener counts, since it may be the intended one. */
     private void listenAndCopyBeside(CopyProcess stopped) throws Exception {
         try (CopyProcess third = listener(user.directory(dir, "third"))) {
             assertThat(as(user, file).expect(1).err()).contains(stopped.address()).contains(third.address());
         }
     }
 
-    /** Of another user somebody may be there, at the port where all look in the end. */
+    /** A listener of another user may be at the default port. */
     private static void assertNobody(CopyProcess sender) {
         assertThat(sender.await()).as(sender.err()).isIn(3, 1);
         assertThat(sender.err()).containsAnyOf("nobody listens on 127.0.0.1:18516", "belongs to user");
@@ -126,7 +126,7 @@ class CopyFindTest {
         }
     }
 
-    /** Each program has an address of its own there, whatever way the listener is named. */
+    /** Each program has its own address there, whichever way the listener is named. */
     @Test
     void listenerOnRoceIsFound() throws Exception {
         TestUser.needed(WITHOUT_OTHERS);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.verbs.ConnectionRejectedException;
 
-/** A listener of {@code verbena copy} and senders that mean it ill: it writes nothing outside, and goes on. */
+/** A listener of {@code verbena copy} and hostile senders: it writes nothing outside, and continues. */
 class CopyHostileTest {
     private static final byte[] DATA = "hello".getBytes(StandardCharsets.UTF_8);
     private static final int REFUSED = 3;
@@ -34,7 +34,7 @@ class CopyHostileTest {
         listener = CopyProcess.listen(to);
     }
 
-    /** Whatever was tried: a good sender is served, and nothing lies outside. */
+    /** After every attempt a valid sender is served, and there is no file outside. */
     @AfterEach
     void stillServes() throws Exception {
         assertThat(listener.isAlive()).as(listener::err).isTrue();
@@ -52,7 +52,7 @@ class CopyHostileTest {
         return MessageDigest.getInstance("SHA-256").digest(data);
     }
 
-    /** Copies a file of five bytes as it should be done, with this hash. */
+    /** Copies a file of five bytes correctly, with this hash. */
     private static void copy(CopyClient c, String path, byte[] hash, int status) {
         c.send(CopyClient.file(1, DATA.length, path));
         ByteBuffer grant = grant(c);

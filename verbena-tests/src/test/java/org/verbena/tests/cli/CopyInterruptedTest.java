@@ -33,7 +33,7 @@ class CopyInterruptedTest {
         Files.writeString(to.resolve("file"), "old");
     }
 
-    /** A copy that has come so far, and no further until the sender or {@code held} goes on. */
+    /** A copy that has progressed this far, and no further until the sender or {@code held} continues. */
     private CopyProcess inTheMiddle(CopyProcess listener, long verified, @Nullable CopyProcess held, Object... options)
             throws Exception {
         List<Object> arguments = new ArrayList<>(List.of(options));
@@ -106,7 +106,7 @@ class CopyInterruptedTest {
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             sender.kill();
             listener.awaitError("the peer died");
-            // Same size and time, another content: the hash of the prefix tells.
+            // Same size and time, other contents: the hash of the prefix differs.
             var time = Files.getLastModifiedTime(file);
             CopyFiles.write(file, SIZE, 2);
             Files.setLastModifiedTime(file, time);
@@ -146,7 +146,7 @@ class CopyInterruptedTest {
         }
     }
 
-    /** Bytes are free, and no directory or file can be made. */
+    /** Bytes are free, but no directory or file can be created. */
     @Test
     void fileSystemWithoutInodesIsReported() throws Exception {
         Path small = Files.createDirectory(dir.resolve("small"));

@@ -20,7 +20,7 @@ class CopyNamespacesTest {
     private static final List<String> OTHER_PIDS = List.of("unshare", "--pid", "--fork", "--kill-child",
             "--mount-proc");
 
-    /** Far longer than anything here takes: a command that waits for it was not told at once. */
+    /** Far longer than anything here takes: a command that waits this long did not fail at once. */
     private static final String TIMEOUT = "600";
 
     @TempDir private Path dir;

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.tests.faults.Proc;
 import org.verbena.tests.faults.Wait;
 
-/** A {@code verbena} command in a process of its own, started from what the build has compiled. */
+/** A {@code verbena} command in a separate process, started from the compiled modules. */
 final class CopyProcess implements AutoCloseable {
     private final Process process;
     private final Lines out;
@@ -91,7 +91,7 @@ final class CopyProcess implements AutoCloseable {
 
     private static CopyProcess start(List<String> prefix, List<String> what, Object... arguments) throws IOException {
         List<String> command = new ArrayList<>(prefix);
-        // A shell starts what it does not wait for with SIGINT ignored, and so do its children: a JVM leaves it at that.
+        // A shell starts background commands with SIGINT ignored, which children inherit: a JVM keeps that.
         command.addAll(List.of("env", "--default-signal=INT"));
         command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
                 "-XX:+UseSerialGC", "-Xmx256m"));
@@ -105,7 +105,7 @@ final class CopyProcess implements AutoCloseable {
         return new CopyProcess(b.start());
     }
 
-    /** The same for files so small that a JVM's best compiler would only take time. */
+    /** The same for small files, for which the best compiler of a JVM would only take time. */
     static CopyProcess startQuickly(List<String> prefix, String path, Object... arguments) throws IOException {
         return start(prefix, modules(List.of("-XX:TieredStopAtLevel=1"), path), arguments);
     }
@@ -119,19 +119,19 @@ final class CopyProcess implements AutoCloseable {
         return p;
     }
 
-    /** Makes a file or a process that a test may have to make again. */
+    /** Creates a file or a process that a test may have to create again. */
     @FunctionalInterface
     interface Attempt {
         CopyProcess start() throws Exception;
     }
 
     /**
-     * A copy of a file of {@code size} bytes into a directory, in its middle: {@code verified} bytes are there, and the rest
-     * does not come as long as one of the two, the sender or {@code held}, is stopped. A copy that has ended before it could
-     * be stopped is made again.
+     * A copy of a file of {@code size} bytes into a directory, stopped in its middle: {@code verified} bytes have
+     * arrived, and the rest does not arrive as long as the sender or {@code held} is stopped. A copy that ends before
+     * it could be stopped is repeated.
      *
      * @param held whom to stop; null for the sender
-     * @param attempt makes the directory as it was, and starts the sender
+     * @param attempt restores the directory, and starts the sender
      */
     static CopyProcess inTheMiddle(Path to, long verified, long size, @Nullable CopyProcess held, Attempt attempt)
             throws Exception {
@@ -142,7 +142,7 @@ final class CopyProcess implements AutoCloseable {
             }
             CopyProcess stopped = held == null ? sender : held;
             if (sender.isAlive() && stopped.stop()) {
-                long now = CopyFiles.verified(to); // some more may be on its way, but not half of what is left
+                long now = CopyFiles.verified(to); // some more may be in flight, but not half of the rest
                 if (now >= verified && now < (verified + size) / 2) {
                     return sender;
                 }
@@ -217,7 +217,7 @@ final class CopyProcess implements AutoCloseable {
         return new ProcessBuilder("kill", "-" + name, Long.toString(pid())).start().waitFor();
     }
 
-    /** Has all its threads stand still; false if it has ended before. */
+    /** Stops all its threads; false if it has ended before. */
     boolean stop() throws IOException, InterruptedException {
         if (kill("STOP") != 0) {
             return false;

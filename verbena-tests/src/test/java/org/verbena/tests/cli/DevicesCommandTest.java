@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.BesideOthers;
 
-/** {@code verbena devices} as a user runs it. */
+/** {@code verbena devices} from the command line. */
 @BesideOthers
 class DevicesCommandTest {
     @Test
@@ -65,7 +65,7 @@ class DevicesCommandTest {
         }
     }
 
-    /** A broken provider is named and hides nobody. */
+    /** A broken provider is named and hides no other. */
     @Test
     void brokenProviderIsReported(@TempDir Path dir) throws IOException {
         Path services = Files.createDirectories(dir.resolve("META-INF/services"));

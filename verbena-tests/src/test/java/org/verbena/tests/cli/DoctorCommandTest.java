@@ -27,14 +27,14 @@ import org.verbena.linux.Sys;
 import org.verbena.tests.BesideOthers;
 import org.verbena.verbs.spi.CounterFolder;
 
-/** {@code verbena doctor} as a user runs it; each verdict against who else knows it. */
+/** {@code verbena doctor} from the command line; each verdict is compared with an independent source. */
 @BesideOthers
 class DoctorCommandTest {
     private static final List<String> CHECKS = List.of("java", "native", "kernel", "memory", "memfd", "files", "verbs",
             "processes", "ptrace", "counters", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring",
             "roce", "rdma", "smc",
             "udmabuf", "devmem");
-    /** What nothing here needs. */
+    /** Features that nothing here needs. */
     private static final List<String> UNUSED = List.of("capabilities", "bpf", "af_xdp", "io_uring", "smc", "udmabuf",
             "devmem");
     private static final List<String> GRANTED = List.of("--enable-native-access=org.verbena.linux");
@@ -188,7 +188,7 @@ class DoctorCommandTest {
                 "socket(AF_XDP): EPERM");
     }
 
-    /** The kernel itself says what the limits and the sets of its children are. */
+    /** The kernel reports the limits and capability sets of child processes. */
     @Test
     void limitsAndCapabilitiesAreThoseOfTheProcess() throws Exception {
         needsAllCapabilities("take capabilities and limits away");
@@ -231,7 +231,7 @@ class DoctorCommandTest {
         ok(warned.lines(), "verbs", "processes");
     }
 
-    /** Memory files cannot have the size that the main job needs; it is the small ones that can. */
+    /** Memory files cannot have the size that the main job needs; only small ones can. */
     @Test
     void missingSharedMemoryFailsTheMainJobWithARemedy() throws Exception {
         Answer a = json("prlimit", "--fsize=65536:65536");
@@ -260,7 +260,7 @@ class DoctorCommandTest {
         assertThat(a.lines().get("counters").evidence()).contains(file.toString());
     }
 
-    /** A library in place of the machine's own: what it finds, and what becomes of one that ends its process. */
+    /** A library in place of that of the machine: its findings, and the handling of one that ends its process. */
     @Test
     void crashingLibraryIsOneReportLine(@TempDir Path dir) throws Exception {
         needsGcc();
@@ -316,7 +316,7 @@ class DoctorCommandTest {
         return a.lines().get("rdma");
     }
 
-    /** Whether the command starts with so many descriptors. */
+    /** Whether the command starts with this many descriptors. */
     private static boolean starts(int descriptors) throws IOException {
         try (CommandProcess p = CommandProcess.startFrom(CopyProcess.modulePath(), List.of("prlimit", "--nofile="
                 + descriptors + ":" + descriptors), "--version")) {
@@ -324,11 +324,14 @@ class DoctorCommandTest {
         }
     }
 
-    /** What is missing depends on what a thread or a class takes first: a folder's class needs a descriptor too. */
+    /**
+     * The missing resource depends on which thread or class needs a descriptor first: a class in a folder needs one
+     * too.
+     */
     @Test
     void descriptorShortageIsReported() throws Exception {
         int least = 24;
-        while (!starts(least)) { // by how many folders and archives it is made of
+        while (!starts(least)) { // depending on the number of its folders and archives
             least++;
         }
         for (int more : new int[] {2, 3, 5, 8, 11}) {

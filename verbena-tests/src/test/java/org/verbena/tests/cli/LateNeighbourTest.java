@@ -23,9 +23,9 @@ import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 
 /**
- * An agent that comes by the attach API when Verbena is there already and has sockets open, by {@code -javaagent} or by
- * {@code verbena attach}, and transforms the classes of the JDK anew: it is asked last, and may take changes back. With
- * {@code -Dthorough} in all ways, else in one.
+ * An agent that is attached when Verbena is already active with open sockets, by {@code -javaagent} or by {@code
+ * verbena attach}, and retransforms the classes of the JDK: it transforms last, and may remove patches. With {@code
+ * -Dthorough} in all ways, else in one.
  */
 @BesideOthers
 class LateNeighbourTest {
@@ -55,7 +55,7 @@ class LateNeighbourTest {
      * @param inactive what {@code verbena stat} says of that
      */
     record Way(boolean attached, String word, String inactive) {
-        /** Whether new sockets are the JDK's then. */
+        /** Whether new sockets are those of the JDK then. */
         boolean isWithoutSockets() {
             return inactive.contains("classic sockets");
         }
@@ -112,7 +112,7 @@ class LateNeighbourTest {
         }
     }
 
-    /** The agent of the program's own class path, which so knows of it. */
+    /** The agent on the class path of the program, which therefore knows it. */
     private static void attach(long pid) throws Exception {
         VirtualMachine vm = VirtualMachine.attach(Long.toString(pid));
         try {

@@ -24,14 +24,14 @@ import org.verbena.tests.cli.LauncherTree.Started;
 import org.verbena.tests.faults.Wait;
 
 /**
- * {@code ./verbena}: which JDK it takes, when it builds and how it starts the command. Maven and the JDKs are fakes;
- * {@code .ci/run} starts the real ones.
+ * {@code ./verbena}: choice of the JDK, builds and start of the command. Maven and the JDKs are fakes; {@code .ci/run}
+ * starts the real ones.
  */
 @BesideOthers
 class LauncherTest {
     private static final String FIRST = "verbena: building, this happens once…\n";
     private static final String WAITS = "waiting for another build of the same tree";
-    /** How long a build takes already, as a terminal shows it. */
+    /** The elapsed build time on a terminal. */
     private static final Pattern SECONDS = Pattern.compile("… [0-9]+ s ");
     private static final String AGAIN = "verbena: rebuilding, the sources changed…\n";
 
@@ -57,7 +57,7 @@ class LauncherTest {
         assertThat(tree.builds()).isEmpty();
     }
 
-    /** Makes a file one that was changed now, which is later than the last build by the file system's clock. */
+    /** Marks a file as changed now, which is later than the last build by the clock of the file system. */
     private static void touch(Path file) throws Exception {
         Thread.sleep(20);
         Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
@@ -281,7 +281,7 @@ class LauncherTest {
         assertThat(s.err()).isEqualTo(FIRST);
         Path archive = Path.of(s.arguments().get(1)).resolveSibling("classes.jsa");
         assertThat(archive).exists();
-        // what does not fit is passed over by the JVM, without a word
+        // the JVM silently ignores an archive that does not match
         String option = "-XX:SharedArchiveFile=" + archive;
         assertThat(s.arguments()).containsSubsequence("-Xshare:auto", "-Xlog:cds*=off", "-Xlog:aot*=off", option,
                 "--module");

@@ -17,12 +17,12 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A small source tree with the real {@code ./verbena} in it, and fakes of all that it starts: a Maven that makes a jar
- * and counts, and JDKs whose {@code java} prints its own path and its arguments, a line each. Nothing else of the
- * machine is to be found on {@code PATH} but the tools that the launcher is written with.
+ * A small source tree with the real {@code ./verbena} in it, and fakes of all programs that it starts: a Maven that
+ * creates a jar and counts, and JDKs whose {@code java} prints its own path and its arguments, one per line. {@code
+ * PATH} has nothing else but the tools that the launcher uses.
  */
 final class LauncherTree {
-    /** Where the launcher looks; the copy of it looks at fakes. */
+    /** The folder where the launcher looks; its copy looks at fakes. */
     private static final String JVMS = "/usr/lib/jvm";
     private static final List<String> TOOLS = List.of("bash", "readlink", "find", "flock", "date", "mkdir", "cp", "ln",
             "mv", "rm", "grep", "awk", "tail", "cat", "sleep", "timeout");
@@ -65,7 +65,7 @@ final class LauncherTree {
 
     LauncherTree(Path parent) throws IOException {
         Files.setPosixFilePermissions(parent, PosixFilePermissions.fromString("rwx--x--x"));
-        root = Files.createDirectory(parent.resolve("a tree")); // with a blank, as people have it
+        root = Files.createDirectory(parent.resolve("a tree")); // with a blank, which real paths may have
         bin = Files.createDirectory(parent.resolve("bin"));
         jvms = Files.createDirectory(parent.resolve("jvm"));
         script(root.resolve("verbena"), Files.readString(source()));
@@ -102,7 +102,7 @@ final class LauncherTree {
         return p.resolve("verbena");
     }
 
-    /** Where a tool is on the machine. */
+    /** The path of a tool on the machine. */
     static Path tool(String name) {
         return Arrays.stream(System.getenv("PATH").split(":", -1)).map(d -> Path.of(d, name))
                 .filter(Files::isExecutable).findFirst().orElseThrow(() -> new AssertionError("no " + name));
@@ -120,7 +120,7 @@ final class LauncherTree {
         }
     }
 
-    /** What a distribution has beside the build, and a version. */
+    /** The files of a distribution beside the build, and a version. */
     void documents() throws IOException {
         Files.writeString(root.resolve("pom.xml"), "<project>\n  <version>1.2</version>\n</project>\n");
         for (String name : List.of("README.md", "CHANGELOG.md", "LICENSE")) {
@@ -139,12 +139,12 @@ final class LauncherTree {
         return home;
     }
 
-    /** From now on this JDK makes archives of classes. */
+    /** From now on this JDK creates archives of classes. */
     void archives(Path home) throws IOException {
         Files.createFile(home.resolve("bin/archives"));
     }
 
-    /** Puts the {@code java} of a JDK on PATH, behind two links as Debian has it. */
+    /** Puts the {@code java} of a JDK on PATH, behind two links like on Debian. */
     void javaOnPath(Path home) throws IOException {
         Path alternative = Files.createSymbolicLink(bin.resolve("java.alternative"), home.resolve("bin/java"));
         Files.createSymbolicLink(bin.resolve("java"), alternative);
@@ -167,7 +167,7 @@ final class LauncherTree {
         Files.deleteIfExists(bin.resolve("mvn.held"));
     }
 
-    /** From now on the build fails, saying this; an empty text repairs it. */
+    /** From now on the build fails with this message; an empty text repairs it. */
     void failingMaven(String says) throws IOException {
         Files.deleteIfExists(bin.resolve("mvn.fails"));
         if (!says.isEmpty()) {
@@ -175,17 +175,17 @@ final class LauncherTree {
         }
     }
 
-    /** From now on Maven ends before it begins, saying this. */
+    /** From now on Maven ends at its start with this message. */
     void brokenMaven(String says) throws IOException {
         Files.writeString(bin.resolve("mvn.dies"), says);
     }
 
-    /** What the build makes the agent of. */
+    /** The file that the build creates the agent from. */
     void agent(Path jar) throws IOException {
         Files.copy(jar, bin.resolve("mvn.agent"));
     }
 
-    /** What Maven was called with, a line a build. */
+    /** The arguments of Maven, one line per build. */
     List<String> builds() throws IOException {
         Path log = bin.resolve("mvn.log");
         return Files.exists(log) ? Files.readAllLines(log) : List.of();
@@ -198,7 +198,7 @@ final class LauncherTree {
         return launch(command);
     }
 
-    /** Starts a launcher that is somewhere else. */
+    /** Starts a launcher at another path. */
     Process beginAt(Path launcher, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of(launcher.toString()));
         command.addAll(List.of(arguments));

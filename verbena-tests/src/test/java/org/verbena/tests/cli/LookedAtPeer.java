@@ -15,8 +15,8 @@ import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.verbs.spi.CounterFile;
 
 /**
- * Sends itself messages through a ring, without end, while another thread looks at its sockets; says how many bytes of
- * garbage so many of them made at least.
+ * Sends itself messages through a ring continuously, while another thread samples its sockets; prints the smallest
+ * number of bytes that a given number of them allocated.
  */
 final class LookedAtPeer {
     static final int MESSAGES = 100_000;

@@ -39,7 +39,7 @@ import org.verbena.tests.PerfLane;
 import org.verbena.tests.Thorough;
 import org.verbena.tests.faults.Wait;
 
-/** {@code verbena perf} as a user runs it. Figures are looked at for their shape, never for their size. */
+/** {@code verbena perf} from the command line. Figures are checked for their form, never for their size. */
 @PerfLane
 class PerfCommandTest {
     private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
@@ -54,7 +54,10 @@ class PerfCommandTest {
     private static final Duration STARTED = Duration.ofSeconds(60);
     private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
 
-    /** Rows of all tests of channels at one size: at both ends Verbena's, or the JDK's; of two tests Verbena's at one, too. */
+    /**
+     * Rows of all tests of channels at one size: with Verbena at both ends, or the JDK; in two tests also with Verbena
+     * at one end.
+     */
     private static final int NIO_ROWS = 9 * 2 + 2;
 
     private static String[] quick(String... arguments) {
@@ -136,7 +139,7 @@ class PerfCommandTest {
                 "erm-lat 8", "erm-reg 4096", "erm-reg 8", "write-imm-lat 4096", "write-imm-lat 8");
     }
 
-    /** Whose channels a row is of. */
+    /** The implementation of the channels of a row. */
     private static String ends(JsonNode row) {
         return row.get("transport").asText() + " to " + row.get("peer").asText();
     }
@@ -168,7 +171,10 @@ class PerfCommandTest {
                 .isGreaterThanOrEqualTo(row.get("messages_per_second").asLong());
     }
 
-    /** Named tests take what they are given, at sizes on both sides of what fits inline; atomics have one size, the first. */
+    /**
+     * Named tests accept the given options, at sizes below and above the inline limit; atomics have one size, the
+     * first.
+     */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "write-imm-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --events",
@@ -209,7 +215,7 @@ class PerfCommandTest {
         assertThat(seen).containsExactlyInAnyOrderElementsOf(rows);
     }
 
-    /** Where no test is named, each option goes to those that know it. */
+    /** If no test is named, each option applies to those that know it. */
     @ParameterizedTest
     @ValueSource(strings = {"--events --consume --verify --inline=64 --connections=3", "--no-pin --qps=2"})
     void optionsApplyToAllTests(String options) throws IOException {
@@ -218,7 +224,7 @@ class PerfCommandTest {
         assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);
     }
 
-    /** Each test of channels that takes connections, over one and over several. */
+    /** Each test of channels that has connections, over one and over several. */
     @Test
     void connectionsAreMeasured() throws IOException {
         runOver("100,1");
@@ -266,7 +272,7 @@ class PerfCommandTest {
         }
     }
 
-    /** By a JVM that compiles as usual, for every byte is written and compared. */
+    /** In a JVM that compiles normally, since every byte is written and compared. */
     @Test
     void largeMessagesAreMeasured() throws IOException {
         String[] tests = Thorough.ON
@@ -343,7 +349,7 @@ class PerfCommandTest {
         }
     }
 
-    /** TCP connects users with each other, shared memory does not, and says whose it is. */
+    /** TCP connects different users, shared memory does not, and names the owner. */
     @Test
     void listenerOfAnotherUserIsRefused(@TempDir Path dir) throws Exception {
         TestUser.needed("perf against another user's listener");
@@ -408,7 +414,7 @@ class PerfCommandTest {
         }
     }
 
-    /** The listener outlives strangers and killed clients, and serves the next. */
+    /** The listener survives foreign and killed clients, and serves the next. */
     @Test
     void listenerServesFurtherClients() throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
@@ -428,7 +434,7 @@ class PerfCommandTest {
         }
     }
 
-    /** A set-up that fails half-way leaves nothing open at a listener that serves on. */
+    /** A set-up that fails half-way leaves nothing open at a listener that continues. */
     @Test
     void listenerReleasesAcceptedConnections() throws Exception {
         InetAddress here = InetAddress.getLoopbackAddress();

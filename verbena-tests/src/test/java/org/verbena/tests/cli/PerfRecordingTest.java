@@ -22,7 +22,7 @@ import org.verbena.tests.flight.Recorded;
 class PerfRecordingTest {
     @TempDir private Path folder;
 
-    /** Both of its processes are recorded, and {@code jfr print} shows what there is. */
+    /** Both of its processes are recorded, and {@code jfr print} shows the events. */
     @Test
     void recordingShowsConnectionsAndCounters() throws Exception {
         String options = "-XX:StartFlightRecording:filename=" + folder + "/%p.jfr,+org.verbena.Counter#period=20ms,"

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.tests.PerfLane;
 import org.verbena.tests.Thorough;
 
-/** {@code verbena perftest} between two processes, and against a peer that is none. */
+/** {@code verbena perftest} between two processes, and against a peer with another protocol. */
 @PerfLane
 class PerftestCommandTest {
     private static final String LISTENING = " listening on port ";
@@ -72,7 +72,7 @@ class PerftestCommandTest {
 
     private static void run(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
-        // 8 times 1 s: a process that is not scheduled for half a second has not gone
+        // 8 times 1 s: a process that is not scheduled for half a second is still alive
         String rest = " -n 700 -u 18 " + words[1];
         try (CommandProcess s = start(words[0] + " -p 0" + rest);
                 CommandProcess c = start(words[0] + " localhost -p " + port(s) + rest)) {

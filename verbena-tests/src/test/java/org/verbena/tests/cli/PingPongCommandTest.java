@@ -25,14 +25,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.tests.PerfLane;
 import org.verbena.tests.Thorough;
 
-/** {@code verbena pingpong} between two processes, and against peers that are none. */
+/** {@code verbena pingpong} between two processes, and against peers with another protocol. */
 @PerfLane
 class PingPongCommandTest {
     private static final String LISTENING = "  listening on port ";
     private static final Pattern LOCAL = Pattern
             .compile("  local address:  LID 0x0000, QPN 0x([0-9a-f]{6}), PSN 0x([0-9a-f]{6}), GID (\\S+)");
 
-    /** As the C programs write it; the last byte is 0. */
+    /** In the format of the C programs; the last byte is 0. */
     private static final Pattern ADDRESS = Pattern.compile("0000:[0-9a-f]{6}:[0-9a-f]{6}:[0-9a-f]{32}\0");
     private static final int ADDRESS_BYTES = 52;
 
@@ -106,7 +106,7 @@ class PingPongCommandTest {
                 + " bytes in [0-9.]+ seconds = [0-9.]+ Mbit/sec\n30 iters in [0-9.]+ seconds = [0-9.]+ usec/iter");
     }
 
-    /** Each end says in one sentence what it knows of the other. */
+    /** Each end describes the difference in one sentence. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "-d shm0 -s 64         | -d shm0 -s 128         | with LOC_LEN_ERR: the two ends differ       | with REM_INV_REQ_ERR: the two ends differ",
@@ -150,7 +150,7 @@ class PingPongCommandTest {
         }
     }
 
-    /** A server whose peer ends, is silent, or is something else. */
+    /** A server whose peer ends, is silent, or is another program. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "''                                                       | end    | the peer closed the connection before",
@@ -173,7 +173,10 @@ class PingPongCommandTest {
         }
     }
 
-    /** Byte by byte what a client in C sees: nothing before its own address, then one message; "done" ends the exchange. */
+    /**
+     * Byte by byte from the view of a client in C: nothing before its own address, then one message; "done" ends the
+     * exchange.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"rc", "uc", "ud"})
     void serverMatchesC(String type) throws IOException {
@@ -205,7 +208,7 @@ class PingPongCommandTest {
         return b.toString();
     }
 
-    /** Byte by byte what a server in C sees: its client speaks first, and says "done". */
+    /** Byte by byte from the view of a server in C: its client sends first, and sends "done". */
     @ParameterizedTest
     @CsvSource({"rc,1", "ud,1", "srq,256"})
     void clientMatchesC(String type, int addresses) throws IOException {

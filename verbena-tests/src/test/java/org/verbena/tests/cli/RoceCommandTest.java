@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.UdpSocket;
 import org.verbena.tests.BesideOthers;
 
-/** The command on {@code roce_<netdev>} as a user runs it. */
+/** The command on {@code roce_<netdev>} from the command line. */
 @BesideOthers
 class RoceCommandTest {
     private static final int ROCE_PORT = 4791;
@@ -148,7 +148,10 @@ class RoceCommandTest {
                 });
     }
 
-    /** The streams of the two ends take the device, and keep it; the listener has given it back that had it for verbs. */
+    /**
+     * The streams of the two ends open the device, and keep it; the listener, which had it open for verbs, has closed
+     * it.
+     */
     @Test
     void remoteMemoryWorksBetweenTwoNetworkNamespaces() throws Exception {
         String host = "[" + RoceNamespaces.ADDRESS6_B + "]";

@@ -11,7 +11,7 @@ import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.tests.faults.Users;
 
-/** Two network namespaces with a cable between them. Who starts a command in one of them starts it there. */
+/** Two network namespaces with a cable between them. A command that is started from one of them runs there. */
 public final class RoceNamespaces {
     public static final String DEVICE_A = "roce_vcable0";
     public static final String DEVICE_B = "roce_vcable1";
@@ -21,13 +21,13 @@ public final class RoceNamespaces {
     public static final String ADDRESS6_A = "2001:db8:47:92::1";
     public static final String ADDRESS6_B = "2001:db8:47:92::2";
 
-    /** What starts in the other namespace. */
+    /** The process to start in the other namespace. */
     @FunctionalInterface
     public interface Start<T> {
         T start() throws Exception;
     }
 
-    /** What the test does in its own namespace. */
+    /** The action of the test in its own namespace. */
     @FunctionalInterface
     public interface Action<T> {
         void run(T other) throws Exception;
@@ -35,7 +35,7 @@ public final class RoceNamespaces {
 
     private RoceNamespaces() {}
 
-    /** Starts something at the second end, and runs the action at the first; both ends go with the test. */
+    /** Starts a process at the second end, and runs the action at the first; both ends disappear with the test. */
     public static <T extends AutoCloseable> void with(Start<T> second, Action<T> first) throws Exception {
         Users.needsRoot("make network namespaces");
         NetworkNamespace.callInNew((Callable<Integer>) () -> {

@@ -31,7 +31,7 @@ class RpingCommandTest {
         return CommandProcess.start(all.toArray(String[]::new));
     }
 
-    /** How to reach a server; one that listens everywhere, at this host. */
+    /** The address of a server; for one that listens on all addresses, that of this host. */
     private static String client(CommandProcess server) throws IOException {
         String line = server.line();
         assertThat(line).startsWith(LISTENING);

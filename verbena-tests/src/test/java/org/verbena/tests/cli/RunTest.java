@@ -149,7 +149,7 @@ class RunTest {
         assertThat(s.err()).contains("verbena: agent arguments, line 1, column 1: 'spim' is not known");
     }
 
-    /** A property of the program's own command line, which the launcher knows nothing of. */
+    /** A property on the command line of the program, which the launcher does not know. */
     @Test
     void invalidPropertyEndsTheProgram() throws Exception {
         Started s = run("--", AgentRun.java().toString(), "-Dverbena.spin=abc", "-cp", AgentJar.program(dir).toString(),

@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** What a terminal of type xterm shows: so much of it as is needed to see what a full-screen command has drawn. */
+/** The screen of a terminal of type xterm: as much of it as is needed to see the output of a full-screen command. */
 final class Screen {
     private enum State {
         TEXT, ESCAPE, CHARSET, SEQUENCE
@@ -167,7 +167,7 @@ final class Screen {
         }
     }
 
-    /** Characters from the cursor on go right, or left. */
+    /** Moves characters from the cursor on right, or left. */
     private void shift(int by) {
         char[] line = cells[row];
         if (by >= 0) {
@@ -179,7 +179,7 @@ final class Screen {
         }
     }
 
-    /** Lines from the cursor on go down, or up. */
+    /** Moves lines from the cursor on down, or up. */
     private void lines(int by) {
         char[][] fresh = blank();
         for (int i = row; i < rows; i++) {

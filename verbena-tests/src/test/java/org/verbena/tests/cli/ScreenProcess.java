@@ -10,7 +10,7 @@ import java.util.function.Predicate;
 
 import org.verbena.tests.faults.Wait;
 
-/** A shell command on a terminal of its own, which {@code script} makes: keys go in, a {@link Screen} comes out. */
+/** A shell command on its own terminal, which {@code script} creates: keys go in, a {@link Screen} comes out. */
 final class ScreenProcess implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(60);
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.cli.CommandProcess.Result;
 
-/** What a start of the command does not spend its time on. */
+/** Work that a start of the command avoids. */
 @BesideOthers
 class StartTest {
     private static final List<String> LOADED = List.of("-Xlog:class+load:stderr");
@@ -29,7 +29,9 @@ class StartTest {
         }
     }
 
-    /** Whoever changes what they are started with, or an archive is made of, sees it here if it is not used any more. */
+    /**
+     * A change of the start options, or of the contents of the archive, fails here if the archive is not used any more.
+     */
     @Test
     void commandsOfTestsStartFromTheClassArchive() throws Exception {
         if (!CommandArchive.isPossible()) {

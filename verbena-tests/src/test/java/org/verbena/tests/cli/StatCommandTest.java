@@ -28,7 +28,7 @@ import org.verbena.tests.faults.Users;
 import org.verbena.verbs.spi.CounterFolder;
 import org.verbena.verbs.spi.CounterLayout;
 
-/** {@code verbena stat} and {@code verbena monitor} without a terminal, against a process that says what it does. */
+/** {@code verbena stat} and {@code verbena monitor} without a terminal, against a process that reports what it does. */
 @BesideOthers
 class StatCommandTest {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -290,7 +290,7 @@ class StatCommandTest {
         assertThat(well("stat", pid, "--once", "--json").get("answers").asBoolean()).isTrue();
     }
 
-    /** As of a container, seen from its host: names of doorbells are those of a network namespace. */
+    /** Like a container, seen from its host: names of doorbells belong to a network namespace. */
     @Test
     void processInAnotherNetworkNamespaceShowsItsLastCounters() throws Exception {
         Users.needsRoot("make a network namespace");
@@ -402,7 +402,7 @@ class StatCommandTest {
         }
     }
 
-    /** Passes over lines of a time when the process stood still, as any does now and then. */
+    /** Skips lines of times when the process was not scheduled, which may happen to any. */
     private static void awaitLine(CommandProcess m, String regex) throws IOException {
         for (String line = m.line(); !line.matches(regex);) {
             line = m.line();

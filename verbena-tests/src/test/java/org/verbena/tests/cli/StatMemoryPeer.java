@@ -17,7 +17,9 @@ import org.verbena.tests.faults.Peer;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
-/** A child with both ends of a connection and their remote memory: the end that connected copies so much as it is told. */
+/**
+ * A child with both ends of a connection and their remote memory: the end that connected copies as much as it is told.
+ */
 public final class StatMemoryPeer {
     static final long BYTES = 1 << 20;
     private static final Duration LONG = Duration.ofSeconds(60);

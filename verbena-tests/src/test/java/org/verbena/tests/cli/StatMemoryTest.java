@@ -20,7 +20,10 @@ import org.verbena.tests.BesideOthers;
 import org.verbena.tests.faults.Child;
 import org.verbena.verbs.spi.CounterFolder;
 
-/** What {@code verbena stat} shows of remote memory, down to the byte, against a process that copies what it is told. */
+/**
+ * The view of {@code verbena stat} on remote memory, down to the byte, against a process that copies as much as it is
+ * told.
+ */
 @BesideOthers
 class StatMemoryTest {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -68,7 +71,7 @@ class StatMemoryTest {
         peer.tell(line).await("DONE");
     }
 
-    /** The remote memory of each end: of the one that connected first. */
+    /** The remote memory of each end: first that of the connecting one. */
     private List<JsonNode> look(String... more) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("stat", pid, "--once", "--json"));
         arguments.addAll(List.of(more));
@@ -166,7 +169,7 @@ class StatMemoryTest {
                 .asLong()).isEqualTo(3);
     }
 
-    /** An end whose program has closed neither the channel nor its regions has them still. */
+    /** An end whose program has closed neither the channel nor its regions still has them. */
     @Test
     void endedConnectionIsShownUntilReleased() throws Exception {
         start();
@@ -178,7 +181,7 @@ class StatMemoryTest {
         until(0);
     }
 
-    /** Looks until there are so many: an end is given back in its own time. */
+    /** Samples until there are this many: an end is released asynchronously. */
     private List<JsonNode> until(int ends) throws IOException {
         long end = System.nanoTime() + LONGEST_NANOS;
         List<JsonNode> found = look();

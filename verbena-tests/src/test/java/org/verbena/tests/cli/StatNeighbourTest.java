@@ -17,7 +17,7 @@ import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 
-/** {@code verbena stat} of a program where another agent takes back what Verbena's has changed. */
+/** {@code verbena stat} of a program where another agent removes patches of Verbena's agent. */
 @BesideOthers
 class StatNeighbourTest {
     /** Before and after. */
@@ -45,7 +45,7 @@ class StatNeighbourTest {
         }
     }
 
-    /** One of an attached program's listeners is from before, until it is opened anew. */
+    /** One of the listeners of an attached program is an earlier one, until it is reopened. */
     @Test
     void earlierListenersAreCounted(@TempDir Path dir) throws Exception {
         Path classes = AgentJar.program(dir, "Neighbour", "25");
@@ -89,7 +89,7 @@ class StatNeighbourTest {
         return CommandProcess.run("stat", Long.toString(pid), "--once", "--view", "queue").out();
     }
 
-    /** Of the object that all sockets of a process are; the file is there soon after the first socket. */
+    /** Counters of the object for all sockets of a process; the file appears soon after the first socket. */
     static String attribute(long pid, String name) throws Exception {
         for (;;) {
             String json = CommandProcess.run("stat", Long.toString(pid), "--once", "--json").out();

@@ -18,7 +18,10 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** A child with two queue pairs that are connected with each other: it sends so much as it is told, and says when it has. */
+/**
+ * A child with two queue pairs that are connected with each other: it sends as much as it is told, and reports when it
+ * has.
+ */
 public final class StatPeer {
     private static final int BIG = 4096;
     private static final long GENTLY_NANOS = 200_000;

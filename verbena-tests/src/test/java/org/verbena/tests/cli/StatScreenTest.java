@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.faults.Child;
 
-/** {@code verbena stat} on a whole terminal: what keys show, what is said, and that the terminal is restored. */
+/** {@code verbena stat} on a full terminal: keys, messages, and restoring the terminal. */
 @BesideOthers
 class StatScreenTest {
     private static final String AFTER = "; echo \"ended with $?\"; stty -a";

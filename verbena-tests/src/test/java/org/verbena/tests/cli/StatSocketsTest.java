@@ -26,7 +26,7 @@ import org.verbena.tests.agent.TalkProcess;
 import org.verbena.tests.faults.Child;
 import org.verbena.verbs.spi.CounterFolder;
 
-/** What {@code verbena stat} shows of the sockets of programs that know nothing of Verbena, down to the byte. */
+/** The view of {@code verbena stat} on the sockets of programs that know nothing of Verbena, down to the byte. */
 @BesideOthers
 class StatSocketsTest {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -86,7 +86,7 @@ class StatSocketsTest {
         return r.out();
     }
 
-    /** What a process shows that has open connections; it begins to show them a while after the first. */
+    /** The view on a process with open connections; it publishes them a while after the first. */
     private JsonNode look(TalkProcess p) throws Exception {
         return until(p, picture -> of(picture, "SOCKETS").stream().anyMatch(s -> attribute(s, "open").matches(
                 "[1-9].*")));
@@ -116,8 +116,8 @@ class StatSocketsTest {
     }
 
     /**
-     * Looks until it sees that: for what another process does in its own time. There is nothing to be seen of one that has
-     * only begun.
+     * Samples until it sees that, since the other process works asynchronously. A process that has just started shows
+     * nothing.
      */
     private JsonNode until(TalkProcess p, Predicate<JsonNode> wanted) throws Exception {
         long end = System.nanoTime() + LONGEST_NANOS;
@@ -190,10 +190,10 @@ class StatSocketsTest {
 
     @Test
     void stoppedReaderLeavesAFullRing() throws Exception {
-        String small = "stream.ring=" + FIRST_RING; // who finds no room again and again gets a larger one else
+        String small = "stream.ring=" + FIRST_RING; // a writer that repeatedly finds no room gets a larger ring otherwise
         TalkProcess server = start(small, "sink", "300");
         TalkProcess client = start(small, "fill", server.line(), "300", "5");
-        int filled = Integer.parseInt(client.line()); // what was read of the last quarter is not told
+        int filled = Integer.parseInt(client.line()); // bytes that were read of the last quarter are not reported
         assertThat(filled).isBetween(FIRST_RING * 3 / 4 + 1, FIRST_RING);
         JsonNode writer = one(look(client), "CONNECTION");
         assertThat(attribute(writer, "outOccupied")).isEqualTo(String.valueOf(FIRST_RING));
@@ -206,7 +206,7 @@ class StatSocketsTest {
         String queue = text("stat", "--view", "queue", "--once");
         assertThat(queue.lines().filter(l -> l.contains("4096/4096") || l.contains(filled + "/4096"))).hasSize(2);
         assertThat(text("stat", "--view", "netstat", "--once").lines().filter(l -> l.matches("ring +" + filled
-                + " +\\d+ .*") || l.matches("ring +0 +4096 .*"))).hasSize(2); // of what the writer has read not all is said
+                + " +\\d+ .*") || l.matches("ring +0 +4096 .*"))).hasSize(2); // not all bytes that were read are reported to the writer
     }
 
     @Test
@@ -272,7 +272,7 @@ class StatSocketsTest {
                 .contains("process " + client.pid() + ": " + (connections - 100) + " of its sockets are not shown");
     }
 
-    /** All that there are, unless a line says that the process has not answered. */
+    /** All objects, unless a line says that the process has not answered. */
     @Test
     void firstSampleHasAllOfManySockets() throws Exception {
         int connections = 2500;
@@ -306,7 +306,7 @@ class StatSocketsTest {
 
     @Test
     void closedSocketDisappears() throws Exception {
-        TalkProcess server = start("", "serve", "2"); // waits for another one when the first has gone
+        TalkProcess server = start("", "serve", "2"); // waits for another one when the first is gone
         String port = server.line();
         TalkProcess client = start("", "hold", port, "3", "0");
         assertThat(client.line()).isEqualTo("0");
@@ -387,7 +387,7 @@ class StatSocketsTest {
                 "500ms", "--json")) {
             JsonNode before = JSON.readTree(stat.line());
             JsonNode last = JSON.readTree(stat.line());
-            while (!isKnown(before) || rate(last) == 0) { // one of the two programs stood still meanwhile
+            while (!isKnown(before) || rate(last) == 0) { // one of the two programs was not scheduled meanwhile
                 before = isKnown(last) ? last : before;
                 last = JSON.readTree(stat.line());
             }

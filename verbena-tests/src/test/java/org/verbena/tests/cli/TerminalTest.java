@@ -19,13 +19,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.BesideOthers;
 
-/** Colours and live lines: on a terminal, which {@code script} makes, and nowhere else; each stream for itself. */
+/** Colours and live lines: on a terminal, which {@code script} creates, and nowhere else; each stream separately. */
 @BesideOthers
 class TerminalTest {
     private static final String ESCAPE = "\033";
     private static final String BAR = "[#";
     private static final String BOLD = "\033[1m";
-    /** Half a command line: the rest says where the streams go. */
+    /** Half a command line: the rest determines where the streams go. */
     private static final String TABLE = "perf limit-memcpy --size=8 --duration=1ms --warm-up=1ms";
 
     @TempDir private Path dir;
@@ -46,7 +46,7 @@ class TerminalTest {
             "org.verbena.cli/org.verbena.cli.Main"}).map(w -> "'" + w + "'").collect(Collectors.joining(" ")) + " ";
     }
 
-    /** Runs a shell command on a terminal of its own; answers what the terminal got. */
+    /** Runs a shell command on its own terminal; returns the output on the terminal. */
     private String onTerminal(Map<String, String> environment, int code, String command) throws Exception {
         ProcessBuilder b = new ProcessBuilder("script", "-qec", command, "/dev/null");
         b.environment().keySet().removeAll(List.of("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"));

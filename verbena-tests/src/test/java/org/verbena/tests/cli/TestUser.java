@@ -11,8 +11,8 @@ import java.util.List;
 import org.verbena.tests.faults.Users;
 
 /**
- * An ordinary user whom nobody else is on this machine, neither another test run nor a person: what this user's
- * processes find of each other is only what the test has started.
+ * An ordinary user id that is unused on this machine, by other test runs and by people: processes of this user find
+ * only those that the test has started.
  */
 final class TestUser {
     private static final int FIRST = 20_000;
@@ -24,7 +24,7 @@ final class TestUser {
         this.uid = uid;
     }
 
-    /** Skips the test, with a line, unless there can be such users, which only root can make. */
+    /** Skips the test, with a line, unless there can be such users, which only root can use. */
     static void needed(String what) {
         Users.needsRoot("start commands as other users: " + what);
     }
@@ -38,12 +38,12 @@ final class TestUser {
         return uid;
     }
 
-    /** What a command of this user starts with. */
+    /** The command prefix for this user. */
     List<String> command() {
         return List.of("setpriv", "--reuid=" + uid, "--regid=" + uid, "--clear-groups");
     }
 
-    /** Makes a directory that belongs to this user, below one that everybody may pass. */
+    /** Creates a directory that belongs to this user, below one that everybody may traverse. */
     Path directory(Path parent, String name) throws IOException, InterruptedException {
         Path d = Files.createDirectory(parent.resolve(name));
         run("chmod", "711", parent.toString());

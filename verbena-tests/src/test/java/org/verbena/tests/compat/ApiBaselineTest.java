@@ -16,13 +16,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.tests.Repository;
 
-/** The promise in {@code config/api}, as far as japicmp does not look: values of constants, and the text for people. */
+/**
+ * The promise in {@code config/api}, as far as japicmp does not check it: values of constants, and the text for people.
+ */
 class ApiBaselineTest {
     private static final Path BASELINES = Repository.root().resolve("config/api");
 
     @TempDir static Path folder;
 
-    /** What {@code Baseline} writes of a jar. */
+    /** The output of {@code Baseline} for a jar. */
     private static List<String> lines(Path jar, String name, String packages) throws Exception {
         Path classes = folder.resolve("classes");
         if (!Files.exists(classes)) {

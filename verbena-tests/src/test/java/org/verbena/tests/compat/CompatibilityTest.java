@@ -24,8 +24,8 @@ import org.verbena.tests.compat.Versions.Version;
 
 /**
  * Old and new applications, compiled against old and new headers, on old and new libraries with old and new providers:
- * the eight rows of the document of 2015, times two. The jars are this build's own, the new ones are made from its own
- * sources by {@link NextVersion}, and every run is a fresh JVM in which bytes flow.
+ * the eight rows of the document of 2015, times two. The jars are those of this build, the new ones are created from
+ * its sources by {@link NextVersion}, and every run is a fresh JVM in which bytes flow.
  *
  * <pre>
  * row  App  Header  Lib
@@ -47,7 +47,7 @@ class CompatibilityTest {
     @TempDir static Path folder;
 
     private static Versions versions;
-    /** What an old application prints when all is old. */
+    /** The output of an old application when everything is old. */
     private static String before;
 
     @BeforeAll
@@ -67,7 +67,7 @@ class CompatibilityTest {
         return folder.resolve("new-app");
     }
 
-    /** Runs to a good end, with the jars that were meant. */
+    /** Runs to a successful end, with the intended jars. */
     private static Run run(Version lib, Version provider, Path classes, String main, String... options) {
         Run r = Run.onModulePath(versions.runtime(lib, provider), classes, main, folder, options);
         assertThat(r.err()).isEmpty();
@@ -191,12 +191,12 @@ class CompatibilityTest {
                         """);
     }
 
-    /** What {@code Traffic} prints, which is what it always did. */
+    /** The output of {@code Traffic}, which never changes. */
     private static String traffic() {
         return before.substring(before.indexOf("sender:"), before.indexOf("end:"));
     }
 
-    /** Two processes of one host, of which one was brought up to date first. */
+    /** Two processes of one host, one of which was updated first. */
     @ParameterizedTest(name = "old application on lib {0}, provider {1}; new application with what is new: {2}")
     @CsvSource({"OLD, OLD, false, RECV 8 WITH_IMM 5", "OLD, NEW, false, RECV 8 WITH_IMM 5",
         "NEW, NEW, false, RECV 8 WITH_IMM 5", "OLD, NEW, true, 200 8 WITH_IMM 12495876",
@@ -231,7 +231,7 @@ class CompatibilityTest {
                 .isEqualTo("runs with: 2\n");
     }
 
-    /** As C programs end with "undefined symbol": not a promise, but what happens to who does not ask. */
+    /** Like C programs that end with "undefined symbol": not a promise, but the behaviour without the check. */
     @Test
     void applicationWithoutTheCheckFailsAtTheMissingCall() {
         Run r = Run.onModulePath(versions.runtime(OLD, OLD), newApp(), "Careless", folder);

@@ -4,15 +4,15 @@ package org.verbena.tests.compat;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** What an earlier version has: its streams name no features, as those before there was remote memory. */
+/** An earlier version: its streams announce no features, like those before remote memory existed. */
 public final class EarlierSockets {
     private EarlierSockets() {}
 
     /**
-     * Makes the classes in which it differs from this version.
+     * Compiles the classes in which it differs from this version.
      *
-     * @param folder for them, where nothing else is
-     * @return what stands before this version on a class path
+     * @param folder for them, which is empty
+     * @return the folder to put before this version on a class path
      */
     public static Path make(Path folder) throws IOException {
         return new StreamPatch(folder).replace("Handshake",

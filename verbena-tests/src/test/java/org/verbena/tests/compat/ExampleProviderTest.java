@@ -13,7 +13,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.Repository;
 
-/** The provider of {@code docs/examples/devnull}: it compiles against the API alone, is found, and does what it says. */
+/**
+ * The provider of {@code docs/examples/devnull}: it compiles against the API alone, is found, and works as documented.
+ */
 class ExampleProviderTest {
     private static final String PRINTS = """
             devices: [null0, shm0] []

@@ -23,13 +23,13 @@ import javax.tools.JavaFileObject;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
-/** Compiles sources, packs classes into jars, and finds those that this build has made. */
+/** Compiles sources, packs classes into jars, and finds those of this build. */
 final class Jars {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
 
     private Jars() {}
 
-    /** The jar or folder of the class path that has this in its path. */
+    /** The jar or folder of the class path whose path contains this. */
     static Path onClassPath(String part) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.contains(part)).map(Path::of).findFirst()
@@ -58,7 +58,7 @@ final class Jars {
         }
     }
 
-    /** Compiles all sources below a folder; answers the errors, one a line, none if it worked. */
+    /** Compiles all sources below a folder; returns the errors, one per line, none if it worked. */
     static List<String> compile(Path sources, List<Path> modulePath, List<Path> classPath, Path classes) {
         List<Path> files;
         try (Stream<Path> all = Files.walk(sources)) {
@@ -89,7 +89,7 @@ final class Jars {
                 .map(d -> d.getMessage(Locale.ROOT)).toList();
     }
 
-    /** Compiles what has to compile, and packs it. */
+    /** Compiles sources that must compile, and packs them. */
     static Path build(Path sources, List<Path> modulePath, Path jar) {
         Path classes = jar.resolveSibling(jar.getFileName() + ".classes");
         List<String> errors = compile(sources, modulePath, List.of(), classes);

@@ -14,8 +14,8 @@ import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
 
 /**
- * The agent of a later version, made from this one and its sources: it speaks the next version of the agreement between two
- * ends, and names features that this one has never heard of.
+ * The agent of a later version, made from this one and its sources: it uses the next version of the handshake between
+ * two ends, and announces features that this one does not know.
  */
 public final class NextAgent {
     private static final String IN_JAR = "META-INF/modules/org.verbena.sockets/";
@@ -26,7 +26,7 @@ public final class NextAgent {
      * Makes it.
      *
      * @param agent this version's
-     * @param oldest version of the agreement that the later one still speaks; this one speaks 1
+     * @param oldest version of the handshake that the later one still supports; this one uses 1
      * @param folder for it, where nothing else is
      */
     public static Path make(Path agent, int oldest, Path folder) throws IOException {

@@ -4,10 +4,10 @@ package org.verbena.tests.compat;
 import java.nio.file.Path;
 
 /**
- * The version after this one, made from the sources of this one: everything that the rules of growth allow, once each.
- * A new object with its verb and attributes, a new operation on the send queue, a new field with its bit in every
- * attribute object that has such bits, new fields in what comes out, a new value, a new opcode, new access rights, a new
- * feature, and what a provider does about them.
+ * The version after this one, made from the sources of this one: every change that the rules of growth allow, once
+ * each. A new object with its verb and attributes, a new operation on the send queue, a new field with its bit in every
+ * attribute object that has such bits, new fields in results, a new value, a new opcode, new access rights, a new
+ * feature, and their implementation in a provider.
  */
 final class NextVersion {
     /** The bit of the new fields, far from those that this version uses. */
@@ -70,7 +70,7 @@ final class NextVersion {
                 + " |= PACE; return this; }");
     }
 
-    /** A further field of what a provider answers. */
+    /** A further field in a result of a provider. */
     private static String output() {
         return "private java.util.OptionalInt beacons = java.util.OptionalInt.empty();"
                 + "public Builder beacons(int v) { beacons = java.util.OptionalInt.of(v); return this; }";

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Providers that were built for the next version, or built badly, beside one that works: each is named with what is
- * wrong, and nothing of it reaches the application, which goes on with the one that works.
+ * Providers that were built for the next version, or built incorrectly, beside one that works: each is named with its
+ * fault, and nothing of it reaches the application, which continues with the one that works.
  */
 class ProviderVersionsTest {
     private static final String PROVIDER = """

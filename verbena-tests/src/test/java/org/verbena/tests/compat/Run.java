@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What an application printed in a fresh JVM, and how it ended.
+ * The output and the end of an application in a fresh JVM.
  *
  * @param loaded the JVM's log of the classes that it loaded, and where from
  */

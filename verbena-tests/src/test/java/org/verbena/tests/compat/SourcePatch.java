@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A copy of a module's sources that is changed in places; a place that is not there, or there twice, is an error. */
+/** A modified copy of the sources of a module; a place to change that is missing, or occurs twice, is an error. */
 final class SourcePatch {
     private final Path root;
     private final Path pkg;
@@ -92,7 +92,7 @@ final class SourcePatch {
         return replace(type, Pattern.quote(signature) + "[^{;]*\\{", "$0\n" + Matcher.quoteReplacement(statements));
     }
 
-    /** Lets a method that answers a mask, and may not be overridden yet, know bits more. */
+    /** Adds bits to a method that returns a mask, and may not be overridden yet. */
     SourcePatch supports(String type, String method, String bits) {
         String signature = "protected int " + method + "() {";
         return read(type).contains(signature)
@@ -101,7 +101,7 @@ final class SourcePatch {
                 : add(type, "@Override " + signature + " return super." + method + "() | " + bits + "; }");
     }
 
-    /** Gives a method that overrides another name, so that another can take its place. */
+    /** Renames an overriding method, so that another can take its place. */
     SourcePatch rename(String type, String signature, String privateSignature) {
         return replace(type, "@Override\\s+public " + Pattern.quote(signature), Matcher.quoteReplacement("private "
                 + privateSignature));

@@ -12,15 +12,15 @@ import java.util.List;
 
 import org.verbena.tests.Repository;
 
-/** This version's sources of streams, changed in places and compiled. */
+/** The stream sources of this version, modified and compiled. */
 final class StreamPatch {
-    /** Where the classes are, in the jar and below the folder of {@link #compile}. */
+    /** The path of the classes in the jar and below the folder of {@link #compile}. */
     static final String STREAM = "org/verbena/sockets/stream/";
 
     private final Path folder;
     private final SourcePatch sources;
 
-    /** @param folder for it, where nothing else is */
+    /** @param folder for it, which is empty */
     StreamPatch(Path folder) throws IOException {
         this.folder = folder;
         Files.createDirectories(folder.resolve("added"));
@@ -34,7 +34,7 @@ final class StreamPatch {
         return this;
     }
 
-    /** Compiles classes that were changed; answers the folder with them. */
+    /** Compiles the modified classes; returns their folder. */
     Path compile(String... types) {
         Path classes = folder.resolve("classes");
         List<Path> classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))

@@ -13,7 +13,10 @@ import java.util.List;
 
 import org.verbena.tests.Repository;
 
-/** Two versions of the real jars, {@link Version#OLD} as this build has them, and applications compiled against either. */
+/**
+ * Two versions of the real jars, {@link Version#OLD} being those of this build, and applications compiled against
+ * either.
+ */
 final class Versions {
     /** Which of the two. */
     enum Version {
@@ -60,17 +63,17 @@ final class Versions {
         return folder.resolve(v + "/verbena-shm.jar");
     }
 
-    /** What a program of this version of the API is compiled against. */
+    /** The compile class path of a program for this version of the API. */
     List<Path> header(Version v) {
         return List.of(linux, jspecify, verbs(v));
     }
 
-    /** What runs. */
+    /** The runtime version. */
     List<Path> runtime(Version lib, Version provider) {
         return List.of(linux, jspecify, verbs(lib), shm(provider));
     }
 
-    /** Compiles applications; answers the errors. */
+    /** Compiles applications; returns the errors. */
     List<String> compile(Version header, Path classes, String... names) {
         List<Path> files = new ArrayList<>();
         for (String name : names) {
@@ -79,7 +82,7 @@ final class Versions {
         return Jars.compile(files, List.of(), header(header), classes);
     }
 
-    /** Builds a provider for either version into a jar of its own, in which its class {@code Missing} is missing. */
+    /** Builds a provider for either version into a separate jar without its class {@code Missing}. */
     Path provider(String name, Version header, String moduleInfo, String source) {
         try {
             Path root = folder.resolve("src-" + name);

@@ -24,11 +24,13 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The documents about the code name classes, members, threads and files that there are, and draw the modules of the build. */
+/**
+ * The documents about the code name existing classes, members, threads and files, and draw the modules of the build.
+ */
 class ArchitectureTest {
     private static final Path ROOT = Markdown.root();
     private static final String DOCUMENT = "docs/architecture.md";
-    /** Modules whose code runs in other people's programs. */
+    /** Modules whose code runs in programs of users. */
     private static final List<String> LIBRARIES = List.of("linux", "verbs", "shm", "roce", "rdmacore", "sockets", "erm",
             "agent", "micrometer");
 
@@ -136,7 +138,7 @@ class ArchitectureTest {
                 : sources.stream().anyMatch(s -> Pattern.compile("\\b" + member + "\\b").matcher(read(s)).find());
     }
 
-    /** Threads, memory files, sockets: whoever sees such a name finds in the document what it is. */
+    /** Threads, memory files, sockets: the document explains each name that users can see. */
     @Test
     void everyPubliclyVisibleNameIsExplained() throws IOException {
         String document = read(ROOT.resolve(DOCUMENT)).replace("@", "");

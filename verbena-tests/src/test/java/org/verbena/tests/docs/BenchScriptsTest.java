@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.Repository;
 
-/** What the scripts in {@code bench} say of themselves: at once, before they build anything. */
+/** The help of the scripts in {@code bench}: printed at once, before they build anything. */
 @BesideOthers
 class BenchScriptsTest {
     static List<Path> scripts() throws IOException {

@@ -23,12 +23,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.tests.ProgramLane;
 import org.verbena.tests.agent.AgentJar;
 
-/** The documents: examples run as they say, what they quote is in the examples, and links lead somewhere. */
+/** The documents: examples run as described, quotations are in the examples, and links have targets. */
 @ProgramLane
 class DocsExamplesTest {
     private static final Path EXAMPLES = Markdown.root().resolve("docs/examples");
 
-    /** The examples that run by themselves, and what each prints, as a regular expression. */
+    /** The examples that run alone, and the output of each as a regular expression. */
     private static final Map<String, String> PRINTS = new TreeMap<>(Map.ofEntries(
             Map.entry("ByHand", """
                     FETCH_ADD wrId=2 SUCCESS length=8 qp=0x[0-9a-f]+
@@ -99,7 +99,7 @@ class DocsExamplesTest {
                     flow: supported false, EOPNOTSUPP
                     rss: supported false, EOPNOTSUPP""")));
 
-    /** Those that ask for Verbena's channels, and what each prints. */
+    /** The examples that request channels of Verbena, and the output of each. */
     private static final Map<String, String> CHANNELS = Map.of("RingChannels", """
             orders: stream
             out by ring: true, some bytes""", "HandOver", """
@@ -137,7 +137,7 @@ class DocsExamplesTest {
         }));
     }
 
-    /** The agent gives Verbena's own channels what they need, with no channel of the JDK's before. */
+    /** The agent gives channels of Verbena what they need, without an earlier channel of the JDK. */
     @TestFactory
     Stream<DynamicTest> examplesOfChannelsRunUnderTheAgent(@TempDir Path dir) throws IOException {
         Path agent = AgentJar.in(dir);
@@ -194,7 +194,7 @@ class DocsExamplesTest {
         }
     }
 
-    /** Where the process says that it listens. */
+    /** The port that the process reports. */
     private static int port(ExampleProcess process) throws IOException {
         String listening = process.line();
         assertThat(listening).matches("listening on port [0-9]+");
@@ -271,7 +271,7 @@ class DocsExamplesTest {
         assertThat(names).allSatisfy(n -> assertThat(links).contains("examples/" + n + ".java"));
     }
 
-    /** All that a program makes and closes is made in some example. */
+    /** Every kind of object that a program creates and closes is created in some example. */
     @Test
     void everyObjectIsUsedInAnExample() throws IOException {
         String all = sources(EXAMPLES);

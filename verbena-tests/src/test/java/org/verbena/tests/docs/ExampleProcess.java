@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** An example in a JVM of its own, compiled and started by Java's source launcher as the documents say. */
+/** An example in a separate JVM, compiled and started by Java's source launcher as documented. */
 final class ExampleProcess implements AutoCloseable {
-    /** What a program needs at run time. */
+    /** The modules that a program needs at run time. */
     static final String CORE = ".*verbena-(linux|verbs|shm)\\b.*|.*/jspecify[^/]*";
 
-    /** What a program needs that asks for Verbena's channels, and for their remote memory. */
+    /** The modules of a program that requests channels of Verbena, and their remote memory. */
     private static final String CHANNELS = CORE + "|.*verbena-(sockets|erm)\\b.*";
 
     private static final int LONGEST_SECONDS = 180;

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.DynamicTest;
 
 /**
  * A document that draws structures, and the module whose constants it draws. Constants are found by the simple name of
- * their class, in whatever package of the module it lies.
+ * their class, in any package of the module.
  */
 final class LayoutDocument {
     /** Where a constant stands in a line; {@code log}: the number of the bit that it is, {@code bytes}: of a shift. */

@@ -71,7 +71,7 @@ record Markdown(Path file, String text) {
         return FENCE.matcher(text).replaceAll("").replaceAll("`[^`\n]*`", Matcher.quoteReplacement("code"));
     }
 
-    /** Headings as anchors: lower case, blanks as hyphens, nothing but letters and digits besides. */
+    /** Headings as anchors: lower case, hyphens for blanks, otherwise only letters and digits. */
     private List<String> anchors() {
         return HEADING.matcher(FENCE.matcher(text).replaceAll("")).results()
                 .map(r -> r.group(1).toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N} _-]", "").replace(' ', '-'))

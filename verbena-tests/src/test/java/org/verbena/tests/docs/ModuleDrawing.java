@@ -22,8 +22,8 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * Draws the modules and their dependencies as the poms have them, lower modules below. It uses the JDK alone, so that
- * {@code docs/diagrams/renew} runs it from its source.
+ * Draws the modules and their dependencies from the poms, lower modules below. It uses only the JDK, so that {@code
+ * docs/diagrams/renew} runs it from its source.
  */
 final class ModuleDrawing {
     static final String FILE = "docs/diagrams/modules.svg";
@@ -35,7 +35,7 @@ final class ModuleDrawing {
     private static final int ROW = 140;
     private static final int LINE = 29;
 
-    /** A module of the build; {@code isProduct}: not for the tree alone. */
+    /** A module of the build; {@code isProduct}: whether it is not only for the tree. */
     private record Module(String name, String description, boolean isProduct, List<String> uses) {}
 
     private record Place(int x, int y) {}
@@ -103,7 +103,7 @@ final class ModuleDrawing {
         return modules.get(name).uses.stream().mapToInt(this::level).max().orElse(-1) + 1;
     }
 
-    /** True if there is a way down of one arrow or more. */
+    /** True if there is a downward path of one arrow or more. */
     private boolean reaches(String from, String to) {
         return modules.get(from).uses.stream().anyMatch(u -> u.equals(to) || reaches(u, to));
     }
@@ -148,7 +148,7 @@ final class ModuleDrawing {
         }
     }
 
-    /** Those that no way over other modules stands for. */
+    /** The dependencies that no path over other modules implies. */
     private void arrows(Module m) {
         Set<String> uses = new HashSet<>(m.uses);
         for (String u : m.uses.stream().filter(u -> m.uses.stream().noneMatch(v -> reaches(v, u))).toList()) {

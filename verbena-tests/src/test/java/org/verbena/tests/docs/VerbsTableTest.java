@@ -20,7 +20,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** The tables of the documents name what there is, all of it. */
+/** The tables of the documents are complete and name only existing methods and tests. */
 class VerbsTableTest {
     private static final Pattern ROW = Pattern.compile("\\| (.+?) \\| (.+?) \\| (.+?) \\|");
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
@@ -116,7 +116,7 @@ class VerbsTableTest {
         });
     }
 
-    /** By its source: the module of the suite is built beside this one, not before. */
+    /** Checked in its source: the module of the suite is built beside this one, not before. */
     private static boolean isTest(String className, String method) throws IOException {
         Path source = Markdown.root().resolve(SUITE).resolve(className + ".java");
         return Files.exists(source) && Pattern

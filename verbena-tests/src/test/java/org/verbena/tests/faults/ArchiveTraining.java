@@ -4,13 +4,16 @@ package org.verbena.tests.faults;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A process whose classes go into the archive that children start from: queue pairs, channels and remote memory at work. */
+/**
+ * A process whose classes are stored in the archive that children start from: queue pairs, channels and remote memory
+ * at work.
+ */
 final class ArchiveTraining {
     private static final String HOST = "127.0.0.1";
 
     private ArchiveTraining() {}
 
-    /** A peer's way to do what it is told. */
+    /** Executes the commands of a peer. */
     @FunctionalInterface
     private interface Ear {
         String hear(String... words) throws Exception;

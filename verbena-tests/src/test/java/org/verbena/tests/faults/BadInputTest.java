@@ -25,12 +25,12 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What the machine or other processes can refuse: each says clearly what is wrong, and what works goes on working. */
+/** Refusals by the machine or other processes: each is reported clearly, and everything else keeps working. */
 @Isolated("counts descriptors of this JVM")
 class BadInputTest {
     private static final String NOBODY = String.valueOf(Users.NOBODY);
     private static final Duration QUICKLY = Duration.ofSeconds(1);
-    /** For what takes no time, on a machine that may have other things to do. */
+    /** For instant operations, on a machine that may be busy. */
     private static final Duration AT_ONCE = Duration.ofSeconds(30);
     private static final int PAIRS = 6;
 
@@ -90,7 +90,7 @@ class BadInputTest {
         }
     }
 
-    /** Memory is passed on as a descriptor, which is needed for a moment: a process has a spare one for it. */
+    /** Memory is passed as a descriptor, which is needed for a moment: a process has a spare one for it. */
     @Test
     void memoryArrivingWithoutFreeDescriptorsUsesTheSpareOne() throws Exception {
         try (Child poor = poorInDescriptors();
@@ -108,8 +108,8 @@ class BadInputTest {
     }
 
     /**
-     * A process that may have none at all any more misses it, says so when it needs the memory, and gets it when it can;
-     * everything else between the two goes on.
+     * A process that may have no more descriptors misses it, reports that when it needs the memory, and gets it when it
+     * can; everything else between the two continues.
      */
     @Test
     void memoryArrivingWithoutAnyDescriptorIsFetchedLater() throws Exception {
@@ -122,7 +122,7 @@ class BadInputTest {
             fill(poor, "file");
             limitDescriptors(poor, 3);
             MemoryRegion late = node.allocate(4096);
-            write(poor, early, 2); // comes after the memory was missed, for messages keep their order
+            write(poor, early, 2); // arrives after the memory was missed, since messages keep their order
             assertThat(poor.tell("target " + late.address() + " " + late.rkey()).await("TARGET")).isEmpty();
             assertThat(poor.tell("write 100 3").await("STATUS")).startsWith(WcStatus.RETRY_EXC_ERR + " ").contains(
                     "EMFILE", "ulimit -n");
@@ -151,7 +151,7 @@ class BadInputTest {
         assertThat(p.waitFor()).isZero();
     }
 
-    /** Ringing a doorbell needs a descriptor, which is taken before the first message and not when it is too late. */
+    /** Ringing a doorbell needs a descriptor, which is opened before the first message and not when it is too late. */
     @Test
     void processWithoutDescriptorsStillWakesItsPeer() throws Exception {
         try (Child poor = poorInDescriptors();
@@ -193,7 +193,7 @@ class BadInputTest {
                 () -> "there is not one session");
     }
 
-    /** Has a child hold more and more until it cannot; answers the error. */
+    /** Lets a child allocate more and more until it fails; returns the error. */
     private static String fill(Child child, String what) throws Exception {
         for (int i = 0; i < 64; i++) {
             String line = child.tell("hold " + what).awaitEither("HELD", "ERROR");
@@ -367,7 +367,7 @@ class BadInputTest {
         }
     }
 
-    /** Until both have worked for a while, for what one sends the other has to take. */
+    /** Waits until both have worked for a while, since each must take the messages of the other. */
     private static void run(Traffic t, Node node, CountDownLatch busy) {
         long end = System.nanoTime() + QUICKLY.toNanos() / 2;
         long latest = System.nanoTime() + AT_ONCE.toNanos();
@@ -383,7 +383,7 @@ class BadInputTest {
         }
     }
 
-    /** A program that opens Verbena's channels itself, without the agent: it is told at the first one. */
+    /** A program that opens channels of Verbena itself, without the agent: the first one fails. */
     @Test
     void invalidPropertyFailsTheFirstChannel() throws Exception {
         try (Child program = Child.of(StreamPeer.class).option("-Dverbena.spin=fast").start("reader")) {

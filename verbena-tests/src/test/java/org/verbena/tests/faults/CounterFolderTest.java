@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.tests.BesideOthers;
 import org.verbena.verbs.spi.CounterFolder;
 
-/** Whose folder of counter files it is, with users that have other numbers in a user namespace of theirs. */
+/** The owner of the folder of counter files, with users that have other ids in their own user namespace. */
 @BesideOthers
 class CounterFolderTest {
     private static final int USERS = 65_536;
@@ -68,7 +68,7 @@ class CounterFolderTest {
         }
     }
 
-    /** /dev/shm may be the machine's: there the name would be that of the machine's user of that number. */
+    /** /dev/shm may be that of the machine: there the name would belong to the user of the machine with that id. */
     @Test
     void userNamespaceHasItsOwnNames() throws Exception {
         Path machines = Path.of("/dev/shm/verbena-" + USER);

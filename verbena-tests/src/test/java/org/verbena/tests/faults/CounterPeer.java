@@ -17,7 +17,9 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WorkCompletion;
 import org.verbena.verbs.spi.CounterFile;
 
-/** A child that has objects, sends between two of its queue pairs, and says what it can see of itself and of others. */
+/**
+ * A child that has objects, sends between two of its queue pairs, and prints what it can see of itself and of others.
+ */
 final class CounterPeer {
     private CounterPeer() {}
 

@@ -30,7 +30,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterFolder;
 
-/** Processes that are watched: killed, stopped, another user's, without room for their file. */
+/** Watched processes: killed, stopped, of another user, without room for their file. */
 @Isolated("changes a property of this JVM, where it looks for counters")
 class CounterProcessesTest {
     @TempDir private Path folder;
@@ -40,7 +40,10 @@ class CounterProcessesTest {
         System.clearProperty(CounterFolder.PROPERTY);
     }
 
-    /** A child whose files nobody else removes: each process that begins, or is asked for all, removes those of the dead. */
+    /**
+     * A child whose files nobody else removes: each process that starts, or lists all processes, removes those of dead
+     * ones.
+     */
     private Child apart() throws IOException {
         Path own = folder.resolve("counters");
         if (!Files.exists(own)) {
@@ -141,7 +144,7 @@ class CounterProcessesTest {
         }
     }
 
-    /** What runs is waited for longer than what is stopped, even before it has begun to gather. */
+    /** A running process is awaited longer than a stopped one, even before it has begun to gather. */
     @Test
     void busyProcessIsAwaited() throws Exception {
         try (Child child = Child.start(CounterPeer.class)) {
@@ -181,7 +184,7 @@ class CounterProcessesTest {
         }
     }
 
-    /** A file system of so many bytes, in a mount namespace of its own. */
+    /** A file system of this many bytes, in its own mount namespace. */
     private Child onSmallDisk(String size, String before) throws IOException {
         Users.needsRoot("mount a small file system");
         String script = "mount -t tmpfs -o mode=700,size=" + size + " none '" + folder + "' && " + before

@@ -6,7 +6,7 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.SendFlags;
 
-/** A child that opens and closes contexts, as many as it is told, and then collects its garbage on demand. */
+/** A child that opens and closes as many contexts as it is told, and then collects garbage on demand. */
 final class CyclePeer {
     private static final int BYTES = 10_000;
 
@@ -42,7 +42,7 @@ final class CyclePeer {
             Node.toRts(y);
             require(y.receiveQueue().post(1, n, 0, BYTES) == 0);
             require(x.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, BYTES).complete() == 0);
-            // word of the memory may still be on its way
+            // the message about the memory may still be in flight
             Wait.until(Child.LIMIT, () -> b.cq.startPoll() == 0, () -> Node.describe(x));
             require(b.cq.byteLength() == BYTES);
             b.cq.endPoll();

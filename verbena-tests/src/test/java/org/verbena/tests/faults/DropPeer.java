@@ -27,7 +27,9 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 
-/** Opens a context as often as it is told, makes two of everything there, drops it all, and closes nothing but the context. */
+/**
+ * Opens a context as often as it is told, creates two of every object there, drops all, and closes only the context.
+ */
 final class DropPeer {
     private DropPeer() {}
 
@@ -52,7 +54,7 @@ final class DropPeer {
         }, () -> "not collected: " + dropped.stream().map(WeakReference::get).toList());
     }
 
-    /** Answers the regions, on which nothing else stands. */
+    /** Returns the regions, which no other object uses. */
     private static List<WeakReference<VerbsObject>> make(Context c) throws Exception {
         List<WeakReference<VerbsObject>> made = new ArrayList<>();
         ProtectionDomain pd = c.allocateProtectionDomain();

@@ -33,7 +33,7 @@ class DroppedTest {
         }
     }
 
-    /** Memory whose regions were dropped goes with the context: a peer that still writes there changes nothing. */
+    /** Memory of dropped regions is released with the context: a peer that still writes there changes nothing. */
     @Test
     void closingTheContextReleasesMemoryOfDroppedRegions() throws Exception {
         try (Logged log = new Logged("org.verbena.verbs"); Node node = Node.open()) {
@@ -64,7 +64,7 @@ class DroppedTest {
         }
     }
 
-    /** Drops a region, and another that was closed; answers the first one's name. */
+    /** Drops a region, and another that was closed; returns the name of the first. */
     private static String drop(Node node) throws VerbsException {
         node.pd.allocate(4096, AccessFlags.ALL).close();
         return node.pd.allocate(4096, AccessFlags.ALL).describe();

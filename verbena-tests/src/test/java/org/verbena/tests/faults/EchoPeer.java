@@ -11,7 +11,7 @@ import java.nio.channels.SocketChannel;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 
-/** One end of a stream whose program knows nothing of remote memory: sends back what comes, to its end. */
+/** One end of a stream whose program knows nothing of remote memory: echoes all bytes until the end. */
 final class EchoPeer {
     private static final int PIECE = 4096;
 

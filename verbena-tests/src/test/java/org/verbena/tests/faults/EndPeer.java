@@ -23,8 +23,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A program that knows nothing of Verbena, and ends its connections, or itself, in every way; or sees how the other end did.
- * A command a line, and a line for an answer. The argument is the server's address, loopback without one.
+ * A program that knows nothing of Verbena, and ends its connections, or itself, in every way; or observes the end of
+ * its peer. One command per line, and one line for each answer. The argument is the server's address, loopback without
+ * one.
  */
 final class EndPeer {
     private static final int UNREAD = 1000;
@@ -225,7 +226,7 @@ final class EndPeer {
             case "read" -> {
                 return readOnce(c) + ", " + readOnce(c) + ", " + writeUntilItFails(writer);
             }
-            case "shut" -> { // nothing tells when the end has come: whether a write is taken before that is left open
+            case "shut" -> { // nothing reports when the end has arrived: whether a write is accepted before that is undetermined
                 return firstError(writer) + ", " + writeUntilItFails(writer) + ", " + readOnce(c);
             }
             case "transfer", "urgent, transfer" -> {
@@ -264,7 +265,7 @@ final class EndPeer {
         }
     }
 
-    /** The first write tells, and with which exception it ends: the kernel may take another one before it knows. */
+    /** The first write fails, with the expected exception: the kernel may accept another one before it knows. */
     private static String writeUntilItFails(Writer writer) {
         String first = "";
         for (int i = 0; i < MOST_WRITES; i++) {

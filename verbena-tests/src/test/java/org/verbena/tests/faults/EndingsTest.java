@@ -23,8 +23,9 @@ import org.verbena.tests.Thorough;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /**
- * The table of docs/stream.md: how a connection or its process ends, what was unread then, and what the other end sees by
- * reading or by writing. Each cell is done twice, on the JDK as it is and with Verbena, by unchanged programs, and compared.
+ * The table of docs/stream.md: how a connection or its process ends, which bytes were unread then, and what the other
+ * end sees by reading or by writing. Each cell is executed twice, on the plain JDK and with Verbena, by unchanged
+ * programs, and compared.
  */
 @BesideOthers
 class EndingsTest {
@@ -36,7 +37,7 @@ class EndingsTest {
 
     @TempDir Path dir;
 
-    /** A connection of a round: which API, whether something is left unread, and how the other end looks. */
+    /** A connection of a round: which API, whether bytes are left unread, and how the other end observes it. */
     private record Cell(String api, boolean unread, String look) {
         @Override
         public String toString() {
@@ -67,8 +68,9 @@ class EndingsTest {
     }
 
     /**
-     * There neither end sees the other's memory. So a process that ends without a word, with a doorbell untaken, has reset the
-     * connection as a host would that was restarted, though it had read all; one that ends in order says so before.
+     * Between hosts neither end sees the memory of the other. So a process that ends without a message, with a pending
+     * doorbell, has reset the connection like a restarted host, even if it had read everything; one that ends normally
+     * sends a message before.
      */
     @Test
     void peerOnAnotherHostSeesTheSameEnd() throws Exception {
@@ -223,7 +225,7 @@ class EndingsTest {
                 + from);
     }
 
-    /** Whether this user and this kernel can: a filter that no socket passes is refused, too, where they cannot. */
+    /** Whether this user and this kernel support it: otherwise even a filter that matches no socket is refused. */
     static boolean canDestroy() throws Exception {
         return Sys.uid() == 0 && !ss("sport", "=", ":1", "dport", "=", ":1").contains("RTNETLINK");
     }

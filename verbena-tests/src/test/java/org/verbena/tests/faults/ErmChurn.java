@@ -26,8 +26,8 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Connections that come and go, each with all that remote memory does: an end that connects does so again and again, until it is
- * killed in the middle of something; the other one answers, and has to come to the end of each.
+ * Connections that are opened and closed, each with all operations of remote memory: an end connects repeatedly, until
+ * it is killed in the middle; the other one answers, and has to finish each.
  */
 final class ErmChurn {
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -43,7 +43,7 @@ final class ErmChurn {
 
     // ---- the end that connects
 
-    /** Never ends by itself, but by what is no {@link IOException}. */
+    /** Ends only by an exception other than {@link IOException}. */
     void connect(String host, int port) throws InterruptedException {
         while (true) {
             try (SocketChannel channel = VerbenaSocketChannel.open()) {
@@ -119,7 +119,7 @@ final class ErmChurn {
 
     // ---- the end that accepts
 
-    /** Takes connections until the listener is closed, each on a thread of its own. */
+    /** Accepts connections until the listener is closed, each on its own thread. */
     void accept(ServerSocketChannel server) {
         while (true) {
             SocketChannel channel;
@@ -193,7 +193,7 @@ final class ErmChurn {
         }
     }
 
-    /** How often the other end has got as far as that. */
+    /** How often the other end has reached this step. */
     int updates() {
         return updates.get();
     }
@@ -204,7 +204,7 @@ final class ErmChurn {
         }
     }
 
-    /** Waits until each connection that was taken has come to its end; answers how many, or what was wrong. */
+    /** Waits until each accepted connection has ended; returns how many, or the failure. */
     String ended() throws InterruptedException {
         long end = System.nanoTime() + LONG.toNanos();
         while (under.get() > 0) {

@@ -14,7 +14,7 @@ import org.verbena.erm.LocalRegion;
 import org.verbena.erm.RemoteMemory;
 import org.verbena.verbs.WcStatus;
 
-/** What an {@link ErmPeer} does to see in which order things come; each answers "ok", or what came too early. */
+/** The ordering checks of an {@link ErmPeer}; each returns "ok", or what arrived too early. */
 final class ErmOrder {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
     private static final Duration LONG = Duration.ofSeconds(60);
@@ -57,7 +57,7 @@ final class ErmOrder {
         return "ok";
     }
 
-    /** The other end of {@link #writeBytes}: what was copied is there with the byte. */
+    /** The other end of {@link #writeBytes}: the copy has arrived when the byte arrives. */
     String readBytes(SocketChannel channel, LocalRegion to, int rounds) throws IOException {
         ByteBuffer one = ByteBuffer.allocate(1);
         for (long i = 1; i <= rounds; i++) {
@@ -72,7 +72,7 @@ final class ErmOrder {
         return "ok";
     }
 
-    /** Has the other end's memory changed, brings what it is then, and takes that back there behind a fence. */
+    /** Changes memory of the other end, reads it, and resets it there behind a fence. */
     String fence(LocalRegion own, int theirs, int rounds) throws InterruptedException {
         for (long i = 1; i <= rounds; i++) {
             own.segment().fill((byte) 0);
@@ -91,7 +91,7 @@ final class ErmOrder {
     }
 
     /**
-     * Copies, and polls the last byte of its own memory for the answer: no event and no completion is looked at for it. By two
+     * Copies, and polls the last byte of its own memory for the answer, without events and completions. Run by two
      * ends, one of which begins.
      */
     String lastBytes(LocalRegion own, int theirs, boolean begins) throws InterruptedException {

@@ -34,9 +34,9 @@ import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
-/** One end of remote memory, which does what a test tells it: a command a line, and a line for an answer. */
+/** One end of remote memory, which executes commands of a test: one command per line, and one line for each answer. */
 final class ErmPeer {
-    /** The program opens channels as any other, and the agent makes them Verbena's. */
+    /** The program opens channels normally, and the agent makes them use Verbena. */
     static final String UNCHANGED = "erm.unchanged";
     /** How long to wait for remote memory, in milliseconds. */
     static final String TIMEOUT = "erm.timeout";
@@ -190,7 +190,7 @@ final class ErmPeer {
         return word + " " + (found.isPresent() ? "ok" : RemoteMemory.whyNot(made));
     }
 
-    /** What makes a channel. */
+    /** Opens a channel. */
     @FunctionalInterface
     private interface Making {
         SocketChannel make() throws IOException;
@@ -213,7 +213,7 @@ final class ErmPeer {
         return "OPEN ok";
     }
 
-    /** The connection stays; others may be made beside it. */
+    /** The connection stays; others may be opened beside it. */
     private String keep() {
         more.add(channel());
         return "KEPT";
@@ -247,7 +247,7 @@ final class ErmPeer {
         return bytes;
     }
 
-    /** The region of the next event, which has to be of a type. */
+    /** The region of the next event, which must have a given type. */
     private int event(int type) throws InterruptedException {
         while (!memory().events().poll()) {
             memory().await(RemoteMemory.EVENTS, LONG);
@@ -296,7 +296,7 @@ final class ErmPeer {
         return "TRESPASSED " + WcStatus.toString(memory().copies().status());
     }
 
-    /** Copies again and again, by all ways, until something refuses or fails. */
+    /** Copies repeatedly, in all ways, until a copy is refused or fails. */
     private String flood(int from, int to, int length) {
         CopyQueue copies = memory().copies();
         CompletableFuture<String> done = new CompletableFuture<>();
@@ -345,7 +345,7 @@ final class ErmPeer {
         return "CHANGED " + AccessFlags.toString(memory().localRegion(id).access());
     }
 
-    /** Writes, and reads what an {@link EchoPeer} sends back. */
+    /** Writes, and reads the echo of an {@link EchoPeer}. */
     private String echo(int bytes) throws IOException {
         ByteBuffer out = ByteBuffer.allocate(bytes);
         new Random(bytes).nextBytes(out.array());

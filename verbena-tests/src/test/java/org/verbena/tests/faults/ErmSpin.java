@@ -11,8 +11,8 @@ import org.verbena.erm.RemoteMemory;
 import org.verbena.verbs.WcStatus;
 
 /**
- * A thread of an {@link ErmPeer}, called "spinner", that copies to and fro with the other end's: it polls for the completion
- * of its copy and for the event of the other's, and, if it is told so, sleeps where there is none yet.
+ * A thread of an {@link ErmPeer}, called "spinner", that exchanges copies with that of the other end: it polls for the
+ * completion of its copy and for the event of the other, and optionally sleeps if there is none yet.
  */
 final class ErmSpin {
     private static final int BYTES = 64;
@@ -44,7 +44,7 @@ final class ErmSpin {
                 run(begins);
             } catch (InterruptedException | RuntimeException e) {
                 if (memory.isOpen()) {
-                    e.printStackTrace(); // the test shows it when this process has ended
+                    e.printStackTrace(); // the test prints it when this process has ended
                     Runtime.getRuntime().halt(1);
                 }
             }

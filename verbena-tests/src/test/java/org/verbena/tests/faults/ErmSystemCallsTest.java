@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Copies, and polls of completions and events, make no system call between memory that Verbena has allocated; strace watches
- * one end of two that copy to and fro. That it would see calls is shown by those who make some: by a copy to memory that was
- * registered, which the kernel does, and by a thread that sleeps.
+ * Copies, and polls of completions and events, make no system call between memory that Verbena has allocated; strace
+ * watches one of two ends that exchange copies. That it sees calls is shown by a copy to registered memory, which the
+ * kernel does, and by a thread that sleeps.
  */
 @Timeout(300)
 class ErmSystemCallsTest {

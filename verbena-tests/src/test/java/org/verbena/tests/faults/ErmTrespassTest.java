@@ -14,13 +14,13 @@ import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /**
- * By roce the other end may be hostile: what it posts without asking its own checks is refused by this end, which keeps its
- * memory as it is; the remote memory of that connection ends, and that of others does not.
+ * Over roce the other end may be hostile: requests that bypass its own checks are refused by this end, whose memory is
+ * unchanged; the remote memory of that connection ends, and that of others does not.
  */
 @Timeout(300)
 class ErmTrespassTest {
     private static final int LENGTH = 4096;
-    /** Of the last bytes that are tried half lie inside. */
+    /** Half of the last tested bytes are inside. */
     private static final int ACROSS = Trespass.BYTES / 2;
 
     @TempDir Path dir;
@@ -46,13 +46,13 @@ class ErmTrespassTest {
                 "TRESPASSED");
     }
 
-    /** What a hostile end makes of the place that it was told of. */
+    /** The requests of a hostile end on the location that it knows. */
     @FunctionalInterface
     private interface Wish {
         Trespass.Place of(Trespass.Place given);
     }
 
-    /** Over a connection of its own, with a region that gives the other end some rights. */
+    /** Over a separate connection, with a region that grants the other end some rights. */
     private static void assertRefused(Child hostile, Child victim, int port, String how, String rights, Wish wish)
             throws Exception {
         connect(hostile, victim, port);
@@ -93,18 +93,18 @@ class ErmTrespassTest {
             assertRefused(hostile, victim, port, how, "rw", p -> new Trespass.Place(p.rkey(), p.address() - ACROSS));
             assertRefused(hostile, victim, port, how, "rw", p -> new Trespass.Place(p.rkey() ^ 0x10000, p.address()));
             assertRefused(hostile, victim, port, how, how.equals("write") ? "r" : "w", p -> p);
-            assertRefused(hostile, victim, port, how, "rw", p -> ofOthers); // given, but to another connection
+            assertRefused(hostile, victim, port, how, "rw", p -> ofOthers); // granted, but to another connection
             victim.tell("check " + others + " 9").await("SAME");
         }
         hostile.tell("back");
         assertThat(victim.tell("back").await("BACK")).isEqualTo("ok");
         assertThat(hostile.await("BACK")).isEqualTo("ok");
-        assertAllowed(hostile, victim, "read", others); // the connection that it was given to is as it was
+        assertAllowed(hostile, victim, "read", others); // the connection that it was granted to is unchanged
         connect(hostile, victim, port);
         assertAllowed(hostile, victim, "write", ErmEnds.region(victim, hostile, "allocate", LENGTH, 9));
     }
 
-    /** The same request, and nothing wrong with it. */
+    /** The same request in a valid form. */
     private static void assertAllowed(Child hostile, Child victim, String how, int theirs) throws Exception {
         int own = ErmEnds.region(hostile, victim, "allocate", LENGTH, 7);
         assertThat(trespass(hostile, how, own, place(hostile, theirs))).isEqualTo("SUCCESS");

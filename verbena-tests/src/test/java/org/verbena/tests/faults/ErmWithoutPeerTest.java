@@ -18,8 +18,8 @@ import org.verbena.tests.ProgramLane;
 import org.verbena.tests.compat.EarlierSockets;
 
 /**
- * The other process has no remote memory: its Verbena is an earlier one, which does not say that it can be introduced, or the
- * jar is not on its path. This end is told why there is none, whichever of them has connected, and the stream goes on by rings.
+ * The other process has no remote memory: its Verbena is an earlier one, which does not announce the feature, or the
+ * jar is not on its path. This end gets the reason, whichever end has connected, and the stream continues over rings.
  */
 @ProgramLane
 @Timeout(300)
@@ -39,13 +39,13 @@ class ErmWithoutPeerTest {
         earlier = EarlierSockets.make(dir.resolve("earlier")) + File.pathSeparator + withoutJar;
     }
 
-    /** What is done at the end that asks for remote memory. */
+    /** The action at the end that requests remote memory. */
     @FunctionalInterface
     private interface Asking {
         void ask(Child asks, String answer) throws Exception;
     }
 
-    /** Connects the two in one of the two ways; what comes of it is the rest of the line {@code answer}. */
+    /** Connects the two in one of the two ways; the result is the rest of the line {@code answer}. */
     private static void connected(boolean asksAfterAccept, String timeout, String peersPath, Asking asking)
             throws Exception {
         Child.Builder peers = Child.of(EchoPeer.class).classPath(peersPath);
@@ -75,7 +75,7 @@ class ErmWithoutPeerTest {
         asks.end();
     }
 
-    /** It is told before the time that it would wait is over. */
+    /** The error arrives before the timeout. */
     @ParameterizedTest(name = "has accepted: {0}")
     @ValueSource(booleans = {true, false})
     void earlierVersionOfThePeerIsNamed(boolean asksAfterAccept) throws Exception {
@@ -85,7 +85,7 @@ class ErmWithoutPeerTest {
         });
     }
 
-    /** It may ask yet, as far as this end knows: so it is waited for as long as the program says. */
+    /** As far as this end knows it may still request it, so this end waits for the time that the program gives. */
     @ParameterizedTest(name = "has accepted: {0}")
     @ValueSource(booleans = {true, false})
     void programWithoutTheJarIsReported(boolean asksAfterAccept) throws Exception {

@@ -10,7 +10,7 @@ import java.nio.channels.ServerSocketChannel;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 
-/** Passes a message to and fro with another; the one that connected ends with its connection open. */
+/** Exchanges a message with another process; the connecting one ends with its connection open. */
 final class ExitPeer {
     private static final int BYTES = 64;
     private static final int ROUNDS_BY_RING = 200;

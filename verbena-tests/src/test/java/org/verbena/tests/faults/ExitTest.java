@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A program that has read everything ends, and leaves its connections to the kernel: the other end comes to the end of them. */
+/**
+ * A program that has read everything ends, and leaves its connections to the kernel: the other end sees end of stream.
+ */
 class ExitTest {
     private static Child start(Object... arguments) throws Exception {
         return Child.of(ExitPeer.class).option("-Dverbena.stream.patience=60000", "-Dverbena.spin=0").start(
