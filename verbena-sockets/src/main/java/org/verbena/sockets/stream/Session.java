@@ -3,19 +3,15 @@ package org.verbena.sockets.stream;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
@@ -58,10 +54,8 @@ final class Session {
     /** A peer on another host that takes nothing for so long, and yet answers, is left: its receives are its own to post. */
     private static final long STUCK_NANOS = 10_000_000_000L;
     private static final int SEND_WR = 256;
-    private static final int STAGE = 256 << 10;
     private static final int INDEX_BITS = 32;
     private static final int KIND_BITS = 8;
-    private static final VarHandle STREAMS = MethodHandles.arrayElementVarHandle(RingStream[].class);
 
     /** Takes what the peer's engine says, on the engine's thread. */
     @FunctionalInterface
@@ -79,8 +73,8 @@ final class Session {
     private final SendQueue queue;
     private final Arena arena;
     private final Memory header;
-    private final MemoryRegion stage;
-    private final ByteBuffer stageBytes;
+    private final StagingMemory stage;
+    private final StreamTable streams = new StreamTable();
     private final MemorySegment word = java.lang.foreign.Arena.ofAuto().allocate(8);
     private final ByteBuffer bell = ByteBuffer.allocateDirect(1);
     private final ReadyRings ready;
@@ -90,15 +84,6 @@ final class Session {
     private long peerHeader;
     private int peerHeaderKey;
 
-    private volatile @Nullable RingStream[] streams = new RingStream[16];
-    private final ArrayList<Integer> freeIndexes = new ArrayList<>();
-    private int indexes;
-
-    private final long[] stageMarks = new long[SEND_WR];
-    private long stageHead;
-    private volatile long stageTail;
-    /** Where the staging memory of what was posted ends. */
-    private long stagePosted;
     private long posted;
     private volatile long completed;
     /** Calls to the peer, and of the peer that were answered. */
@@ -150,8 +135,7 @@ final class Session {
             made.push(arena);
             header = arena.allocateForGood(ReadyRings.HEADER_BYTES);
             header.segment().fill((byte) 0);
-            stage = pd.allocate(STAGE, AccessFlags.LOCAL_WRITE);
-            stageBytes = stage.segment().asByteBuffer();
+            stage = new StagingMemory(pd, SEND_WR);
             made.push(stage);
         } catch (Throwable t) { // an error too, for instance that of a class that cannot be read without a descriptor
             made.forEach(StreamEngine::closeQuietly);
@@ -220,32 +204,22 @@ final class Session {
 
     /** Gives a connection its number. */
     synchronized int add(RingStream stream) throws VerbsException {
-        int index = freeIndexes.isEmpty() ? indexes : freeIndexes.removeLast();
-        if (index == indexes) {
-            if (index == MAX_STREAMS) {
-                throw new VerbsException("add a connection", Errno.ENOMEM, "the session has " + index);
-            }
-            indexes++;
-        }
-        @Nullable RingStream[] table = streams;
-        if (index == table.length) {
-            table = Arrays.copyOf(table, index * 2);
-        }
-        STREAMS.setRelease(table, index, stream);
-        streams = table;
-        return index;
+        return streams.add(stream);
     }
 
     synchronized void remove(int index) {
-        STREAMS.setRelease(streams, index, null);
-        freeIndexes.add(index);
+        streams.remove(index);
     }
 
     /** A connection by its number, which a peer may have invented. */
     @Nullable
     RingStream stream(int index) {
-        @Nullable RingStream[] table = streams;
-        return index >= 0 && index < table.length ? (RingStream) STREAMS.getAcquire(table, index) : null;
+        return streams.get(index);
+    }
+
+    /** The connections of now. */
+    List<RingStream> streams() {
+        return streams.all();
     }
 
     /** The peer's engine has not answered the last call for longer than anybody would wait; the caller holds the lock. */
@@ -269,7 +243,7 @@ final class Session {
             calls++;
             do {
                 reserve();
-            } while (!post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED), stagePosted));
+            } while (!post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED), false));
             poll();
         }
     }
@@ -315,12 +289,12 @@ final class Session {
 
     /** Has the peer's engine take a letter; on the engine's thread. */
     synchronized void send(byte[] letter) {
-        int offset = (int) (stage(letter.length) & STAGE - 1);
-        stageBytes.put(offset, letter);
+        int offset = stage(letter.length);
+        stage.put(offset, letter);
         do {
             reserve();
-        } while (!post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED).sge(stage, offset, letter.length),
-                stageHead));
+        } while (!post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED).sge(stage.region(), offset,
+                letter.length), true));
         poll();
     }
 
@@ -372,7 +346,7 @@ final class Session {
             reserve();
             word.set(ValueLayout.JAVA_LONG, 0, value);
             batch = queue.start().write(wrId(kind, index, ready), SendFlags.SIGNALED, rkey, address).inline(word, 0, 8);
-        } while (!post(batch, stagePosted));
+        } while (!post(batch, false));
     }
 
     /**
@@ -384,20 +358,20 @@ final class Session {
      */
     void postBytes(int index, ByteBuffer from, int position, int length, int rkey, long address, int size, int at,
             int wordKey, long wordAddress, long value) {
-        long start = stage(length);
-        int offset = (int) (start & STAGE - 1);
-        stageBytes.put(offset, from, position, length);
+        int offset = stage(length);
+        stage.put(offset, from, position, length);
+        MemoryRegion staged = stage.region();
         int first = Math.min(length, size - at);
         SendQueue batch;
         do {
             reserve();
-            batch = queue.start().write(0, SendFlags.NONE, rkey, address + at).sge(stage, offset, first);
+            batch = queue.start().write(0, SendFlags.NONE, rkey, address + at).sge(staged, offset, first);
             if (first < length) {
-                batch = batch.write(0, SendFlags.NONE, rkey, address).sge(stage, offset + first, length - first);
+                batch = batch.write(0, SendFlags.NONE, rkey, address).sge(staged, offset + first, length - first);
             }
             word.set(ValueLayout.JAVA_LONG, 0, value);
             batch = batch.write(wrId(DATA, index, 0), SendFlags.SIGNALED, wordKey, wordAddress).inline(word, 0, 8);
-        } while (!post(batch, stageHead));
+        } while (!post(batch, true));
     }
 
     private static long wrId(int kind, int index, int ready) {
@@ -407,10 +381,10 @@ final class Session {
     /**
      * Commits a batch with one signalled request.
      *
-     * @param stageEnd where the staging memory ends that is used when the batch is posted
+     * @param staged whether the batch sends what was staged last
      * @return false if the queue is full: the batch is to be made anew, for what was polled meanwhile may have posted words
      */
-    private boolean post(SendQueue batch, long stageEnd) {
+    private boolean post(SendQueue batch, boolean staged) {
         int error = batch.complete();
         if (error == Errno.ENOMEM && completed != posted && !failed) {
             poll();
@@ -421,29 +395,21 @@ final class Session {
             fail();
             return true;
         }
-        stagePosted = stageEnd;
-        stageMarks[(int) (posted % SEND_WR)] = stageEnd;
+        stage.posted(posted, staged);
         posted++;
         return true;
     }
 
-    /** Staging memory of so many bytes in one piece; waits until earlier WRITEs have left it. */
-    private long stage(int length) {
-        if (completed == posted) { // as with providers that copy at once: the memory of the last time is still in the cache
-            stageHead = 0;
-            stageTail = 0;
-            stagePosted = 0;
+    /** Stages so many bytes in one piece, and answers their offset; waits until earlier WRITEs have left it. */
+    private int stage(int length) {
+        if (completed == posted) { // as with providers that copy at once
+            stage.reset();
         }
-        int offset = (int) (stageHead & STAGE - 1);
-        if (offset + length > STAGE) {
-            stageHead += STAGE - offset;
-        }
-        long start = stageHead;
-        stageHead += length + 63 & ~63;
-        while (stageHead - stageTail > STAGE && !failed) {
+        int offset = stage.reserve(length);
+        while (!stage.isFree() && !failed) {
             poll(); // which may post words: they do not free what is staged here
         }
-        return start;
+        return offset;
     }
 
     /** Room for another signalled batch, which has at most three requests. */
@@ -488,7 +454,7 @@ final class Session {
                 return;
             }
             long done = completed;
-            stageTail = stageMarks[(int) (done % SEND_WR)];
+            stage.completed(done);
             completed = done + 1;
             arrived((int) (id >>> INDEX_BITS) & (1 << KIND_BITS) - 1, (int) id,
                     (int) (id >>> INDEX_BITS + KIND_BITS));
@@ -589,19 +555,6 @@ final class Session {
             stream.changed();
             stream.introduction().changed();
         }
-    }
-
-    /** The connections of now. */
-    List<RingStream> streams() {
-        @Nullable RingStream[] table = streams;
-        List<RingStream> all = new ArrayList<>();
-        for (int i = 0; i < table.length; i++) {
-            RingStream stream = stream(i);
-            if (stream != null) {
-                all.add(stream);
-            }
-        }
-        return all;
     }
 
     /** Gives everything back; no connection is left. */
