@@ -5,13 +5,11 @@ import static java.nio.channels.SelectionKey.OP_READ;
 import static java.nio.channels.SelectionKey.OP_WRITE;
 
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketAddress;
 import java.net.SocketException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
-import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
@@ -29,10 +27,7 @@ import sun.nio.ch.SelChImpl;
 
 import org.verbena.sockets.SocketStatistics;
 import org.verbena.sockets.rules.Decision;
-import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rules;
-import org.verbena.sockets.stream.FallbackReason;
-import org.verbena.sockets.stream.OpenSocket;
 import org.verbena.sockets.stream.Stream;
 import org.verbena.sockets.stream.StreamFigures;
 import org.verbena.sockets.stream.StreamState;
@@ -62,15 +57,12 @@ final class StreamSocketChannel extends JdkBackedChannel
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private final AtomicReference<@Nullable SelectorKey> listening = new AtomicReference<>();
     private final ChannelOptions options;
-
-    /** What holds for the thread that made this channel; another may connect it. */
-    private final boolean offloaded;
+    private final Connector connector;
 
     /** Guards the change to connected and the end; who holds it waits for nothing but what SO_LINGER says of this channel. */
     private final Object stateLock = new Object();
 
     private volatile @Nullable Stream stream;
-    private volatile @Nullable OpenSocket connecting;
     private volatile boolean ringing;
     private boolean urgentInline;
     private boolean quiet;
@@ -86,9 +78,9 @@ final class StreamSocketChannel extends JdkBackedChannel
         super(provider, inner);
         this.inner = inner;
         this.interrupts = interrupts;
-        this.offloaded = offloaded;
         this.waiting = new Waiting((SelChImpl) inner, blockingLock(), interrupts);
         this.options = new ChannelOptions(this);
+        this.connector = new Connector(this, offloaded);
     }
 
     /**
@@ -215,12 +207,6 @@ final class StreamSocketChannel extends JdkBackedChannel
 
     // -- connecting
 
-    /** What makes the connection by the inner channel. */
-    @FunctionalInterface
-    interface Connecting {
-        boolean connect() throws IOException;
-    }
-
     @Override
     public boolean connect(SocketAddress remote) throws IOException {
         return connect(() -> inner.connect(remote));
@@ -235,70 +221,22 @@ final class StreamSocketChannel extends JdkBackedChannel
         return connect(inner::finishConnect);
     }
 
-    boolean connect(Connecting how) throws IOException {
-        boolean connected = false;
-        try {
-            input.lock().lock();
-            try {
-                output.lock().lock();
-                try {
-                    checkOpen();
-                    if (stream != null) {
-                        throw new AlreadyConnectedException();
-                    }
-                    if (connecting == null) {
-                        connecting = OpenSocket.connecting(inner);
-                    }
-                    connected = how.connect();
-                    if (connected) {
-                        connected(Stream.Role.CLIENT, decision());
-                    }
-                } finally {
-                    output.lock().unlock();
-                }
-            } finally {
-                input.lock().unlock();
-            }
-        } finally {
-            if (connected || !inner.isConnectionPending()) {
-                endConnecting();
-            }
-            if (!inner.isOpen()) {
-                close(); // a connection that fails closes the inner channel
-            }
-        }
+    boolean connect(Connector.Attempt how) throws IOException {
+        boolean connected = connector.connect(how);
         if (connected) {
             listeners.forEach(ConnectionListener::connected);
         }
         return connected;
     }
 
-    /** What the rules say of this connection, which is made. */
-    private Decision decision() throws IOException {
-        return Rules.decide(Role.TCP_CLIENT, (InetSocketAddress) inner.getLocalAddress(),
-                (InetSocketAddress) inner.getRemoteAddress(), offloaded);
-    }
-
-    private void endConnecting() {
-        OpenSocket pending = connecting;
-        connecting = null;
-        if (pending != null) {
-            pending.end();
-        }
-    }
-
-    private void connected(Stream.Role role, Decision decision) throws IOException {
+    /** The inner channel is connected: from here on a stream carries the bytes. */
+    void connected(Stream.Role role, Decision decision) throws IOException {
         synchronized (stateLock) {
             if (!isOpen()) {
                 throw new AsynchronousCloseException();
             }
             inner.configureBlocking(false);
-            Stream made = decision.isKernel()
-                    ? Stream.byKernel(inner, role, FallbackReason.RULE)
-                    : foreign().areKnown()
-                            ? Stream.byKernel(inner, role, FallbackReason.FOREIGN_SELECTOR)
-                            : Stream.of(inner, role, decision.device());
-            made.decidedBy(decision);
+            Stream made = connector.open(role, decision);
             if (urgentInline) {
                 made.urgentInline(true);
             }
@@ -529,7 +467,7 @@ final class StreamSocketChannel extends JdkBackedChannel
             s = stream;
         }
         if (s == null) {
-            endConnecting();
+            connector.end();
             waiting.stop(OP_READ); // who connects an inner channel that does not block
             inner.close(); // wakes who connects otherwise
             if (!isRegistered()) {
