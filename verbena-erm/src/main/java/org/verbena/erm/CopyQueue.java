@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.erm;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
@@ -41,22 +38,12 @@ public final class CopyQueue {
     private static final int MASK = DEPTH - 1;
     private static final long QUIESCENCE_POLL_NANOS = 1_000;
     private static final int MAX_UNSIGNALED = DEPTH / 4;
-    private static final VarHandle COMPLETED;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            COMPLETED = lookup.findVarHandle(CopyQueue.class, "reported", long.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
 
     private final Regions regions;
     private final int side;
     private final PeerLink link;
     private final SendQueue queue;
-    private final CompletionQueue done;
+    private final CopyCompletions completions;
     private final long maxLength;
     private final QuiescenceGuard guard = new QuiescenceGuard();
     private final Wakeup wakeup;
@@ -65,24 +52,12 @@ public final class CopyQueue {
     private final long outgoingAddress;
     private @Nullable EventQueue events;
 
-    // copies by number, modulo DEPTH; numbers count from 0
-    private final long[] contexts = new long[DEPTH];
-    private final boolean[] suppressed = new boolean[DEPTH];
+    /** Copies count from 0. */
     private long posted;
     private int unsignaled;
-    /** Copies before this number have been reported, or need not be. */
-    private long reported;
-
-    // completions polled on behalf of the program while it did not poll: guarded by the quiescence guard
-    private final long[] savedNumbers = new long[DEPTH];
-    private final int[] savedStatuses = new int[DEPTH];
-    private int savedCount;
-    private int savedHead;
 
     private final Credit credit;
 
-    private long context;
-    private int status;
     private boolean prefetched;
 
     private final CopyBatch batch = new CopyBatch();
@@ -90,7 +65,6 @@ public final class CopyQueue {
     private long copies;
     private long bytesWritten;
     private long bytesRead;
-    private long failed;
     private long remoteCompletions;
 
     CopyQueue(Regions regions, PeerLink link, int peerCredits) {
@@ -100,7 +74,7 @@ public final class CopyQueue {
         queue = link.data().sendQueue();
         outgoing = link.completionBuffer();
         outgoingAddress = outgoing.segment().address();
-        done = link.copyCompletions();
+        completions = new CopyCompletions(link);
         maxLength = link.maxLength();
         wakeup = link.copyWakeup();
         credit = new Credit(peerCredits, wakeup);
@@ -168,7 +142,7 @@ public final class CopyQueue {
             return error;
         }
         boolean signalPeer = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
-        if (posted - reported >= DEPTH) {
+        if (posted - completions.reported() >= DEPTH) {
             return Errno.EAGAIN;
         }
         if (signalPeer && !credit.hasRoom(1)) {
@@ -272,9 +246,7 @@ public final class CopyQueue {
 
     private void recordStarted(long userContext, long length, boolean unsignaledCopy, boolean signal,
             boolean signalPeer, boolean write) {
-        int slot = (int) posted & MASK;
-        contexts[slot] = userContext;
-        suppressed[slot] = unsignaledCopy;
+        completions.started(posted, userContext, unsignaledCopy);
         posted++;
         unsignaled = signal ? 0 : unsignaled + 1;
         copies++;
@@ -350,7 +322,7 @@ public final class CopyQueue {
             b.remote[i] = remote;
             credits += b.flags[i] & CopyFlags.REMOTE_COMPLETION;
         }
-        if (posted - reported + b.count > DEPTH) {
+        if (posted - completions.reported() + b.count > DEPTH) {
             return Errno.EAGAIN;
         }
         return credits > 0 && !credit.hasRoom(credits) ? Errno.ENOBUFS : 0;
@@ -420,56 +392,16 @@ public final class CopyQueue {
         }
         int state = guard.enter();
         if (state == QuiescenceGuard.OPEN) {
-            boolean found = next(true);
+            boolean found = completions.next(true);
             guard.exit();
             return found;
         }
-        return state == QuiescenceGuard.ENDED && next(false);
-    }
-
-    private boolean next(boolean live) {
-        while (true) {
-            long number;
-            int result;
-            if (savedCount > 0) {
-                number = savedNumbers[savedHead];
-                result = savedStatuses[savedHead];
-                savedHead = savedHead + 1 & MASK;
-                savedCount--;
-            } else if (live && done.startPoll() == 0) {
-                number = done.wrId();
-                result = done.status();
-                done.endPoll();
-            } else {
-                return false;
-            }
-            if (number < reported) {
-                continue; // the second request of a failed copy
-            }
-            COMPLETED.setRelease(this, number + 1);
-            int slot = (int) number & MASK;
-            if (result != WcStatus.SUCCESS) {
-                failed++;
-                onFailure(result);
-            } else if (suppressed[slot]) {
-                continue;
-            }
-            context = contexts[slot];
-            status = result;
-            return true;
-        }
-    }
-
-    /** Fails the link: the queue pair of a failed copy is in the error state, the other one is not. */
-    private void onFailure(int result) {
-        if (link.failure() == null) {
-            link.fail("a copy failed: " + WcStatus.toString(result));
-        }
+        return state == QuiescenceGuard.ENDED && completions.next(false);
     }
 
     /** The user context of the copy that {@link #poll} found. */
     public long context() {
-        return context;
+        return completions.context();
     }
 
     /**
@@ -478,12 +410,12 @@ public final class CopyQueue {
      * socket stays open.
      */
     public int status() {
-        return status;
+        return completions.status();
     }
 
     /** How many copies have been started and not yet found by {@link #poll}. For the copying thread. */
     public int outstanding() {
-        return (int) (posted - reported);
+        return (int) (posted - completions.reported());
     }
 
     // ---- waiting
@@ -499,11 +431,11 @@ public final class CopyQueue {
         }
         int state = enterSpinning();
         if (state == QuiescenceGuard.OPEN) {
-            done.requestNotify(false);
-            prefetched = next(true);
+            completions.requestNotify();
+            prefetched = completions.next(true);
             guard.exit();
         } else {
-            prefetched = next(false);
+            prefetched = completions.next(false);
         }
         return prefetched || state == QuiescenceGuard.ENDED || credit.arm();
     }
@@ -562,7 +494,7 @@ public final class CopyQueue {
 
     /** Whether the copies before a mark are done; polls on behalf of the program if that has not polled. */
     boolean isDone(long mark) {
-        if ((long) COMPLETED.getAcquire(this) >= mark) {
+        if (completions.reportedAcquire() >= mark) {
             return true;
         }
         quiescing.lock();
@@ -571,34 +503,12 @@ public final class CopyQueue {
                 return true;
             }
             signalLast();
-            save();
-            boolean done = savedEnd() >= mark;
+            completions.save(posted);
+            boolean done = completions.savedEnd() >= mark;
             guard.resume();
             return done;
         } finally {
             quiescing.unlock();
-        }
-    }
-
-    private long savedEnd() {
-        return savedCount == 0 ? reported : savedNumbers[savedHead + savedCount - 1 & MASK] + 1;
-    }
-
-    private void save() {
-        while (done.startPoll() == 0) {
-            save(done.wrId(), done.status());
-            done.endPoll();
-        }
-    }
-
-    private void save(long number, int result) {
-        if (number >= savedEnd() && number < posted) {
-            int at = savedHead + savedCount++ & MASK;
-            savedNumbers[at] = number;
-            savedStatuses[at] = result;
-            if (result != WcStatus.SUCCESS) {
-                onFailure(result);
-            }
         }
     }
 
@@ -607,10 +517,7 @@ public final class CopyQueue {
         quiescing.lock();
         try {
             if (quiesce()) {
-                save();
-                while (savedEnd() < posted) {
-                    save(savedEnd(), WcStatus.WR_FLUSH_ERR);
-                }
+                completions.saveAll(posted);
                 guard.end();
             }
         } finally {
@@ -631,7 +538,7 @@ public final class CopyQueue {
     }
 
     long failed() {
-        return failed;
+        return completions.failed();
     }
 
     long stalls() {

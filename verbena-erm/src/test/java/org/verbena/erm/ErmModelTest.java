@@ -9,7 +9,6 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 
-import org.verbena.erm.ErmModel.End;
 import org.verbena.erm.ErmModel.Step;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
@@ -77,7 +76,7 @@ class ErmModelTest {
                 step();
             }
             model.settle();
-            for (End end : new End[] {model.a, model.b}) {
+            for (ModelEnd end : new ModelEnd[] {model.a, model.b}) {
                 reached.copies += end.copies + end.asyncCopies;
                 reached.events += end.events;
                 reached.refusals += end.refusals;
@@ -90,7 +89,7 @@ class ErmModelTest {
 
         private void step() {
             int which = random.nextInt(2);
-            End end = which == 0 ? model.a : model.b;
+            ModelEnd end = which == 0 ? model.a : model.b;
             Step step = STEPS.get(pick(weights[which]));
             if (step == Step.CLOSE && (!closes || random.nextInt(20) > 0) || !model.isPossible(step, end)) {
                 return;
@@ -159,7 +158,7 @@ class ErmModelTest {
     @Test
     void excessRepliesDueFailTheLink() throws Exception {
         ErmModel model = new ErmModel(new CreditLimit(8, 8), choices -> 0, null);
-        End victim = model.a;
+        ModelEnd victim = model.a;
         PeerLink hostile = model.b.link;
         RemoteRegion theirs = victim.memory.remoteRegions().getFirst();
         assertThat(victim.memory.copies().copy(victim.own.id(), 0, theirs.id(), 0, Long.BYTES, 0, 0)).isZero();
@@ -207,7 +206,7 @@ class ErmModelTest {
         ErmModel model = new ErmModel(new CreditLimit(8, 8), 0, random::nextInt, null);
         for (int i = 0; i < 5000; i++) {
             Step step = STEPS.get(random.nextInt(STEPS.size() - 1)); // all but CLOSE, the last
-            End end = random.nextBoolean() ? model.a : model.b;
+            ModelEnd end = random.nextBoolean() ? model.a : model.b;
             if (model.isPossible(step, end)) {
                 model.step(step, end);
             }

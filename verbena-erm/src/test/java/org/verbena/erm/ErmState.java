@@ -16,8 +16,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
 
-import org.verbena.erm.ErmModel.End;
-
 /**
  * The state of an {@link ErmModel} as a number, equal for states with the same future: all fields of the queues of both
  * ends and of their parts, the messages in memory, the pending work of the transport, and the model's own knowledge.
@@ -26,9 +24,9 @@ import org.verbena.erm.ErmModel.End;
  */
 final class ErmState {
     private static final Map<Class<?>, Set<String>> SKIPPED = Map.of(
-            CopyQueue.class, Set.of("regions", "link", "queue", "done", "guard", "wakeup", "quiescing", "outgoing",
-                    "outgoingAddress", "events", "batch", "contexts", "copies", "bytesWritten", "bytesRead", "failed",
-                    "context", "status"),
+            CopyQueue.class, Set.of("regions", "link", "queue", "guard", "wakeup", "quiescing", "outgoing",
+                    "outgoingAddress", "events", "batch", "copies", "bytesWritten", "bytesRead"),
+            CopyCompletions.class, Set.of("link", "done", "contexts", "context", "status", "failed"),
             EventQueue.class, Set.of("regions", "receiveCompletions", "receives", "link", "completionBuffer", "slots",
                     "guard", "wakeup", "returnCredits", "quiescing", "engineEvents", "dirty", "reported", "copies",
                     "polled", "late", "lateEngineEvents", "foundKind", "foundRegion", "foundOffset", "foundLength",
@@ -51,7 +49,7 @@ final class ErmState {
         return of(of(1, model.a), model.b);
     }
 
-    private static long of(long before, End end) {
+    private static long of(long before, ModelEnd end) {
         long hash = object(before, end.memory.copies());
         hash = object(hash, end.memory.events());
         hash = object(hash, end.memory.control().sends());
