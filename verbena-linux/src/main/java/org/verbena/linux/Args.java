@@ -9,7 +9,7 @@ import java.util.Objects;
 final class Args {
     private Args() {}
 
-    /** The address of a range of a native segment, after the checks of bounds and kind. */
+    /** The address of a range of a native segment, after checks of its bounds and kind. */
     static long address(MemorySegment segment, long offset, long length, String what) {
         requireNative(segment, what);
         Objects.checkFromIndexSize(offset, length, segment.byteSize());
@@ -52,21 +52,21 @@ final class Args {
         return bytes;
     }
 
-    /** A number from the first to the last, both included. */
+    /** Requires a number from the first to the last, both inclusive. */
     static void requireBetween(long number, long first, long last, String what) {
         if (number < first || number > last) {
             throw new IllegalArgumentException(what + " is " + first + " to " + last + ", not " + number);
         }
     }
 
-    /** Milliseconds of a time-out: -1 for ever, else 0 or more. */
+    /** Milliseconds of a time-out: -1 for forever, else 0 or more. */
     static void requireTimeout(int timeoutMillis) {
         if (timeoutMillis < -1) {
-            throw new IllegalArgumentException("a time-out is -1 (for ever), 0 or more milliseconds: " + timeoutMillis);
+            throw new IllegalArgumentException("a time-out is -1 (forever), 0 or more milliseconds: " + timeoutMillis);
         }
     }
 
-    /** The result of a call, or its exception. */
+    /** Returns the result of a call, or throws its exception. */
     static long check(long result, String call) throws LinuxException {
         if (result < 0) {
             throw new LinuxException(call, (int) -result);

@@ -13,7 +13,7 @@ final class AvailableMemory {
 
     private AvailableMemory() {}
 
-    /** Where hierarchies are mounted seldom changes, and to read it takes longer than the rest. */
+    /** The mount points of the hierarchies seldom change, and reading them takes longer than the rest. */
     private static final class Mounted {
         static final MemoryGroups GROUPS = new MemoryGroups(Path.of("/proc/self/mountinfo"), Path.of("/sys/fs/cgroup"));
 
@@ -28,7 +28,7 @@ final class AvailableMemory {
         return limit(MEMINFO, CGROUP, Mounted.GROUPS);
     }
 
-    /** Bytes; the paths are parameters so that a test can bring its own. */
+    /** The available bytes; the paths are parameters so that a test can pass its own. */
     static long read(Path meminfo, Path cgroup, MemoryGroups mounted) {
         long available = kilobytes(meminfo, "MemAvailable:");
         for (Group group : mounted.of(cgroup)) {

@@ -19,7 +19,7 @@ public final class Bpf {
     public static final int BPF_PROG_TYPE_XDP = 6;
     /** Where {@link #attach} attaches a program of {@link #BPF_PROG_TYPE_XDP}. */
     public static final int BPF_XDP = 37;
-    /** The packet goes on to the kernel. */
+    /** Passes the packet to the kernel's network stack. */
     public static final int XDP_PASS = 2;
     /** The program runs in the kernel's own code, for interfaces whose driver has none. */
     public static final int XDP_FLAGS_SKB_MODE = 2;
@@ -63,9 +63,9 @@ public final class Bpf {
     /**
      * An instruction, {@code struct bpf_insn}.
      *
-     * @param code what it does, 0 to 255
+     * @param code the operation, 0 to 255
      * @param destination a register, 0 to 10
-     * @param source a register, 0 to 10, or another number of 4 bits that the code asks for
+     * @param source a register, 0 to 10, or another number of 4 bits that the operation defines
      * @param offset 16 bits with sign
      * @param immediate 32 bits
      * @return the instruction
@@ -84,10 +84,11 @@ public final class Bpf {
      *
      * @param type for instance {@link #BPF_PROG_TYPE_XDP}
      * @param instructions 1 to 4096
-     * @param license as the kernel names it; some functions of the kernel's are for {@code "GPL"} only
-     * @return the program, which stays until its last descriptor and use have gone
+     * @param license as the kernel names it; some kernel functions are for {@code "GPL"} only
+     * @return the program, which exists until its last descriptor and use are gone
      * @throws LinuxException {@code EPERM} (CAP_BPF, and for XDP also CAP_NET_ADMIN, are missing), {@code EACCES} and
-     *     {@code EINVAL} (refused by the verifier: its last words are in the message), {@code ENOSYS}, {@code EMFILE}
+     *         {@code EINVAL} (rejected by the verifier, whose last sentence is in the message), {@code ENOSYS},
+     *         {@code EMFILE}
      */
     public static Fd load(int type, long[] instructions, String license) throws LinuxException {
         Args.requireBetween(instructions.length, 1, MAX_INSTRUCTIONS, "the length of a program");
@@ -100,11 +101,11 @@ public final class Bpf {
             MemorySegment.copy(name, 0, memory, ValueLayout.JAVA_BYTE, textAt, name.length);
             String call = "bpf(BPF_PROG_LOAD, type " + type + ")";
             long result = load(type, instructions.length, memory, textAt, 0, 0);
-            if (result == -Errno.EACCES || result == -Errno.EINVAL) { // once more, to hear why
+            if (result == -Errno.EACCES || result == -Errno.EINVAL) { // once more, for the verifier's log
                 long again = load(type, instructions.length, memory, textAt, logAt, LOG_BYTES);
                 String log = text(memory.asSlice(logAt, LOG_BYTES));
                 if (again < 0 && !log.isEmpty()) {
-                    throw new LinuxException(call, (int) -again, "the verifier says: " + log);
+                    throw new LinuxException(call, (int) -again, "verifier: " + log);
                 }
                 result = again;
             }
@@ -126,7 +127,7 @@ public final class Bpf {
         return call(memory, BPF_PROG_LOAD);
     }
 
-    /** The last sentence of a log, which says what was wrong. */
+    /** The last sentence of a log, which states the error. */
     private static String text(MemorySegment log) {
         byte[] bytes = log.toArray(ValueLayout.JAVA_BYTE);
         int length = 0;
@@ -166,10 +167,10 @@ public final class Bpf {
      *
      * @param program a program of {@link #BPF_PROG_TYPE_XDP}
      * @param ifindex the interface, in the network namespace of the calling thread
-     * @param flags {@link #XDP_FLAGS_SKB_MODE}, {@link #XDP_FLAGS_DRV_MODE}, or 0 for what the kernel prefers
-     * @return the attachment: it ends when this is closed
+     * @param flags {@link #XDP_FLAGS_SKB_MODE}, {@link #XDP_FLAGS_DRV_MODE}, or 0 for the kernel's choice
+     * @return the attachment, which ends when this is closed
      * @throws LinuxException {@code EPERM}, {@code EBUSY} and {@code EEXIST} (another program is attached),
-     *     {@code ENODEV}, {@code EOPNOTSUPP} (not in that mode), {@code EINVAL} (Linux 5.9 is needed)
+     *         {@code ENODEV}, {@code EOPNOTSUPP} (not in that mode), {@code EINVAL} (Linux 5.9 is needed)
      */
     public static Fd attach(Fd program, int ifindex, int flags) throws LinuxException {
         Args.requireBetween(ifindex, 1, Integer.MAX_VALUE, "the index of an interface");
@@ -183,7 +184,7 @@ public final class Bpf {
                 + ")");
     }
 
-    /** union bpf_attr, all zero, in the thread's scratch memory: good until its next call. */
+    /** union bpf_attr, all zero, in the thread's scratch memory: valid until its next call. */
     static MemorySegment attributes() {
         return Native.scratch().memory().asSlice(0, ATTRIBUTE_BYTES).fill((byte) 0);
     }
@@ -192,7 +193,7 @@ public final class Bpf {
         return call(MemorySegment.NULL, command);
     }
 
-    /** The call with what {@link #attributes()} holds; the segment stays reachable and open meanwhile. */
+    /** Makes the call with the contents of {@link #attributes()}; the segment stays reachable and open meanwhile. */
     static long call(MemorySegment held, int command) {
         long result;
         do {

@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
 /**
- * A table that programs in the kernel and processes share: bpf(2), {@code BPF_MAP_CREATE}. Thread-safe. Tables with a
- * value for each processor are not among the kinds that can be made here.
+ * A table that programs in the kernel share with processes: bpf(2), {@code BPF_MAP_CREATE}. Thread-safe. Per-CPU tables
+ * are not supported here.
  */
 public final class BpfMap implements AutoCloseable {
     /** Keys and values of any bytes. */
@@ -44,7 +44,7 @@ public final class BpfMap implements AutoCloseable {
      */
     public static BpfMap create(int type, int keyBytes, int valueBytes, int maxEntries) throws LinuxException {
         if (type != BPF_MAP_TYPE_HASH && type != BPF_MAP_TYPE_ARRAY && type != BPF_MAP_TYPE_XSKMAP) {
-            throw new IllegalArgumentException("not a kind of table that can be made here: " + type);
+            throw new IllegalArgumentException("this type of table is not supported here: " + type);
         }
         Args.requireBetween(keyBytes, 1, MAX_KEY, "the length of a key");
         Args.requireBetween(valueBytes, 1, MAX_VALUE, "the length of a value");
@@ -95,7 +95,7 @@ public final class BpfMap implements AutoCloseable {
         }
     }
 
-    /** Memory with the key and room for a value, and the attributes that name both. */
+    /** Memory with the key and space for a value, and the attributes that refer to both. */
     private MemorySegment element(Arena arena, byte[] key) {
         requireLength(key, keyBytes, "key");
         int number = fd.value();
@@ -127,7 +127,7 @@ public final class BpfMap implements AutoCloseable {
         return fd;
     }
 
-    /** Closes the descriptor; the table stays for as long as a program uses it. Idempotent. */
+    /** Closes the descriptor; the table exists for as long as a program uses it. Idempotent. */
     @Override
     public void close() {
         fd.close();

@@ -11,7 +11,7 @@ import org.verbena.linux.spi.SyscallNumber;
 /**
  * The processors that the calling thread may run on: sched_getaffinity(2), sched_setaffinity(2).
  *
- * <p>On a virtual thread the calls mean the carrier: do not set there.
+ * <p>On a virtual thread the calls apply to the carrier: do not set it there.
  */
 public final class CpuAffinity {
     private static final int MASK_BYTES = 1024; // 8192 processors, the most that Linux can have
@@ -30,7 +30,7 @@ public final class CpuAffinity {
                 Native.call(SyscallNumber.SCHED_GETAFFINITY, 0, MASK_BYTES, scratch.address()), "sched_getaffinity()");
         byte[] mask = new byte[Math.toIntExact(bytes)];
         MemorySegment.copy(scratch.memory(), ValueLayout.JAVA_BYTE, 0, mask, 0, mask.length);
-        return BitSet.valueOf(mask); // little-endian longs in memory, as the kernel has them on both architectures
+        return BitSet.valueOf(mask); // little-endian longs in memory, the kernel's format on both architectures
     }
 
     /**

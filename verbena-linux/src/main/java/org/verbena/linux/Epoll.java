@@ -90,7 +90,7 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Removes a descriptor. (A descriptor whose last copy is closed leaves by itself.)
+     * Removes a descriptor. (A descriptor whose last duplicate is closed is removed by the kernel.)
      *
      * @param target the descriptor
      * @throws LinuxException {@code ENOENT} (not there), {@code EBADF}
@@ -110,10 +110,10 @@ public final class Epoll implements AutoCloseable {
     }
 
     /**
-     * Waits for events. Interrupted calls ({@code EINTR}) go on with the time that is left.
+     * Waits for events. Interrupted calls ({@code EINTR}) continue with the remaining time.
      *
-     * @param timeoutMillis milliseconds; 0 does not wait; -1 waits for ever
-     * @return how many events there are, at most 256; 0 after the time
+     * @param timeoutMillis milliseconds; 0 does not wait; -1 waits forever
+     * @return the number of events, at most 256; 0 after the time-out
      * @throws LinuxException {@code EBADF}
      * @throws IllegalStateException if this is closed
      */
@@ -126,7 +126,7 @@ public final class Epoll implements AutoCloseable {
             int number = fd.value();
             long result = Native.callPlain(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS,
                     left, 0, 8);
-            if (result < 0) { // why, it says when it is made again, with the time that is left
+            if (result < 0) { // the reason is known when the call is repeated, with the remaining time
                 left = left(timeoutMillis, deadline);
                 result = Native.call(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS, left, 0,
                         8);
@@ -163,7 +163,7 @@ public final class Epoll implements AutoCloseable {
      * The token of one descriptor in the last wait.
      *
      * @param i from 0 to below what {@link #await} returned
-     * @return what was given with the descriptor
+     * @return the token that was passed with the descriptor
      */
     public long token(int i) {
         Objects.checkIndex(i, count);

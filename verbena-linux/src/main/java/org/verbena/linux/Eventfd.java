@@ -9,8 +9,8 @@ import org.verbena.linux.spi.SyscallNumber;
 /**
  * Events as descriptors: eventfd(2). A counter that is readable while it is above zero.
  *
- * <p>Stateless and thread-safe. "Non-blocking" is a property of the open file, which is shared with every process that
- * the descriptor was sent to: a hostile one can take it away.
+ * <p>Stateless and thread-safe. "Non-blocking" is a property of the open file description, which is shared with every
+ * process that the descriptor was sent to: a hostile one can clear it.
  */
 public final class Eventfd {
     static final int EFD_CLOEXEC = 0x80000;
@@ -29,7 +29,7 @@ public final class Eventfd {
     }
 
     /**
-     * Adds 1 to the counter. A counter that is full ({@code EAGAIN}) is signalled already, so that is no error.
+     * Adds 1 to the counter. A counter that is full ({@code EAGAIN}) is signaled already, so that is no error.
      *
      * @param fd an event descriptor
      * @throws LinuxException {@code EBADF}, {@code EINVAL} (not an event descriptor)
@@ -57,10 +57,10 @@ public final class Eventfd {
     }
 
     /**
-     * Takes all that was added and sets the counter to zero, without waiting.
+     * Reads the counter and sets it to zero, without waiting.
      *
      * @param fd an event descriptor
-     * @return what the counter was; 0 when nothing was pending
+     * @return the value of the counter; 0 when nothing was pending
      * @throws LinuxException {@code EBADF}, {@code EINVAL}
      */
     public static long drain(Fd fd) throws LinuxException {
@@ -74,7 +74,7 @@ public final class Eventfd {
         if (result == -Errno.EAGAIN) {
             return 0;
         }
-        if (result < 0) { // else the text of an error that there is not would be made each time
+        if (result < 0) { // otherwise the text of an error would be built each time, without an error
             Args.check(result, "read(eventfd " + number + ")");
         }
         return scratch.memory().get(ValueLayout.JAVA_LONG, 0);

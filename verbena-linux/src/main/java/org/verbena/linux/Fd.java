@@ -7,11 +7,11 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * A file descriptor that is owned, and closed once: close(2).
+ * An owned file descriptor, which is closed exactly once: close(2).
  *
  * <p>{@link #close()} is idempotent and thread-safe: of several calls exactly one reaches the kernel, so a number that
- * was given out again is never closed by mistake. A number that {@link #value()} returned is good only until another
- * thread closes the object; who shares an {@code Fd} between threads orders use before close. There is no cleaner: an
+ * was reused is never closed by mistake. A number that {@link #value()} returned is valid only until another thread
+ * closes the object; threads that share an {@code Fd} have to order uses before the close. There is no cleaner: an
  * {@code Fd} that is dropped stays open until the process ends.
  */
 public final class Fd implements AutoCloseable {
@@ -38,9 +38,9 @@ public final class Fd implements AutoCloseable {
     }
 
     /**
-     * Makes a second descriptor of what another one refers to: fcntl(2), {@code F_DUPFD_CLOEXEC}.
+     * Duplicates a descriptor: fcntl(2), {@code F_DUPFD_CLOEXEC}.
      *
-     * @param number an open descriptor, which stays its owner's
+     * @param number an open descriptor, which the caller keeps and closes
      * @return the new one, not inherited by exec
      * @throws LinuxException {@code EBADF} if the number is not open, {@code EMFILE}
      */
@@ -50,8 +50,8 @@ public final class Fd implements AutoCloseable {
     }
 
     /**
-     * Whether calls on what it refers to return {@code EAGAIN} in place of waiting: fcntl(2), {@code F_SETFL}. It holds for
-     * all descriptors of that.
+     * Sets whether calls on the open file description return {@code EAGAIN} in place of blocking: fcntl(2),
+     * {@code F_SETFL}. It applies to all descriptors of the description.
      *
      * @throws LinuxException {@code EBADF}
      */
@@ -103,7 +103,7 @@ public final class Fd implements AutoCloseable {
         close(false);
     }
 
-    /** Closes once, and before that shuts a socket down if asked. */
+    /** Closes once, and shuts a socket down before if requested. */
     void close(boolean shutdown) {
         int fd = number.getAndSet(-1);
         if (fd >= 0) {

@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What an open file is and whose: fstat(2). Asked of the descriptor, so nobody can put another file in its place
- * meanwhile.
+ * Type, owner and permissions of an open file: fstat(2). They are those of the descriptor's file, which cannot be
+ * replaced by another one meanwhile.
  *
  * @param uid the owner
  * @param permissions bits 0 to 07777
@@ -18,7 +18,7 @@ public record FileStatus(int uid, int permissions, boolean regularFile, boolean 
     private static final int PERMISSIONS = 07777;
 
     /**
-     * Asks for the file behind a descriptor.
+     * Queries the file of a descriptor.
      *
      * @throws LinuxException {@code EBADF}
      */

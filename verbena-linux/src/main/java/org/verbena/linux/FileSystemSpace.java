@@ -9,12 +9,12 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * How much room a file system has: statfs(2). {@link java.nio.file.FileStore} has bytes and no inodes, without which no
- * file can be made either.
+ * Free space of a file system: statfs(2). {@link java.nio.file.FileStore} reports bytes and no inodes, without which no
+ * file can be created either.
  *
- * @param availableBytes bytes for processes without privileges
- * @param inodes how many it can have; 0 where they are not counted, as on btrfs
- * @param freeInodes how many files, directories and links more can be made; 0 where they are not counted
+ * @param availableBytes bytes for unprivileged processes
+ * @param inodes total number; 0 where they are not counted, as on btrfs
+ * @param freeInodes number of further files, directories and links that can be created; 0 where they are not counted
  */
 public record FileSystemSpace(long availableBytes, long inodes, long freeInodes) {
     private static final int BLOCK_SIZE = 8;
@@ -23,10 +23,10 @@ public record FileSystemSpace(long availableBytes, long inodes, long freeInodes)
     private static final int FREE_INODES = 48;
 
     /**
-     * Asks.
+     * Queries a file system.
      *
      * @param path a file or directory of the file system that may be read
-     * @return what there is now
+     * @return the current values
      * @throws LinuxException {@code ENOENT}, {@code EACCES}, {@code EMFILE}, {@code EIO}
      */
     public static FileSystemSpace of(Path path) throws LinuxException {
@@ -39,7 +39,7 @@ public record FileSystemSpace(long availableBytes, long inodes, long freeInodes)
         }
     }
 
-    /** Whether no file can be made, however many bytes are free. */
+    /** Whether no file can be created, however many bytes are free. */
     public boolean isOutOfInodes() {
         return inodes > 0 && freeInodes == 0;
     }

@@ -24,9 +24,9 @@ public final class Futex {
      * @param segment native memory
      * @param offset of the 4-byte word in it; its address is a multiple of 4
      * @param expected the value to sleep on
-     * @param timeoutNanos nanoseconds; negative waits for ever
+     * @param timeoutNanos nanoseconds; negative waits forever
      * @return 0 when woken (perhaps spuriously), {@code EAGAIN} when the word has another value, {@code ETIMEDOUT},
-     *     {@code EINTR}; {@code EFAULT} for memory that cannot be shared
+     *         {@code EINTR}; {@code EFAULT} for memory that cannot be shared
      * @throws IllegalArgumentException for heap memory or a misaligned word
      * @throws IndexOutOfBoundsException if the word is not inside the segment
      */
@@ -47,8 +47,8 @@ public final class Futex {
      *
      * @param segment native memory
      * @param offset of the 4-byte word in it; its address is a multiple of 4
-     * @param count at most so many, 0 or more
-     * @return how many were woken, or minus errno
+     * @param count the largest number to wake, 0 or more
+     * @return the number woken, or minus errno
      * @throws IllegalArgumentException for heap memory, a misaligned word or a negative count
      * @throws IndexOutOfBoundsException if the word is not inside the segment
      */
@@ -57,7 +57,7 @@ public final class Futex {
             throw new IllegalArgumentException("negative count: " + count);
         }
         long word = word(segment, offset);
-        // the kernel wakes one where it is asked for none
+        // the kernel wakes one waiter for a count of 0
         return count == 0
                 ? 0
                 : (int) Native.callRepeatable(segment, SyscallNumber.FUTEX, word, FUTEX_WAKE, count, 0, 0,

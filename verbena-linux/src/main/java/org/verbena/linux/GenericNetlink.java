@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Families of netlink messages that are found by name: genetlink(7). Stateless and thread-safe. */
+/** Netlink message families that are found by name: genetlink(7). Stateless and thread-safe. */
 public final class GenericNetlink {
     static final int GENL_ID_CTRL = 16;
     static final int GENL_HDRLEN = 4;
@@ -25,9 +25,9 @@ public final class GenericNetlink {
      * A family of messages.
      *
      * @param name its name
-     * @param id the type of its messages; not the same after a restart
+     * @param id the type of its messages; differs after a restart
      * @param version of its header
-     * @param commands the numbers of what can be asked, in the kernel's order
+     * @param commands the numbers of its commands, in the kernel's order
      */
     public record Family(String name, int id, int version, List<Integer> commands) {
         /** Copies the list. */
@@ -36,7 +36,7 @@ public final class GenericNetlink {
         }
 
         /**
-         * Begins a question to the family.
+         * Begins a request to the family.
          *
          * @param command its number, 0 to 255
          * @param flags as {@link NetlinkRequest#NetlinkRequest}

@@ -8,7 +8,7 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * A pair of rings for system calls: io_uring_setup(2). Only made and described so far; nothing is submitted.
+ * A pair of rings for system calls: io_uring_setup(2). Only set up and described so far; nothing is submitted.
  *
  * <pre>
  * io_uring_params  sq_entries 0, cq_entries 4, flags 8, features 20, sq_off 40, cq_off 80; 120 bytes
@@ -17,7 +17,7 @@ import org.verbena.linux.spi.SyscallNumber;
 public final class IoUring implements AutoCloseable {
     /** Both rings are one mapping. */
     public static final int IORING_FEAT_SINGLE_MMAP = 1;
-    /** Completions are not lost when their ring is full. */
+    /** Completions are not lost when the ring is full. */
     public static final int IORING_FEAT_NODROP = 2;
 
     static final int PARAMS_BYTES = 120;
@@ -54,7 +54,7 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * How many requests can wait to be submitted.
+     * The capacity of the submission ring.
      *
      * @return a power of two
      */
@@ -63,7 +63,7 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * How many completions can wait to be taken.
+     * The capacity of the completion ring.
      *
      * @return a power of two
      */
@@ -72,9 +72,9 @@ public final class IoUring implements AutoCloseable {
     }
 
     /**
-     * What the kernel can.
+     * The kernel's features.
      *
-     * @return a union of {@code IORING_FEAT_} values, known here or not
+     * @return a union of {@code IORING_FEAT_} values, including unknown ones
      */
     public int features() {
         return features;

@@ -16,12 +16,12 @@ import java.util.List;
 import org.verbena.linux.spi.SharedLibrary;
 
 /**
- * The C library of the verbs, where it is installed: which devices it finds. It loads its own drivers for that, so this
- * runs foreign code in the process: who wants to be safe from it asks in a process of its own. Stateless; one thread at
- * a time.
+ * The installed C library of the verbs: lists the devices that it finds. It loads its own drivers for that, so this
+ * runs foreign code in the process: a caller that needs protection from it uses a process of its own. Stateless; one
+ * thread at a time.
  */
 public final class LibIbverbs {
-    /** The name that the dynamic loader knows. */
+    /** The name for the dynamic loader. */
     public static final String NAME = "libibverbs.so.1";
 
     private static final int MAX_DEVICES = 1024;
@@ -75,7 +75,7 @@ public final class LibIbverbs {
                 MemorySegment context = (MemorySegment) open.invokeExact(errno, device);
                 if (context.address() == 0) {
                     int why = (int) number.get(errno, 0L);
-                    all.add(new Device(text, why == 0 ? Errno.EIO : why)); // a driver may have forgotten to say
+                    all.add(new Device(text, why == 0 ? Errno.EIO : why)); // a driver may not have set errno
                 } else {
                     int _ = (int) close.invokeExact(context);
                     all.add(new Device(text, 0));

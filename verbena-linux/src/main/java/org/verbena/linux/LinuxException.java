@@ -4,8 +4,8 @@ package org.verbena.linux;
 import java.io.IOException;
 
 /**
- * A system call failed. The message names the call with what matters of its arguments, the errno, its text and, where
- * there is one, what to do about it: {@code mmap(length=4096, MAP_SHARED): ENOMEM (Cannot allocate memory)}.
+ * A system call failed. The message has the call with its relevant arguments, the errno, its text and, where there is
+ * one, advice: {@code mmap(length=4096, MAP_SHARED): ENOMEM (Cannot allocate memory)}.
  */
 public final class LinuxException extends IOException {
     private static final long serialVersionUID = 1;
@@ -16,7 +16,7 @@ public final class LinuxException extends IOException {
     /**
      * Creates an exception.
      *
-     * @param call the call as a person would write it
+     * @param call the call in readable form
      * @param errno the error number, positive
      */
     public LinuxException(String call, int errno) {
@@ -26,11 +26,11 @@ public final class LinuxException extends IOException {
     }
 
     /**
-     * Creates an exception that also says what to do.
+     * Creates an exception with advice.
      *
-     * @param call the call as a person would write it
+     * @param call the call in readable form
      * @param errno the error number, positive
-     * @param hint what to do about it, a clause without a full stop
+     * @param hint the advice, a clause without a full stop
      */
     public LinuxException(String call, int errno, String hint) {
         super(call + ": " + Errno.describe(errno) + "; " + hint);

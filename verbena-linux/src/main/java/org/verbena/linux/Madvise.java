@@ -16,13 +16,13 @@ public final class Madvise {
     private Madvise() {}
 
     /**
-     * Brings the pages of a range in, as if it were read, or written without changing a byte. On kernels before 5.14 the
-     * kernel is only told that the range will be needed.
+     * Populates the pages of a range, as if it were read, or written without changing a byte. On kernels before 5.14
+     * this only advises the kernel that the range will be needed.
      *
-     * @param segment native memory; all pages that it touches are brought in
+     * @param segment native memory; all pages that it overlaps are populated
      * @param write true to make the pages writable as well
-     * @throws LinuxException {@code EFAULT}: a page cannot be brought in; {@code ENOMEM}: a part of the range is not
-     *     mapped, or memory is short
+     * @throws LinuxException {@code EFAULT}: a page cannot be populated; {@code ENOMEM}: a part of the range is not
+     *         mapped, or memory is short
      */
     public static void populate(MemorySegment segment, boolean write) throws LinuxException {
         if (advise(segment, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) == Errno.EINVAL) {
@@ -31,7 +31,7 @@ public final class Madvise {
     }
 
     /**
-     * Says that a range will be needed soon: pages that lie in swap or in a file may be read ahead.
+     * Advises that a range will be needed soon: pages in swap or in a file may be read ahead.
      *
      * @param segment native memory
      * @throws LinuxException {@code ENOMEM}: a part of the range is not mapped
@@ -47,7 +47,7 @@ public final class Madvise {
      * Asks for huge pages, a hint.
      *
      * @param segment native memory
-     * @return true if the kernel has taken the hint
+     * @return true if the kernel has accepted the hint
      */
     public static boolean preferHugePages(MemorySegment segment) {
         Args.requireNative(segment, "memory to advise on");
@@ -69,7 +69,7 @@ public final class Madvise {
         long length = segment.address() + segment.byteSize() - from;
         long result;
         do {
-            // held: an arena that is closed meanwhile would let the call touch what somebody else maps then
+            // held: if an arena were closed meanwhile, the call could reach memory that another thread has mapped since
             result = Native.call(segment, SyscallNumber.MADVISE, from, length, advice, 0, 0, 0);
         } while (result == -Errno.EINTR || result == -Errno.EAGAIN);
         return (int) -result;

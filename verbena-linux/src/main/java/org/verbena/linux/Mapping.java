@@ -13,12 +13,12 @@ import org.verbena.linux.spi.SyscallNumber;
  *
  * <p>The address range stays mapped for as long as this object, {@link #segment()} or any slice of it is reachable, and
  * is unmapped by the garbage collector afterwards. There is no explicit unmap on purpose: no access through the segment
- * can ever fault with SIGSEGV. What must go at once goes by {@link #discard()}. (Who uses {@link #address()} keeps this
- * object reachable.)
+ * can ever fault with SIGSEGV. {@link #discard()} releases the memory at once. (A caller that uses {@link #address()}
+ * keeps this object reachable.)
  *
- * <p>One fault remains possible: a file that is made <em>shorter</em> behind a mapping gives SIGBUS, which the JVM
- * reports as {@link InternalError}. Seal memory files with {@link Memfd#SEAL_SHRINK}, and check the seal of a file that
- * another process sent. Mapping a part that lies behind the end of a file is refused here.
+ * <p>One fault remains possible: a file that is <em>truncated</em> below a mapping gives SIGBUS, which the JVM reports
+ * as {@link InternalError}. Seal memory files with {@link Memfd#SEAL_SHRINK}, and check the seal of a file that another
+ * process sent. Mapping a range beyond the end of a file is rejected here.
  *
  * <p>Thread-safe.
  */
@@ -56,9 +56,9 @@ public final class Mapping {
      * @param length bytes, more than 0; need not be a multiple of the page size
      * @param writable false to map read-only
      * @return the mapping
-     * @throws IllegalArgumentException for an offset or length that no file can have
+     * @throws IllegalArgumentException for an offset or length that is impossible for a file
      * @throws LinuxException {@code EACCES} (descriptor not open for that), {@code EPERM} (sealed), {@code ENOMEM},
-     *     {@code EBADF}, {@code ENODEV}, {@code EINVAL} (also: the range lies behind the end of the file)
+     *         {@code EBADF}, {@code ENODEV}, {@code EINVAL} (also: the range exceeds the end of the file)
      */
     public static Mapping map(Fd fd, long offset, long length, boolean writable) throws LinuxException {
         Args.requireRange(offset, length);
@@ -72,7 +72,8 @@ public final class Mapping {
         Statx file = Statx.of(fd);
         if (file.regularFile() && offset + length - 1 > lastByteOfLastPage(file.size(), page)) {
             throw new LinuxException(
-                    call, Errno.EINVAL, "the file has " + file.size() + " bytes only; touching the rest would fault");
+                    call, Errno.EINVAL, "the file has " + file.size()
+                            + " bytes only; an access to the rest would fault");
         }
         int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
         return new Mapping(mmap(0, length, protection, MAP_SHARED, number, offset, call), length, writable);
@@ -83,7 +84,7 @@ public final class Mapping {
     }
 
     /**
-     * Maps fresh private memory, all zero. Pages are taken when they are touched.
+     * Maps new private memory, all zero. Pages are allocated when they are accessed first.
      *
      * @param length bytes, more than 0
      * @return the mapping, writable
@@ -114,14 +115,14 @@ public final class Mapping {
     /**
      * The address of the first byte.
      *
-     * @return a multiple of the page size; good while this object is reachable
+     * @return a multiple of the page size; valid while this object is reachable
      */
     public long address() {
         return address;
     }
 
     /**
-     * The length that was asked for.
+     * The requested length.
      *
      * @return bytes
      */
@@ -130,12 +131,12 @@ public final class Mapping {
     }
 
     /**
-     * Replaces the whole range, atomically, by fresh private memory that reads as zero. The file's pages are no longer
-     * reachable through this mapping when the call returns, so they are released as soon as nobody else holds them;
-     * stale accesses stay harmless. The fresh memory is readable, and writable if the mapping is, and costs nothing before it
-     * is written. Idempotent.
+     * Replaces the whole range, atomically, by new private memory that reads as zero. The file's pages are no longer
+     * reachable through this mapping when the call returns, so they are released as soon as no other mapping or
+     * descriptor holds them; stale accesses stay harmless. The new memory is readable, and writable if the mapping is,
+     * and costs nothing before it is written. Idempotent.
      *
-     * @throws LinuxException {@code ENOMEM} (too many mappings); the range is then as it was
+     * @throws LinuxException {@code ENOMEM} (too many mappings); the range is unchanged then
      */
     public synchronized void discard() throws LinuxException {
         if (discarded) {
@@ -143,7 +144,7 @@ public final class Mapping {
         }
         try {
             int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
-            // what cannot be written is not counted as promised memory, however strictly the kernel counts that
+            // read-only memory is not counted as committed, in any overcommit mode
             int protection = segment.isReadOnly() ? PROT_READ : PROT_READ | PROT_WRITE;
             mmap(address, length, protection, flags, -1, 0,
                     "mmap(length=" + length + ", MAP_FIXED|MAP_ANONYMOUS)");
@@ -154,7 +155,7 @@ public final class Mapping {
     }
 
     /**
-     * Whether {@link #discard()} has been done.
+     * Whether {@link #discard()} was called.
      *
      * @return true if the memory is no longer the file's
      */

@@ -5,12 +5,12 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * A memory barrier on every running thread of this process: membarrier(2), its private expedited kind. Where one side of a
- * protocol runs often and the other seldom, the seldom side pays for both.
+ * A memory barrier on every running thread of this process: membarrier(2), its private expedited kind. Where one side
+ * of a protocol runs often and the other seldom, the infrequent side pays for both.
  *
- * <p>The kind that reaches several processes, global expedited, does not keep its word (seen on Linux 6.18):
- * when a thread ends, its processor is noted as running no process that takes part, and the switch to another thread of the
- * same process leaves it so. So what concerns other processes has a fence on both sides.
+ * <p>The kind for several processes, global expedited, does not keep its promise (seen on Linux 6.18): when a thread
+ * ends, its processor is marked as running no registered process, and the switch to another thread of the same process
+ * leaves the mark. So protocols between processes have a fence on both sides.
  *
  * <p>Stateless and thread-safe.
  */
@@ -36,7 +36,7 @@ public final class Membarrier {
     }
 
     /**
-     * Lets this process issue barriers, and take part in those of others. Idempotent.
+     * Registers this process to issue barriers, and to take part in those of others. Idempotent.
      *
      * @throws LinuxException {@code ENOSYS}, {@code EINVAL}: not supported
      */
@@ -56,7 +56,7 @@ public final class Membarrier {
      */
     public static void ownProcess() {
         int error = issue(CMD_PRIVATE_EXPEDITED);
-        if (error == Errno.EPERM) { // nobody has registered
+        if (error == Errno.EPERM) { // not registered yet
             try {
                 register();
             } catch (LinuxException e) {
@@ -68,11 +68,11 @@ public final class Membarrier {
     }
 
     /**
-     * When this returns, running threads of every registered process have passed through a full memory barrier; but not all
-     * of them, see above.
+     * When this returns, running threads of every registered process have passed through a full memory barrier; but not
+     * all of them, see above.
      *
      * @throws IllegalStateException if the kernel does not support it ({@link #isSupported})
-     * @deprecated it cannot be relied on: let each process have its own fence
+     * @deprecated it is unreliable: use a fence in each process
      */
     @Deprecated
     public static void globalExpedited() {

@@ -22,7 +22,7 @@ public final class Memfd {
     public static final int SEAL_GROW = 4;
     /** The contents cannot change; refused with {@code EBUSY} while a writable shared mapping exists. */
     public static final int SEAL_WRITE = 8;
-    /** No new writable mapping and no write(2); writable mappings that exist stay writable. */
+    /** No new writable mapping and no write(2); existing writable mappings stay writable. */
     public static final int SEAL_FUTURE_WRITE = 16;
 
     static final int MFD_CLOEXEC = 1;
@@ -38,7 +38,7 @@ public final class Memfd {
 
     /**
      * Creates a file that can be sealed and is not inherited by exec. Its bytes are zero; no memory is used before they
-     * are touched or {@linkplain #allocate allocated}.
+     * are accessed or {@linkplain #allocate allocated}.
      *
      * @param name what /proc/PID/maps shows, at most 249 bytes of UTF-8; names need not be unique
      * @param size bytes, 0 or more
@@ -68,19 +68,20 @@ public final class Memfd {
     }
 
     /**
-     * Reserves the pages of a range now, so that touching them later cannot fail (SIGBUS). Grows the file if the range
-     * ends behind it.
+     * Reserves the pages of a range now, so that accesses later cannot fail (SIGBUS). Extends the file if the range
+     * exceeds its end.
      *
-     * <p>The kernel itself does not refuse what does not fit into memory: it takes page after page until the
-     * out-of-memory killer ends processes, this one or others. So a file in memory is compared with
-     * {@link Sys#availableMemory()} first, and again between slices of 256 MiB; what would leave less than a sixteenth
-     * of it free is {@code ENOMEM} here. If memory runs short meanwhile, a part of the range may stay reserved.
+     * <p>The kernel itself does not reject a range that does not fit into memory: it allocates page after page until
+     * the out-of-memory killer ends processes, this one or others. So for a file in memory the length is compared with
+     * {@link Sys#availableMemory()} first, and again between slices of 256 MiB; a request that would leave less than a
+     * sixteenth of it free fails with {@code ENOMEM} here. If memory runs short meanwhile, a part of the range may stay
+     * reserved.
      *
      * @param fd a memory file, or any file of a file system that supports it
      * @param offset first byte, 0 or more
      * @param length bytes, more than 0
      * @throws LinuxException {@code ENOSPC}, {@code ENOMEM}, {@code EFBIG}, {@code EPERM} (sealed), {@code EBADF},
-     *     {@code EOPNOTSUPP}
+     *         {@code EOPNOTSUPP}
      */
     public static void allocate(Fd fd, long offset, long length) throws LinuxException {
         Args.requireRange(offset, length);
@@ -90,7 +91,7 @@ public final class Memfd {
         long slice = inMemory ? SLICE : length;
         for (long done = 0; done < length; done += slice) {
             if (inMemory) {
-                // pages that the file has already may lie elsewhere in it: this is the least that is still needed
+                // existing pages of the file may be elsewhere in it: this is the least that is still needed
                 long needed = length - done - (done == 0 ? Statx.of(fd).allocated() : 0);
                 requireMemory(needed, MemoryRoom.OF_PROCESS.availableFor(Math.max(0, needed)), call);
             }
@@ -103,7 +104,7 @@ public final class Memfd {
         }
     }
 
-    /** Refuses what would leave less than a sixteenth of the available memory. */
+    /** Rejects a request that would leave less than a sixteenth of the available memory. */
     static void requireMemory(long needed, long available, String call) throws LinuxException {
         if (needed > available - available / 16) {
             throw new LinuxException(call, Errno.ENOMEM, "only " + available + " bytes of memory are available");
@@ -122,12 +123,12 @@ public final class Memfd {
     }
 
     /**
-     * Adds seals; they cannot be taken off again.
+     * Adds seals; they cannot be removed again.
      *
      * @param fd a memory file
      * @param seals a union of {@code SEAL_} constants
      * @throws LinuxException {@code EBUSY} ({@link #SEAL_WRITE} while mapped writable), {@code EPERM} (sealed against
-     *     seals), {@code EINVAL} (unknown seals, or not a memory file)
+     *         seals), {@code EINVAL} (unknown seals, or not a memory file)
      */
     public static void addSeals(Fd fd, int seals) throws LinuxException {
         int number = fd.value();

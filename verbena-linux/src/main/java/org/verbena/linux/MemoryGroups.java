@@ -10,8 +10,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the control groups are that limit the memory of this process, cgroups(7): where proc_pid_mountinfo(5) says that the
- * hierarchies of version 1 and 2 are mounted, and from which of their groups on, for a container sees its own ones only.
+ * The control groups that limit the memory of this process, cgroups(7): where the hierarchies of version 1 and 2 are
+ * mounted according to proc_pid_mountinfo(5), and their topmost visible group, since a container sees its own groups
+ * only.
  */
 final class MemoryGroups {
     /** The file names of a version. */
@@ -21,7 +22,7 @@ final class MemoryGroups {
 
         final String limit;
         final String use;
-        /** In memory.stat: what can be reclaimed. */
+        /** The field of memory.stat for reclaimable memory. */
         final String reclaimable;
 
         Version(String limit, String use, String reclaimable) {
@@ -33,28 +34,30 @@ final class MemoryGroups {
 
     /** A group's directory. */
     record Group(Version version, Path directory) {
-        /** Bytes; -1 if there is no limit. */
+        /** The limit in bytes; -1 if there is none. */
         long limit() {
             return ProcText.number(directory.resolve(version.limit));
         }
 
-        /** What may be taken until the limit is met; {@link Long#MAX_VALUE} if there is none. */
+        /** Memory that can be allocated before the limit is reached; {@link Long#MAX_VALUE} if there is none. */
         long room(long ifLess) {
             long limit = limit();
             long use = limit < 0 ? -1 : ProcText.number(directory.resolve(version.use));
             if (use < 0 || limit - use >= ifLess) {
                 return Long.MAX_VALUE;
             }
-            // What can be reclaimed only adds to the room, and for memory.stat the kernel adds up all processors.
+            // Reclaimable memory only adds to the room, and for memory.stat the kernel sums over all processors.
             long cache = Math.max(0, ProcText.named(ProcText.text(directory.resolve("memory.stat")),
                     version.reclaimable));
             return limit - Math.max(0, use - cache);
         }
     }
 
-    /** A hierarchy as it is mounted: which of its groups is seen at which place. */
+    /** A mounted hierarchy: which of its groups is visible at which path. */
     private record Mount(Version version, Path top, String root) {
-        /** The group of a path and those above it, the innermost first. Of one that is not below the root, the root. */
+        /**
+         * Adds the group of a path and its ancestors, the innermost first. For a path outside the root, adds the root.
+         */
         void addGroups(String path, List<Group> into) {
             String below = root.equals("/")
                     ? path
@@ -75,7 +78,7 @@ final class MemoryGroups {
 
     private final List<Mount> mounts = new ArrayList<>();
 
-    /** @param mountinfo of the process; where it names no hierarchy the usual places are taken */
+    /** @param mountinfo of the process; if it lists no hierarchy, the default paths are used */
     MemoryGroups(Path mountinfo, Path usual) {
         for (String line : ProcText.text(mountinfo).split("\n", -1)) {
             int dash = line.indexOf(" - ");
@@ -96,12 +99,12 @@ final class MemoryGroups {
         }
     }
 
-    /** Blanks of a path as mountinfo has them. */
+    /** Decodes the escapes of a path in mountinfo. */
     private static String plain(String path) {
         return path.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     }
 
-    /** All groups that the process is in, by its file /proc/self/cgroup. */
+    /** All groups of the process, by its file /proc/self/cgroup. */
     List<Group> of(Path cgroup) {
         List<Group> groups = new ArrayList<>();
         for (String line : ProcText.text(cgroup).split("\n", -1)) { // "0::/path" of version 2, "5:memory:/path" of version 1
@@ -125,7 +128,7 @@ final class MemoryGroups {
     static final class ProcText {
         private ProcText() {}
 
-        /** The number behind a name at the start of a line, or -1. */
+        /** The number after a name at the start of a line, or -1. */
         static long named(String text, String name) {
             int at = 0;
             while (!(text.startsWith(name, at) && text.startsWith(" ", at + name.length()))) {
@@ -144,7 +147,7 @@ final class MemoryGroups {
             return end < 0 ? text.length() : end;
         }
 
-        /** The number that a file says; -1 if it says none, as "max". */
+        /** The number in a file; -1 if it has none, such as "max". */
         static long number(Path file) {
             String text = text(file);
             return parse(text.substring(0, end(text, 0)).strip());

@@ -2,10 +2,10 @@
 package org.verbena.linux;
 
 /**
- * How much memory the processes that share a limit may have in all.
+ * The memory limit of the processes that share it.
  *
- * @param bytes {@link Long#MAX_VALUE} if that cannot be found out
- * @param group directory of the control group that has the limit, one of this process or above it; empty if it is the
- *     machine's memory
+ * @param bytes {@link Long#MAX_VALUE} if it cannot be determined
+ * @param group directory of the control group that has the limit, one of this process or an ancestor; empty if it is
+ *        the machine's memory
  */
 public record MemoryLimit(long bytes, String group) {}

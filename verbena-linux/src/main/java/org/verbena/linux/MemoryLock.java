@@ -11,7 +11,7 @@ public final class MemoryLock {
     private MemoryLock() {}
 
     /**
-     * Locks the pages of a range, and takes them now. It counts against RLIMIT_MEMLOCK, unless the process has
+     * Locks the pages of a range, and allocates them now. It counts against RLIMIT_MEMLOCK, unless the process has
      * CAP_IPC_LOCK.
      *
      * @param memory native memory
@@ -22,7 +22,7 @@ public final class MemoryLock {
     }
 
     /**
-     * Takes the lock off, however often it was put on.
+     * Unlocks the pages, however often they were locked.
      *
      * @param memory native memory
      * @throws LinuxException {@code ENOMEM} (not mapped)

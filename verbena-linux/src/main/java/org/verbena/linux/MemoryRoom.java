@@ -8,20 +8,20 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link Sys#availableMemory()} for requests. A look takes 0.1 ms, so small requests share one: those that together need
- * less than a thousandth of what was there, within a tenth of a second. Thread-safe.
+ * {@link Sys#availableMemory()} for requests. A query takes 0.1 ms, so small requests share one: those that together
+ * need less than a thousandth of its result, within a tenth of a second. Thread-safe.
  */
 final class MemoryRoom {
-    /** Of this process. */
+    /** The instance of this process. */
     static final MemoryRoom OF_PROCESS = new MemoryRoom(Sys::availableMemory, System::nanoTime);
 
     private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int SHARE = 1024;
 
     /**
-     * What was seen.
+     * The result of a query.
      *
-     * @param left bytes that requests may still share; below 0 if one was too large for that
+     * @param left bytes that requests may still share; negative if one was too large for that
      */
     private record Look(long available, long since, AtomicLong left) {
         boolean serves(long needed, long now) {
@@ -39,10 +39,10 @@ final class MemoryRoom {
     }
 
     /**
-     * What is available for a request, which is counted.
+     * The memory available for a request, which is counted.
      *
      * @param needed bytes, 0 or more
-     * @return bytes, which is less than {@code needed} if that cannot be had
+     * @return bytes, less than {@code needed} if that is not available
      */
     long availableFor(long needed) {
         long now = clock.getAsLong();
@@ -51,7 +51,7 @@ final class MemoryRoom {
             return l.available;
         }
         long bytes = available.getAsLong();
-        // After a large request, which may take what was seen, the next one looks again.
+        // after a large request, which may use up the result, the next request queries again
         long left = bytes / SHARE - needed;
         last = left < 0 ? null : new Look(bytes, now, new AtomicLong(left));
         return bytes;

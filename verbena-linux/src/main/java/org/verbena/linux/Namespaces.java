@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Compares the user and PID namespaces of another process with this one's: namespaces(7), by {@code /proc/PID/ns}. */
 final class Namespaces {
-    /** Inode of the first user namespace: the same on every kernel since there are such files. */
+    /** Inode of the initial user namespace: the same on every kernel that has these files. */
     private static final long INITIAL_USER = 0xEFFF_FFFDL;
     private static final Path STATUS = Path.of("/proc/self/status");
 
-    /** Whether /proc has the numbers of this process's PID namespace; null before that is known. */
+    /** Whether /proc shows the numbers of this process's PID namespace; null before that is known. */
     private static volatile @Nullable Boolean ownNumbers;
 
     private Namespaces() {}
 
-    /** Of a process whose user is this process's; the socket that is connected to it shows whether it is still that process. */
+    /** For a process with this process's user id; the connected socket shows whether it is still that process. */
     static PeerIdentity compare(int pid, UnixSocket socket) {
         if (!hasOwnNumbers()) {
             return PeerIdentity.UNSEEN_NAMESPACE;
@@ -41,19 +41,19 @@ final class Namespaces {
         return pids == ownPids ? PeerIdentity.SAME_USER : PeerIdentity.OTHER_PID_NAMESPACE;
     }
 
-    /** Of this process's user namespace; 0 of the first one, and where that is not known. */
+    /** The number of this process's user namespace; 0 for the initial one, and where it is not known. */
     static long ownUser() {
         long own = number("self", "user");
         return own == INITIAL_USER ? 0 : Math.max(0, own);
     }
 
-    /** The number of a namespace; 0 where the kernel has none of the kind; negative if it does not say. */
+    /** The number of a namespace; 0 where the kernel does not have that type; negative if it is not readable. */
     private static long number(String process, String kind) {
         long found = Statx.inode("/proc/" + process + "/ns/" + kind);
         return found == -Errno.ENOENT && Statx.inode("/proc/" + process + "/ns") > 0 ? 0 : found;
     }
 
-    /** A /proc that was mounted in another PID namespace has other processes by these numbers. */
+    /** A /proc that was mounted in another PID namespace shows other processes under these numbers. */
     private static boolean hasOwnNumbers() {
         Boolean known = ownNumbers;
         if (known == null) {
@@ -61,13 +61,13 @@ final class Namespaces {
                 known = isOneNumber(Files.readString(STATUS));
                 ownNumbers = known;
             } catch (IOException | SecurityException unknown) {
-                return false; // none, or no descriptor for it just now
+                return false; // none, or no free descriptor to read it
             }
         }
         return known;
     }
 
-    /** Whether a process has one number only from where /proc was mounted on, its own. */
+    /** Whether a process has only one number at and below the namespace of /proc, its own. */
     static boolean isOneNumber(String status) {
         return status.lines().filter(l -> l.startsWith("NSpid:"))
                 .anyMatch(l -> l.substring("NSpid:".length()).strip().equals(Integer.toString(Sys.pid())));

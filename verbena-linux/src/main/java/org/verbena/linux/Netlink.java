@@ -13,11 +13,11 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Questions to the kernel by messages: netlink(7). One thread at a time uses a socket; a wait for an answer pins the
+ * Requests to the kernel by messages: netlink(7). A socket is used by one thread at a time; a wait for a reply pins the
  * carrier of a virtual thread, and ends after {@value #TIMEOUT_MILLIS} milliseconds.
  *
- * <p>A socket belongs to the network namespace of the thread that opened it. Only what the kernel itself sent is read;
- * every length in it is checked.
+ * <p>A socket belongs to the network namespace of the thread that opened it. Only messages of the kernel itself are
+ * read; every length in them is checked.
  */
 public final class Netlink implements AutoCloseable {
     /** Interfaces, addresses, routes: rtnetlink(7). */
@@ -65,7 +65,7 @@ public final class Netlink implements AutoCloseable {
         Args.requireBetween(protocol, 0, 31, "a netlink protocol");
         Fd fd = Fd.ofResult(Native.call(SyscallNumber.SOCKET, AF_NETLINK, SOCK_RAW | UnixSocket.SOCK_CLOEXEC, protocol),
                 "socket(AF_NETLINK, " + protocol + ")");
-        // Texts of errors, without a copy of the question: Linux 4.12; an older kernel goes on without.
+        // Error texts, and errors without a copy of the request: Linux 4.12; an older kernel works without.
         for (int option : new int[] {NETLINK_CAP_ACK, NETLINK_EXT_ACK}) {
             Native.Scratch scratch = Native.scratch();
             scratch.memory().set(ValueLayout.JAVA_INT, 0, 1);
@@ -75,13 +75,13 @@ public final class Netlink implements AutoCloseable {
     }
 
     /**
-     * Asks, and waits for the whole answer.
+     * Sends a request, and waits for the whole reply.
      *
-     * @param request the question; its acknowledgement is asked for too
-     * @param call how a person would write it, for the exception
-     * @return the messages of the answer, none if it is an acknowledgement only
-     * @throws LinuxException what the kernel says, with the kernel's sentence if there is one; {@code ETIMEDOUT},
-     *     {@code EBADMSG} (an answer that is not well formed), {@code ENOBUFS} (messages were lost)
+     * @param request the request; an acknowledgement is requested too
+     * @param call the call in readable form, for the exception
+     * @return the messages of the reply, none if it is an acknowledgement only
+     * @throws LinuxException the kernel's error, with its message if there is one; {@code ETIMEDOUT}, {@code EBADMSG}
+     *         (a malformed reply), {@code ENOBUFS} (messages were lost)
      */
     public List<NetlinkReply> request(NetlinkRequest request, String call) throws LinuxException {
         send(request, call);
@@ -92,7 +92,7 @@ public final class Netlink implements AutoCloseable {
                 ByteBuffer message = next(part, call);
                 int type = Short.toUnsignedInt(message.getShort(4));
                 if (message.getInt(8) != sequence || type == NLMSG_NOOP) {
-                    continue; // of an earlier question, which was given up
+                    continue; // the reply to an earlier request that was abandoned
                 }
                 ByteBuffer payload = message
                         .slice(NetlinkRequest.NLMSG_HDRLEN, message.limit() - NetlinkRequest.NLMSG_HDRLEN)
@@ -118,13 +118,13 @@ public final class Netlink implements AutoCloseable {
         }
     }
 
-    /** The next packet of the kernel's; packets of others are dropped. */
+    /** The next packet of the kernel; packets of other senders are dropped. */
     private ByteBuffer receive(String call) throws LinuxException {
         while (true) {
             if (Poll.await(fd, Poll.IN, TIMEOUT_MILLIS) == 0) {
                 throw new LinuxException(call, Errno.ETIMEDOUT);
             }
-            Native.Scratch scratch = Native.scratch(); // struct sockaddr_nl at 0, its length behind it
+            Native.Scratch scratch = Native.scratch(); // struct sockaddr_nl at 0, its length after it
             scratch.memory().set(ValueLayout.JAVA_INT, LENGTH_AT, SOCKADDR_NL_BYTES);
             long received = Native.call(buffer, SyscallNumber.RECVFROM, fd.value(), buffer.address(), BUFFER_BYTES,
                     RECEIVE_FLAGS, scratch.address(), scratch.address() + LENGTH_AT);
@@ -133,7 +133,7 @@ public final class Netlink implements AutoCloseable {
             }
             Args.check(received, call);
             if (received > BUFFER_BYTES) {
-                throw new LinuxException(call, Errno.EMSGSIZE, "the answer has " + received + " bytes");
+                throw new LinuxException(call, Errno.EMSGSIZE, "the reply has " + received + " bytes");
             }
             if (scratch.memory().get(ValueLayout.JAVA_INT, SOCKADDR_NL_PID) == 0) {
                 byte[] copy = new byte[(int) received];
@@ -144,7 +144,7 @@ public final class Netlink implements AutoCloseable {
         }
     }
 
-    /** The next message of a packet, which is moved on behind it. */
+    /** The next message of a packet, whose position is advanced beyond it. */
     private static ByteBuffer next(ByteBuffer packet, String call) throws LinuxException {
         int at = packet.position();
         int length = packet.getInt(at);
@@ -155,7 +155,7 @@ public final class Netlink implements AutoCloseable {
         return packet.slice(at, length).order(ByteOrder.nativeOrder());
     }
 
-    /** The end of an answer: struct nlmsgerr {int error; struct nlmsghdr question;}, then the kernel's sentence. */
+    /** The end of a reply: struct nlmsgerr {int error; struct nlmsghdr request;}, then the kernel's error text. */
     private static void end(ByteBuffer payload, int flags, int type, String call) throws LinuxException {
         int result = payload.remaining() >= 4 ? payload.getInt(0) : 0;
         if (result >= 0) {
@@ -170,7 +170,7 @@ public final class Netlink implements AutoCloseable {
                 for (NetlinkReply.Attribute a : NetlinkReply.parse(
                         payload.slice(fixed, payload.limit() - fixed).order(ByteOrder.nativeOrder()), 0)) {
                     if (a.type() == NLMSGERR_ATTR_MSG) {
-                        throw new LinuxException(call, -result, "the kernel says: " + a.text());
+                        throw new LinuxException(call, -result, "kernel: " + a.text());
                     }
                 }
             }

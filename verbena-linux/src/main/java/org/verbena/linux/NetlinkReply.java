@@ -12,7 +12,7 @@ import java.util.Optional;
  * A message from the kernel, without its header: see {@link NetlinkRequest}. Immutable.
  *
  * @param type its type
- * @param payload what follows the header, in the machine's byte order; read-only
+ * @param payload the bytes after the header, in native byte order; read-only
  */
 public record NetlinkReply(int type, ByteBuffer payload) {
     private static final int TYPE_MASK = 0x3fff;
@@ -21,7 +21,7 @@ public record NetlinkReply(int type, ByteBuffer payload) {
      * An attribute.
      *
      * @param type its number, without flags
-     * @param value its bytes, in the machine's byte order; read-only
+     * @param value its bytes, in native byte order; read-only
      */
     public record Attribute(int type, ByteBuffer value) {
         /**
@@ -45,7 +45,7 @@ public record NetlinkReply(int type, ByteBuffer payload) {
         }
 
         /**
-         * The value as a text that ends with NUL or with the value.
+         * The value as a text that ends with NUL or at the end of the value.
          *
          * @return the text
          */
@@ -60,10 +60,10 @@ public record NetlinkReply(int type, ByteBuffer payload) {
         }
 
         /**
-         * The attributes that it holds.
+         * The nested attributes.
          *
          * @return in their order
-         * @throws LinuxException {@code EBADMSG} if they are not well formed
+         * @throws LinuxException {@code EBADMSG} if they are malformed
          */
         public List<Attribute> nested() throws LinuxException {
             return parse(value, 0);
@@ -78,11 +78,11 @@ public record NetlinkReply(int type, ByteBuffer payload) {
     }
 
     /**
-     * The attributes behind the fixed part.
+     * The attributes after the fixed part.
      *
      * @param fixed bytes of the fixed part, 0 or more
      * @return in their order
-     * @throws LinuxException {@code EBADMSG} if they are not well formed
+     * @throws LinuxException {@code EBADMSG} if they are malformed
      */
     public List<Attribute> attributes(int fixed) throws LinuxException {
         return parse(payload, fixed);
@@ -94,7 +94,7 @@ public record NetlinkReply(int type, ByteBuffer payload) {
      * @param fixed bytes of the fixed part, 0 or more
      * @param type the number
      * @return the attribute, if there is one
-     * @throws LinuxException {@code EBADMSG} if they are not well formed
+     * @throws LinuxException {@code EBADMSG} if they are malformed
      */
     public Optional<Attribute> attribute(int fixed, int type) throws LinuxException {
         return attributes(fixed).stream().filter(a -> a.type() == type).findFirst();

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A message to the kernel, netlink(7): the header, a fixed part that the kind of message has, then attributes, some of
- * which hold attributes themselves.
+ * A message to the kernel, netlink(7): the header, a fixed part that depends on the type of message, then attributes,
+ * some of which contain attributes themselves.
  *
  * <pre>
  *  0  nlmsghdr  len 0, type 4, flags 6, seq 8, pid 12
@@ -15,13 +15,13 @@ import java.nio.ByteOrder;
  *     attribute  len 0, type 2, the value from 4, padded to 4
  * </pre>
  *
- * <p>Built by one thread. What does not fit into {@value #MAX_BYTES} bytes is an {@link IllegalArgumentException}.
+ * <p>Built by one thread. A request of more than {@value #MAX_BYTES} bytes is an {@link IllegalArgumentException}.
  */
 public final class NetlinkRequest {
     /** The longest request. */
     public static final int MAX_BYTES = 4096;
 
-    /** The receiver is asked for something. */
+    /** The message is a request. */
     public static final int NLM_F_REQUEST = 0x1;
     /** The kernel acknowledges; {@link Netlink#request} sets it. */
     public static final int NLM_F_ACK = 0x4;
@@ -42,7 +42,7 @@ public final class NetlinkRequest {
     /**
      * Begins a message.
      *
-     * @param type its type, 16 or more as long as it asks for anything
+     * @param type its type, 16 or more for a request
      * @param flags a union of {@code NLM_F_} constants; {@code NLM_F_REQUEST} is added
      */
     public NetlinkRequest(int type, int flags) {
@@ -54,7 +54,7 @@ public final class NetlinkRequest {
     /**
      * Appends bytes, padded to a multiple of 4: a fixed part.
      *
-     * @param part the bytes, in the machine's byte order
+     * @param part the bytes, in native byte order
      * @return this
      */
     public NetlinkRequest append(byte[] part) {
@@ -93,7 +93,7 @@ public final class NetlinkRequest {
     }
 
     /**
-     * Appends an attribute that is a text which ends with NUL.
+     * Appends an attribute with a NUL-terminated text.
      *
      * @param type its number
      * @param value the text, without NUL
@@ -107,7 +107,7 @@ public final class NetlinkRequest {
     }
 
     /**
-     * Appends an attribute that holds what the action appends.
+     * Appends an attribute that contains what the action appends.
      *
      * @param type its number
      * @param inside appends to this request
@@ -146,7 +146,7 @@ public final class NetlinkRequest {
         return Short.toUnsignedInt(bytes.getShort(4));
     }
 
-    /** The whole, with its length, a sequence number and more flags. */
+    /** The whole message, with its length, a sequence number and more flags. */
     byte[] bytes(int sequence, int moreFlags) {
         byte[] copy = new byte[bytes.position()];
         ByteBuffer whole = ByteBuffer.wrap(copy).order(ByteOrder.nativeOrder());

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Addresses of network interfaces, of the namespace that a {@link Netlink#NETLINK_ROUTE} socket belongs to: rtnetlink(7).
- * Adding one needs CAP_NET_ADMIN there. Stateless; the socket is used by one thread at a time.
+ * Addresses of network interfaces, in the namespace of a {@link Netlink#NETLINK_ROUTE} socket: rtnetlink(7). Adding one
+ * needs CAP_NET_ADMIN there. Stateless; the socket is used by one thread at a time.
  */
 public final class NetworkAddresses {
     static final int RTM_NEWADDR = 20;
@@ -31,20 +31,20 @@ public final class NetworkAddresses {
     /**
      * An address of an interface.
      *
-     * @param interfaceIndex whose it is
+     * @param interfaceIndex its interface
      * @param address IPv4 or IPv6
-     * @param prefixLength bits that name the network
+     * @param prefixLength length of the network prefix, bits
      */
     public record Entry(int interfaceIndex, InetAddress address, int prefixLength) {
-        /** Whether it is one that means something on this interface only. */
+        /** Whether it is valid on this interface only. */
         public boolean isLinkLocal() {
             return address.isLinkLocalAddress() && !(address instanceof Inet4Address);
         }
     }
 
     /**
-     * The addresses that can be used now: not those which the system is still asking the network about, or has found taken
-     * (duplicate address detection, RFC 4862, 5.4).
+     * The addresses that can be used now: without tentative ones, and duplicates (duplicate address detection, RFC
+     * 4862, 5.4).
      *
      * @param netlink the namespace
      * @return in the kernel's order, of all interfaces
@@ -62,7 +62,7 @@ public final class NetworkAddresses {
             ByteBuffer value = null;
             int flags = 0;
             for (NetlinkReply.Attribute a : reply.attributes(IFADDRMSG_BYTES)) {
-                // the address is the other end's where there is one, and then the own one is told, too
+                // on point-to-point links the address is the peer's, and the local one is reported, too
                 if (a.type() == IFA_LOCAL || a.type() == IFA_ADDRESS && value == null) {
                     value = a.value();
                 } else if (a.type() == IFA_FLAGS) {
@@ -88,12 +88,12 @@ public final class NetworkAddresses {
     }
 
     /**
-     * Gives an interface an address, which may be used at once: nobody asks the network whether it is taken.
+     * Adds an address to an interface, usable at once: without duplicate address detection.
      *
      * @param netlink the namespace
      * @param interfaceIndex the interface
      * @param address IPv4 or IPv6
-     * @param prefixLength bits that name the network
+     * @param prefixLength length of the network prefix, bits
      * @throws LinuxException {@code EPERM}, {@code EEXIST}, {@code ENODEV}
      */
     public static void add(Netlink netlink, int interfaceIndex, InetAddress address, int prefixLength)

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Network interfaces of the namespace that a {@link Netlink#NETLINK_ROUTE} socket belongs to: rtnetlink(7). Making and
- * changing them needs CAP_NET_ADMIN there. Stateless; the socket is used by one thread at a time.
+ * Network interfaces, in the namespace of a {@link Netlink#NETLINK_ROUTE} socket: rtnetlink(7). Creating and changing
+ * them needs CAP_NET_ADMIN there. Stateless; the socket is used by one thread at a time.
  */
 public final class NetworkLinks {
     static final int RTM_NEWLINK = 16;
@@ -39,8 +39,8 @@ public final class NetworkLinks {
      * @param index 1 or more
      * @param name at most 15 bytes
      * @param mtu bytes of the longest IP packet
-     * @param up whether it is switched on, and its link is there
-     * @param loopback whether it is the one that leads back to this machine
+     * @param up whether it is switched on, and has a carrier
+     * @param loopback whether it is the loopback interface
      * @param hardwareAddress of Ethernet: 6 bytes; may be empty
      */
     public record Link(int index, String name, int mtu, boolean up, boolean loopback, List<Byte> hardwareAddress) {}
@@ -74,7 +74,7 @@ public final class NetworkLinks {
                             address.add(b.get());
                         }
                     }
-                    default -> { // not asked for
+                    default -> { // not needed
                     }
                 }
             }
@@ -85,7 +85,7 @@ public final class NetworkLinks {
     }
 
     /**
-     * Makes two interfaces, each of which receives what the other one sends: veth(4).
+     * Creates two interfaces, each of which receives what the other one sends: veth(4).
      *
      * @param netlink the namespace
      * @param one a name of at most 15 bytes that no interface has
@@ -132,7 +132,7 @@ public final class NetworkLinks {
     }
 
     /**
-     * Sets how long the packets of an interface may be.
+     * Sets the MTU of an interface.
      *
      * @param netlink the namespace
      * @param index the interface
@@ -146,11 +146,11 @@ public final class NetworkLinks {
     }
 
     /**
-     * Moves an interface, which is switched off by that and loses its addresses.
+     * Moves an interface to another namespace, which switches it off and removes its addresses.
      *
      * @param netlink the namespace that it is in
      * @param index the interface
-     * @param namespace where it goes: see {@link NetworkNamespace#open}
+     * @param namespace the target: see {@link NetworkNamespace#open}
      * @throws LinuxException {@code EPERM}, {@code ENODEV}, {@code EINVAL} (not one that can be moved)
      */
     public static void move(Netlink netlink, int index, Fd namespace) throws LinuxException {

@@ -10,8 +10,9 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * A network of its own, with no interface but a loopback that is down: network_namespaces(7), unshare(2). It ends, with
- * all interfaces in it, when its last thread has ended and its last socket is closed. Stateless and thread-safe.
+ * A new network namespace, with no interface except a loopback that is down: network_namespaces(7), unshare(2). It
+ * ends, with all interfaces in it, when its last thread has ended and its last socket is closed. Stateless and
+ * thread-safe.
  */
 public final class NetworkNamespace {
     static final int CLONE_NEWNET = 0x40000000;
@@ -19,9 +20,9 @@ public final class NetworkNamespace {
     private NetworkNamespace() {}
 
     /**
-     * The namespace of the calling thread, which lasts at least as long as the descriptor is open.
+     * The namespace of the calling thread, which exists at least as long as the descriptor is open.
      *
-     * @return a descriptor that stands for it
+     * @return a descriptor that refers to it
      * @throws LinuxException {@code EMFILE}, {@code ENFILE}, {@code ENOENT} (no proc(5))
      */
     public static Fd open() throws LinuxException {
@@ -30,15 +31,15 @@ public final class NetworkNamespace {
 
     /**
      * Runs an action on a new platform thread in a new namespace. The thread ends afterwards, so that nothing else ever
-     * runs there; other threads of the process stay where they are.
+     * runs there; other threads of the process keep their namespace.
      *
-     * @param <T> what the action answers
-     * @param action opens its sockets itself: those that it was given belong to other namespaces
-     * @return the action's answer
+     * @param <T> the action's result
+     * @param action opens its own sockets: existing ones belong to other namespaces
+     * @return the action's result
      * @throws LinuxException {@code EPERM} (CAP_SYS_ADMIN is missing), {@code ENOSPC} (too many namespaces),
-     *     {@code EINVAL} (the kernel has none)
+     *         {@code EINVAL} (the kernel has none)
      * @throws InterruptedException if the calling thread was interrupted; so is the action then
-     * @throws Exception what the action throws
+     * @throws Exception of the action
      */
     public static <T> T callInNew(Callable<T> action) throws Exception {
         FutureTask<T> task = new FutureTask<>(() -> {

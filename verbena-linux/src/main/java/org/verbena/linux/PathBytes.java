@@ -9,11 +9,11 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * The bytes that the kernel knows a file by.
+ * The bytes of a file name in the kernel.
  *
  * <p>A name on Linux is bytes, not characters; {@link Path#toString()} decodes them by the locale and loses those that
- * do not fit (in the C locale every one above 0x7f). A {@code file:} URI keeps them, so it is the way in and out that
- * works everywhere. Stateless and thread-safe.
+ * do not fit (in the C locale every one above 0x7f). A {@code file:} URI keeps them, so the conversion through it works
+ * everywhere. Stateless and thread-safe.
  */
 public final class PathBytes {
     private PathBytes() {}
@@ -38,14 +38,14 @@ public final class PathBytes {
         }
         byte[] all = bytes.toByteArray();
         int length = all.length;
-        while (length > 1 && all[length - 1] == '/') { // a URI of a directory ends with one
+        while (length > 1 && all[length - 1] == '/') { // a URI of a directory ends with a slash
             length--;
         }
         return Arrays.copyOf(all, length);
     }
 
     /**
-     * The path of some bytes.
+     * The path with the given bytes.
      *
      * @param absolute an absolute path, without NUL
      * @return the path in the default file system
@@ -72,7 +72,7 @@ public final class PathBytes {
     /**
      * The path of a directory's entry.
      *
-     * @param directory where it lies
+     * @param directory the directory
      * @param name one name, without slash and NUL
      * @return the path in the default file system
      * @throws IllegalArgumentException if {@code name} is no name

@@ -2,8 +2,8 @@
 package org.verbena.linux;
 
 /**
- * Who is at the other end of a Unix socket, as the kernel recorded it when the connection (or the pair) was made:
- * SO_PEERCRED, unix(7).
+ * Credentials of the process at the other end of a Unix socket, as the kernel recorded them when the connection (or the
+ * pair) was made: SO_PEERCRED, unix(7).
  *
  * @param pid process id, in the reader's PID namespace; 0 if it is not visible there
  * @param uid effective user id

@@ -2,27 +2,27 @@
 package org.verbena.linux;
 
 /**
- * Whether the process at the other end of a Unix socket is of this process's user: what {@code SO_PEERCRED} says, less
- * what it does not prove.
+ * Whether the process at the other end of a Unix socket has this process's user: the part of {@code SO_PEERCRED} that
+ * is proof.
  *
- * <p>A user id is one of this process's user namespace (user_namespaces(7)). All users that the namespace does not map have
- * the same one there, the overflow id, 65534 as a rule: so that id proves nothing, unless the namespace maps every user.
- * Any other id that is this process's proves the same user of the machine. His processes in other user namespaces are not
- * trusted, as the kernel does not let them trace each other; nor are those of other PID namespaces, where a process id is
- * another process's.
+ * <p>A user id belongs to this process's user namespace (user_namespaces(7)). All users that the namespace does not map
+ * have the same id there, the overflow id, usually 65534: so that id proves nothing, unless the namespace maps every
+ * user. Any other id that equals this process's proves the same user of the machine. That user's processes in other
+ * user namespaces are not trusted, as the kernel does not let them trace each other; nor are those of other PID
+ * namespaces, where a process id means another process.
  */
 public enum PeerIdentity {
     /** The same user, in the same user and PID namespace. */
     SAME_USER("belongs to this user"),
     /** Another user. */
     OTHER_USER("belongs to another user"),
-    /** The id is that of all users which this user namespace does not map. */
+    /** The overflow id, shared by all users that this user namespace does not map. */
     UNMAPPED_USER("has the user id of everybody whom this user namespace does not map"),
     /** The same user, in another user namespace. */
     OTHER_USER_NAMESPACE("is in another user namespace"),
     /** In another PID namespace. */
     OTHER_PID_NAMESPACE("is in another PID namespace"),
-    /** The same user, but the kernel does not let its namespaces be seen, and this one is not the first user namespace. */
+    /** The same user, but its namespaces are not visible, and this one is not the initial user namespace. */
     UNSEEN_NAMESPACE("does not let its user namespace be seen");
 
     private final String sentence;
@@ -32,13 +32,13 @@ public enum PeerIdentity {
     }
 
     /**
-     * Who is at the other end.
+     * Identifies the peer of a socket.
      *
-     * <p>Where the kernel does not let a process be looked at, for it may not be traced or may do more than this one, the
-     * user id decides in the first user namespace of the machine, and nothing proves anything in others.
+     * <p>If the kernel does not allow inspecting a process, since it may not be traced or has more privileges than this
+     * one, the user id decides in the initial user namespace of the machine, and nothing is proof in others.
      *
      * @param socket connected
-     * @return the answer; never kept, for the next process at the same name may be another
+     * @return the identity; never cache it, for the next process at the same name may be another
      * @throws LinuxException {@code EBADF}, {@code ENOTSOCK}
      */
     public static PeerIdentity of(UnixSocket socket) throws LinuxException {
@@ -58,7 +58,7 @@ public enum PeerIdentity {
         return Namespaces.compare(peer.pid(), socket);
     }
 
-    /** What is said of the process, to go behind its name. */
+    /** A statement about the process, to follow its name. */
     @Override
     public String toString() {
         return sentence;

@@ -5,7 +5,7 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * A process as a descriptor, which never means another process later: pidfd_open(2), pidfd_send_signal(2).
+ * A process as a descriptor, which is never reused for another process: pidfd_open(2), pidfd_send_signal(2).
  *
  * <p>The descriptor becomes readable ({@link Epoll#IN}) when the process ends. Stateless and thread-safe.
  */
@@ -37,7 +37,7 @@ public final class Pidfd {
     }
 
     /**
-     * Whether the process still runs. One that has ended and waits for its parent is not alive.
+     * Whether the process still runs. A zombie is not alive.
      *
      * @param fd a descriptor of {@link #open}
      * @return false if it has ended

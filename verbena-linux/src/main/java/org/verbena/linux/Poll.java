@@ -27,12 +27,12 @@ public final class Poll {
     private Poll() {}
 
     /**
-     * Waits until one of the events is there. Interrupted calls go on with the time that is left.
+     * Waits for one of the events. Interrupted calls continue with the remaining time.
      *
      * @param fd the descriptor
      * @param events a union of the constants here, within 16 bits
-     * @param timeoutMillis milliseconds; 0 does not wait; -1 waits for ever
-     * @return the events that are there, or 0 after the time
+     * @param timeoutMillis milliseconds; 0 does not wait; -1 waits forever
+     * @return the events that occurred, or 0 after the time-out
      * @throws LinuxException {@code ENOMEM}
      */
     public static int await(Fd fd, int events, int timeoutMillis) throws LinuxException {

@@ -10,9 +10,9 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Files by descriptor, for what {@link java.nio.channels.FileChannel} does not offer: openat(2), flock(2), and pread(2)
- * of a file that was checked after it was opened. With {@link Memfd#allocate} the space of a file can be reserved.
- * Stateless and thread-safe.
+ * Files by descriptor, for operations that {@link java.nio.channels.FileChannel} does not offer: openat(2), flock(2),
+ * and pread(2) of a file that was checked after it was opened. With {@link Memfd#allocate} the space of a file can be
+ * reserved. Stateless and thread-safe.
  */
 public final class PosixFile {
     /** Open for reading. */
@@ -25,9 +25,9 @@ public final class PosixFile {
     public static final int O_CREAT = 0x40;
     /** Fail with {@code EEXIST} if there is one. */
     public static final int O_EXCL = 0x80;
-    /** Make the file empty. */
+    /** Truncate the file. */
     public static final int O_TRUNC = 0x200;
-    /** Do not wait, for instance for the other end of a pipe. */
+    /** Do not block, for instance for the other end of a pipe. */
     public static final int O_NONBLOCK = 0x800;
     /** Fail with {@code ELOOP} if the last name is a symbolic link. */
     public static final int O_NOFOLLOW = SyscallNumber.AARCH64 ? 0x8000 : 0x20000;
@@ -48,7 +48,7 @@ public final class PosixFile {
      *
      * @param path a path of the default file system
      * @param flags a union of the constants of this class
-     * @param mode permission bits of a new file, less the process's mask; 0 to 0777
+     * @param mode permission bits of a new file, minus the process's umask; 0 to 0777
      * @return the descriptor
      * @throws LinuxException {@code ENOENT}, {@code EACCES}, {@code EEXIST}, {@code ELOOP}, {@code ENOSPC}, …
      */
@@ -72,10 +72,10 @@ public final class PosixFile {
     }
 
     /**
-     * Locks a file for this descriptor alone, without waiting: flock(2). The lock ends with the last descriptor of this
-     * opening, so the death of the process gives it back.
+     * Locks a file for this open file description alone, without waiting: flock(2). The lock ends with the
+     * description's last descriptor, so the death of the process releases it.
      *
-     * @return false if somebody else has it
+     * @return false if another one has it
      * @throws LinuxException {@code EBADF}, {@code ENOLCK}
      */
     public static boolean tryLock(Fd fd) throws LinuxException {
@@ -92,11 +92,11 @@ public final class PosixFile {
     }
 
     /**
-     * Reads from a place in a file: pread(2). A file that became shorter is read as far as it goes.
+     * Reads at an offset of a file: pread(2). A file that was truncated is read up to its end.
      *
      * @param to native memory
      * @param offset byte in the file, 0 or more
-     * @return bytes read; fewer than {@code to} has room for only at the end of the file
+     * @return bytes read; fewer than fit into {@code to} only at the end of the file
      * @throws LinuxException {@code EBADF}, {@code EISDIR}, {@code EIO}
      */
     public static long read(Fd fd, long offset, MemorySegment to) throws LinuxException {

@@ -10,7 +10,7 @@ import org.verbena.linux.spi.SyscallNumber;
 
 /** Who may ptrace this process, by its own setting and by the Yama module: prctl(2). Stateless and thread-safe. */
 public final class Prctl {
-    /** Any process that has the right otherwise. */
+    /** Any process with the privilege otherwise. */
     public static final int PTRACER_ANY = -1;
 
     static final int PR_GET_DUMPABLE = 3;
@@ -21,11 +21,12 @@ public final class Prctl {
     private Prctl() {}
 
     /**
-     * Lets another process ptrace this one ({@link ProcessVm}) although Yama's scope is 1. One call replaces another.
+     * Allows another process to ptrace this one ({@link ProcessVm}) although Yama's scope is 1. One call replaces
+     * another.
      *
-     * @param pid a process, {@link #PTRACER_ANY}, or 0 for nobody
+     * @param pid a process, {@link #PTRACER_ANY}, or 0 for none
      * @return 0, or an errno: {@code EINVAL} if the kernel has no Yama (then nothing is needed) or there is no such
-     *     process
+     *         process
      * @throws IllegalArgumentException if pid is below -1
      */
     public static int setPtracer(int pid) {
@@ -36,9 +37,9 @@ public final class Prctl {
     }
 
     /**
-     * Yama's restriction: 0 none, 1 descendants and declared tracers, 2 administrators, 3 nobody.
+     * Yama's restriction: 0 none, 1 descendants and declared tracers, 2 administrators, 3 no process.
      *
-     * @return the scope, or -1 if the kernel has no Yama (or does not say)
+     * @return the scope, or -1 if the kernel has no Yama (or does not report it)
      */
     public static int yamaScope() {
         try {
@@ -53,7 +54,7 @@ public final class Prctl {
      * program the user may not read, is not dumpable.
      *
      * @return true if it is dumpable
-     * @throws LinuxException if the kernel does not say
+     * @throws LinuxException if the kernel does not report it
      */
     public static boolean isDumpable() throws LinuxException {
         return Args.check(Native.call(SyscallNumber.PRCTL, PR_GET_DUMPABLE), "prctl(PR_GET_DUMPABLE)") == 1;

@@ -15,15 +15,15 @@ public final class ProcessVm {
     private ProcessVm() {}
 
     /**
-     * Writes local memory into another process. Moves of a part are gone on with until all is done or one fails.
+     * Writes local memory into another process. Partial transfers are continued until all is done or one fails.
      *
      * @param pid the other process (or this one)
      * @param local native memory
      * @param localOffset first byte in it
      * @param remoteAddress where to write in the other process
      * @param length bytes, 0 or more
-     * @return bytes moved: {@code length}, or less if a later part failed (the next call says why); minus errno if
-     *     nothing was moved: {@code ESRCH}, {@code EPERM}, {@code EFAULT}
+     * @return bytes copied: {@code length}, or less if a later part failed (the next call returns the reason); minus
+     *         errno if nothing was copied: {@code ESRCH}, {@code EPERM}, {@code EFAULT}
      * @throws IllegalArgumentException for heap memory
      * @throws IndexOutOfBoundsException if the range is not inside the segment
      */

@@ -6,9 +6,9 @@ import org.verbena.linux.spi.SyscallNumber;
 
 /** The kernel's sockets over RDMA and shared memory, AF_SMC. Stateless and thread-safe. */
 public final class Smc {
-    /** Addresses of IPv4. */
+    /** IPv4 addresses. */
     public static final int SMCPROTO_SMC = 0;
-    /** Addresses of IPv6. */
+    /** IPv6 addresses. */
     public static final int SMCPROTO_SMC6 = 1;
 
     static final int AF_SMC = 43;

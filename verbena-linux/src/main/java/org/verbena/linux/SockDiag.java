@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the kernel knows of a TCP socket, by its addresses: sock_diag(7). It sees the sockets of its network namespace,
+ * The kernel's state of a TCP socket, by its addresses: sock_diag(7). It covers the sockets of its network namespace,
  * of all users, and needs no privilege. One thread at a time uses an object.
  *
  * <pre>
@@ -46,8 +46,8 @@ public final class SockDiag implements AutoCloseable {
      *
      * @param state as in tcp(7), 1 is established
      * @param uid the user that owns it
-     * @param inode its number in {@code /proc/PID/fd}, unsigned; 0 if no descriptor has it any more
-     * @param cookie a number that no other socket of this machine has had since it started
+     * @param inode its number in {@code /proc/PID/fd}, unsigned; 0 if no descriptor refers to it any more
+     * @param cookie a number that is unique on this machine since it started
      */
     public record TcpSocket(int state, int uid, int inode, long cookie) {}
 
@@ -58,7 +58,7 @@ public final class SockDiag implements AutoCloseable {
     }
 
     /**
-     * Opens a socket for questions, in the network namespace of the calling thread.
+     * Opens a socket for requests, in the network namespace of the calling thread.
      *
      * @return the object
      * @throws LinuxException {@code EPROTONOSUPPORT} (the kernel does not have it), {@code EMFILE}, {@code ENFILE}
@@ -70,13 +70,13 @@ public final class SockDiag implements AutoCloseable {
     /**
      * Finds a connected TCP socket.
      *
-     * @param local its own address; if it is link-local of IPv6, its scope, or the peer's, is the interface that the
-     *     socket is bound to by that, of all that have such an address
+     * @param local its own address; if it is link-local IPv6, its scope id, or the peer's, selects the interface that
+     *        the socket is bound to by it, of all interfaces with that address
      * @param remote the address of its peer, of the same family
-     * @return the socket, or nothing if there is none here: it is on another machine, in another network namespace, or
-     *     its addresses are translated on the way
+     * @return the socket, or empty if there is none here: it is on another machine, in another network namespace, or
+     *         its addresses are translated on the way
      * @throws IllegalArgumentException if an address is not resolved or the families differ
-     * @throws LinuxException {@code ENOENT} is the empty answer; else as {@link Netlink#request}
+     * @throws LinuxException {@code ENOENT} is the empty result; else as {@link Netlink#request}
      */
     public Optional<TcpSocket> find(InetSocketAddress local, InetSocketAddress remote) throws LinuxException {
         int scope = scope(address(local)) != 0 ? scope(address(local)) : scope(address(remote));
@@ -84,7 +84,7 @@ public final class SockDiag implements AutoCloseable {
         return found.isPresent() || scope == 0 ? found : findAtOther(local, remote, scope);
     }
 
-    /** The socket may be bound to another interface of this host than its peer, who gives the scopes. */
+    /** The socket may be bound to another interface of this host than its peer, whose address has the scope ids. */
     private Optional<TcpSocket> findAtOther(InetSocketAddress local, InetSocketAddress remote, int scope)
             throws LinuxException {
         try (Netlink links = Netlink.open(Netlink.NETLINK_ROUTE)) {
@@ -100,7 +100,7 @@ public final class SockDiag implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** The interface that an address belongs to, without which it says nothing; 0 if it stands for itself. */
+    /** The interface that scopes an address; 0 if the address is global. */
     private static int scope(InetAddress address) {
         return address instanceof Inet6Address six && six.isLinkLocalAddress() ? six.getScopeId() : 0;
     }
@@ -141,7 +141,7 @@ public final class SockDiag implements AutoCloseable {
             throw new LinuxException(call, Errno.EBADMSG);
         }
         int state = message.get(MESSAGE_STATE) & 0xFF;
-        // Where there is no such connection, the kernel answers with the socket that listens at the local address.
+        // Without such a connection, the kernel returns the socket that listens at the local address.
         if (state == TCP_LISTEN || !isEnd(message, 0, ID_SOURCE, local) || !isEnd(message, 2, ID_DESTINATION, remote)) {
             return Optional.empty();
         }

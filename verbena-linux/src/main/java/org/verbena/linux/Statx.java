@@ -28,7 +28,7 @@ record Statx(long size, long allocated, boolean regularFile) {
     static final int S_IFREG = 0x8000;
     static final int S_IFDIR = 0x4000;
 
-    /** Where the empty path lies in the scratch memory, behind the 256 bytes of struct statx. */
+    /** Offset of the empty path in the scratch memory, after the 256 bytes of struct statx. */
     private static final int PATH = 512;
 
     static Statx of(Fd fd) throws LinuxException {
@@ -40,8 +40,8 @@ record Statx(long size, long allocated, boolean regularFile) {
     }
 
     /**
-     * The inode behind a path of ASCII characters, symbolic links followed; minus errno if there is none to be seen. Needs
-     * no descriptor.
+     * The inode of a path of ASCII characters, following symbolic links; minus errno if there is none. Needs no
+     * descriptor.
      */
     static long inode(String path) {
         Native.Scratch scratch = Native.scratch();
@@ -52,7 +52,7 @@ record Statx(long size, long allocated, boolean regularFile) {
         return result < 0 ? result : memory.get(ValueLayout.JAVA_LONG, INO_OFFSET);
     }
 
-    /** What the kernel says of an open file, in this thread's scratch memory: good until its next call. */
+    /** Queries an open file, into this thread's scratch memory: valid until its next call. */
     static MemorySegment call(int number, int mask) throws LinuxException {
         Native.Scratch scratch = Native.scratch();
         scratch.memory().set(ValueLayout.JAVA_BYTE, PATH, (byte) 0);

@@ -15,7 +15,7 @@ import org.verbena.linux.spi.SyscallNumber;
 public final class Sys {
     private static final int CLOCK_MONOTONIC = 1;
 
-    /** {@code int clock_gettime(clockid_t, struct timespec *)}: answered without entering the kernel (vdso(7)). */
+    /** {@code int clock_gettime(clockid_t, struct timespec *)}: executed without entering the kernel (vdso(7)). */
     private static final @Nullable MethodHandle CLOCK_GETTIME = Native.linkCritical(
             "clock_gettime",
             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
@@ -37,14 +37,14 @@ public final class Sys {
     }
 
     /**
-     * Says in one sentence why system calls are impossible here, if they are; does nothing otherwise.
+     * Explains in one sentence why system calls are impossible here, if they are; does nothing otherwise.
      *
      * @throws IllegalCallerException if native access is denied to this module
      * @throws UnsupportedOperationException on another operating system or architecture
      */
     public static void requireNativeAccess() {
         Native.requireAccess();
-        // a process without descriptors can load no class to say so: the one for errors is loaded now
+        // a process without descriptors cannot load a class to report that: the exception's is loaded now
         if (new LinuxException("", Errno.EMFILE).errno() != Errno.EMFILE) {
             throw new AssertionError();
         }
@@ -91,7 +91,8 @@ public final class Sys {
     }
 
     /**
-     * Bits that nobody can foresee: getrandom(2). Opens no descriptor, as {@code SecureRandom} does for good. Thread-safe.
+     * Unpredictable bits: getrandom(2). Opens no descriptor, unlike {@code SecureRandom}, which keeps one open.
+     * Thread-safe.
      *
      * @return 64 of them
      * @throws LinuxException {@code ENOSYS} where a sandbox forbids it
@@ -99,7 +100,7 @@ public final class Sys {
     public static long random() throws LinuxException {
         Native.Scratch scratch = Native.scratch();
         long got = Args.check(Native.call(SyscallNumber.GETRANDOM, scratch.address(), Long.BYTES, 0), "getrandom");
-        if (got != Long.BYTES) { // up to 256 bytes come whole
+        if (got != Long.BYTES) { // up to 256 bytes are returned whole
             throw new LinuxException("getrandom", Errno.EIO);
         }
         return scratch.memory().get(ValueLayout.JAVA_LONG, 0);
@@ -128,30 +129,29 @@ public final class Sys {
     }
 
     /**
-     * How much memory can be taken now without swapping or meeting the limit of a control group: {@code
-     * MemAvailable} of proc_meminfo(5), and of each control group (version 1 or 2) that holds this process its limit
-     * less its use.
+     * Memory that can be allocated now without swapping or reaching the limit of a control group: {@code MemAvailable}
+     * of proc_meminfo(5), and for each control group (version 1 or 2) of this process its limit less its usage.
      *
-     * @return bytes, 0 or more; {@link Long#MAX_VALUE} if the system does not say
+     * @return bytes, 0 or more; {@link Long#MAX_VALUE} if the system does not report it
      */
     public static long availableMemory() {
         return AvailableMemory.ofThisProcess();
     }
 
     /**
-     * As {@link #availableMemory()}, for a request of memory: small requests that follow each other within 0.1 s share one look,
-     * which takes 0.1 ms.
+     * As {@link #availableMemory()}, for a memory request: small requests within 0.1 s share one query, which takes 0.1
+     * ms.
      *
      * @param needed bytes, 0 or more
-     * @return bytes; less than {@code needed} if that cannot be had
+     * @return bytes; less than {@code needed} if that is not available
      */
     public static long availableMemory(long needed) {
         return MemoryRoom.OF_PROCESS.availableFor(needed);
     }
 
     /**
-     * The most that this process and those that it shares its memory with may have: the smallest limit of the control
-     * groups (version 1 or 2) that hold it, or {@code MemTotal} of proc_meminfo(5) if that is less.
+     * The limit of the memory of this process and those that it shares it with: the smallest limit of its control
+     * groups (version 1 or 2), or {@code MemTotal} of proc_meminfo(5) if that is less.
      */
     public static MemoryLimit memoryLimit() {
         return AvailableMemory.limitOfThisProcess();

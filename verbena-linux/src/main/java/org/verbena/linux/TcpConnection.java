@@ -8,8 +8,8 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * What the kernel says of a TCP connection without a byte being read or written: its state, {@code TCP_INFO} of tcp(7), and its
- * error, {@code SO_ERROR} of socket(7). Stateless and thread-safe.
+ * The kernel's state of a TCP connection, without reading or writing a byte: {@code TCP_INFO} of tcp(7), and its error,
+ * {@code SO_ERROR} of socket(7). Stateless and thread-safe.
  */
 public final class TcpConnection {
     private static final long FIONREAD = 0x541b;
@@ -26,9 +26,9 @@ public final class TcpConnection {
     private TcpConnection() {}
 
     /**
-     * Whether nothing comes in any more: the other end has ended what it sends, or the connection is gone.
+     * Whether no more data arrive: the other end has shut down sending, or the connection is closed.
      *
-     * @param fd a TCP socket that was connected, which stays its owner's
+     * @param fd a connected TCP socket, which the caller keeps and closes
      * @throws LinuxException {@code EBADF}, {@code ENOTSOCK}, {@code EOPNOTSUPP} for a socket that is not TCP's
      */
     public static boolean hasEnded(int fd) throws LinuxException {
@@ -37,10 +37,11 @@ public final class TcpConnection {
     }
 
     /**
-     * Takes the error that the connection has failed with: the kernel tells it once, to who reads, writes or asks so.
+     * Takes the error that the connection has failed with: the kernel reports it once, to a read, a write or this
+     * query.
      *
-     * @param fd a socket, which stays its owner's
-     * @return errno; 0 if there is none, or it was told before
+     * @param fd a socket, which the caller keeps and closes
+     * @return errno; 0 if there is none, or it was reported before
      * @throws LinuxException {@code EBADF}, {@code ENOTSOCK}
      */
     public static int takeError(int fd) throws LinuxException {
@@ -48,9 +49,9 @@ public final class TcpConnection {
     }
 
     /**
-     * How many bytes wait to be read, be it that the input was shut down: {@code FIONREAD}, ioctl_tty(2).
+     * Number of bytes that wait to be read, even if the input was shut down: {@code FIONREAD}, ioctl_tty(2).
      *
-     * @param fd a TCP socket that was connected, which stays its owner's
+     * @param fd a connected TCP socket, which the caller keeps and closes
      * @throws LinuxException {@code EBADF}, {@code EINVAL} for one that listens
      */
     public static int unread(int fd) throws LinuxException {
@@ -61,7 +62,7 @@ public final class TcpConnection {
 
     private static int get(int fd, int level, int option, int length, String call) throws LinuxException {
         Native.Scratch scratch = Native.scratch();
-        MemorySegment memory = scratch.memory(); // the value at 0, its length behind it
+        MemorySegment memory = scratch.memory(); // the value at 0, its length after it
         memory.set(ValueLayout.JAVA_INT, 0, 0);
         memory.set(ValueLayout.JAVA_INT, Integer.BYTES, length);
         Args.check(Native.call(SyscallNumber.GETSOCKOPT, fd, level, option, scratch.address(),

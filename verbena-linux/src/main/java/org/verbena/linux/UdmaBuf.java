@@ -32,9 +32,9 @@ public final class UdmaBuf {
      * @param offset first byte, a multiple of the page size
      * @param size bytes, a multiple of the page size
      * @return the buffer; the file may be closed
-     * @throws LinuxException {@code ENOENT} (the kernel has no udmabuf), {@code EACCES} (who may is up to the device's
-     *     mode), {@code EINVAL} (not sealed so, not whole pages, more than the module's limit), {@code EBADFD} (not a
-     *     memory file), {@code ENOMEM}
+     * @throws LinuxException {@code ENOENT} (the kernel has no udmabuf), {@code EACCES} (depends on the device's mode),
+     *         {@code EINVAL} (not sealed so, not whole pages, more than the module's limit), {@code EBADFD} (not a
+     *         memory file), {@code ENOMEM}
      */
     public static Fd create(Fd memfd, long offset, long size) throws LinuxException {
         Args.requireRange(offset, size);

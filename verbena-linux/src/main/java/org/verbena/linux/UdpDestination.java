@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * Where datagrams go: address and port, and, where they are asked for, the hop limit and the local address that they come
- * from ({@code IP_PKTINFO}, {@code IPV6_PKTINFO}). Written for the kernel once, used for many datagrams. Immutable.
+ * A destination of datagrams: address and port, and optionally the hop limit and the local source address
+ * ({@code IP_PKTINFO}, {@code IPV6_PKTINFO}). Encoded for the kernel once, used for many datagrams. Immutable.
  */
 public final class UdpDestination {
     private static final int CONTROL = UdpHeaders.NAME_BYTES;
@@ -75,8 +75,8 @@ public final class UdpDestination {
      * @param address IPv4 or IPv6
      * @param port 1 to 65535
      * @param interfaceIndex the interface by which link-local and multicast addresses are reached; 0 for any
-     * @param hopLimit how many routers may forward the datagrams, 1 to 255; 0 or -1 for the system's default
-     * @param source one of the machine's addresses, of the same family; null for the one that the route says
+     * @param hopLimit the largest number of hops, 1 to 255; 0 or -1 for the system's default
+     * @param source one of the machine's addresses, of the same family; null for the one that the route selects
      * @return the destination
      */
     public static UdpDestination of(InetAddress address, int port, int interfaceIndex, int hopLimit,

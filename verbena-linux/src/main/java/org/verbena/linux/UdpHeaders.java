@@ -63,7 +63,7 @@ final class UdpHeaders {
         return (UnixMessage.CMSG_DATA + bytes + 7) & ~7;
     }
 
-    /** Writes the header of a control message, and answers where its value goes. */
+    /** Writes the header of a control message, and returns the address of its value. */
     static long control(long at, int level, int type, int bytes) {
         RawMemory.putLong(at, UnixMessage.CMSG_DATA + bytes);
         RawMemory.putInt(at + UnixMessage.CMSG_LEVEL, level);
@@ -71,13 +71,13 @@ final class UdpHeaders {
         return at + UnixMessage.CMSG_DATA;
     }
 
-    /** Writes a control message whose value is an int; answers the end. */
+    /** Writes a control message with an int value; returns the end. */
     static long control(long at, int level, int type, int bytes, int value) {
         RawMemory.putInt(control(at, level, type, bytes), value);
         return at + space(bytes);
     }
 
-    /** Writes a socket address, {@value #NAME_BYTES} bytes; answers how many of them count. */
+    /** Writes a socket address, {@value #NAME_BYTES} bytes; returns the number of significant ones. */
     static int putName(long at, InetAddress address, int scope, int port) {
         Args.requireBetween(port, 0, 0xFFFF, "a port");
         byte[] bytes = address.getAddress();
@@ -121,7 +121,7 @@ final class UdpHeaders {
                 : mapped(name + SOCKADDR_ADDRESS);
     }
 
-    /** The second word of an IPv4 address that lies in memory. */
+    /** The second word of an IPv4 address in memory. */
     static long mapped(long at) {
         int address = RawMemory.getIntUnaligned(at);
         return MAPPED | (SWAP ? Integer.reverseBytes(address) : address) & 0xFFFF_FFFFL;

@@ -10,14 +10,17 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Receives many datagrams in a call: recvmmsg(2). Their bytes lie in one area of native memory that this object owns, each
- * with a headroom that is the caller's. Used by one thread at a time, for any number of sockets; receiving allocates
+ * Receives many datagrams in a call: recvmmsg(2). Their bytes are in one area of native memory that this object owns,
+ * each with a headroom for the caller. Used by one thread at a time, for any number of sockets; receiving allocates
  * nothing and throws nothing.
  *
  * <p>Addresses are two words in network order; IPv4's are {@code ::ffff:a.b.c.d}, as in an InfiniBand GID.
  */
 public final class UdpReceiveBatch {
-    /** One of so many calls that fail asks why: as a rule there is nothing to receive, and to ask is another call. */
+    /**
+     * One in this many calls that fail queries the reason: usually there is nothing to receive, and the query is
+     * another call.
+     */
     private static final int ASK = 64;
 
     private static final int CONTROL_BYTES = 128;
@@ -49,8 +52,8 @@ public final class UdpReceiveBatch {
      * A batch.
      *
      * @param capacity datagrams in a call, 1 to 1024
-     * @param headroom bytes before each datagram that are the caller's, 0 or more
-     * @param bytes the longest datagram, 1 to 65536; the kernel cuts off what is longer
+     * @param headroom bytes before each datagram for the caller, 0 or more
+     * @param bytes the longest datagram, 1 to 65536; the kernel truncates longer ones
      */
     public UdpReceiveBatch(int capacity, int headroom, int bytes) {
         Args.requireBetween(capacity, 1, 1024, "the capacity of a batch");
@@ -93,28 +96,29 @@ public final class UdpReceiveBatch {
         return rest(i, NAME);
     }
 
-    /** All the memory of the batch; {@link #offset} tells where a datagram is. */
+    /** All the memory of the batch; {@link #offset} returns the position of a datagram. */
     public MemorySegment memory() {
         return memory;
     }
 
-    /** How many datagrams a call takes at most. */
+    /** The largest number of datagrams per call. */
     public int capacity() {
         return capacity;
     }
 
     /**
-     * Takes what has arrived, without waiting.
+     * Receives datagrams that have arrived, without waiting.
      *
-     * @param socket where from
-     * @param limit how many datagrams at most; no more than the capacity in any case
-     * @return how many, 0 if there is none; or minus an errno: {@code EBADF} (closed), {@code ENOMEM}, of which one call in 64 tells
+     * @param socket the socket to receive from
+     * @param limit the largest number of datagrams; at most the capacity in any case
+     * @return the number received, 0 if there is none; or minus an errno: {@code EBADF} (closed), {@code ENOMEM}, which
+     *         one call in 64 reports
      */
     public int receive(UdpSocket socket, int limit) {
         int fd = socket.fd().valueOrNegative();
         int most = Math.min(limit, capacity);
         count = 0;
-        for (int i = 0; i < used; i++) { // the kernel has written what it used of them
+        for (int i = 0; i < used; i++) { // the kernel has updated the headers that it used
             long header = header(i);
             RawMemory.putInt(header + 8, UdpHeaders.NAME_BYTES);
             RawMemory.putLong(header + UnixMessage.MSGHDR_CONTROLLEN, CONTROL_BYTES);
@@ -188,24 +192,24 @@ public final class UdpReceiveBatch {
         return Objects.checkIndex(i, count);
     }
 
-    /** Where a datagram begins in {@link #memory()}; the headroom is before it. */
+    /** Offset of a datagram in {@link #memory()}; the headroom is before it. */
     public int offset(int i) {
         return Objects.checkIndex(i, capacity) * stride + headroom;
     }
 
-    /** Bytes of a datagram that are there. */
+    /** Length of a datagram, as far as it was received. */
     public int length(int i) {
         return RawMemory.getInt(header(check(i)) + UdpHeaders.MMSGHDR_LEN);
     }
 
-    /** Whether the datagram was longer than the room for it. */
+    /** Whether the datagram was longer than its space. */
     public boolean truncated(int i) {
         return (RawMemory.getInt(header(check(i)) + UnixMessage.MSGHDR_FLAGS) & UnixMessage.MSG_TRUNC) != 0;
     }
 
     /**
-     * Of datagrams that the kernel has handed over as one ({@link UdpSocket#coalesce}): bytes of each but the last, which
-     * may have fewer. 0 for one datagram.
+     * For datagrams that the kernel has delivered as one ({@link UdpSocket#coalesce}): length of each except the last,
+     * which may be shorter. 0 for one datagram.
      */
     public int segmentBytes(int i) {
         return segmentBytes[check(i)];
@@ -226,12 +230,12 @@ public final class UdpReceiveBatch {
         return UdpHeaders.port(name(check(i)));
     }
 
-    /** What the datagram was sent to, first word. */
+    /** The destination address, first word. */
     public long destinationHigh(int i) {
         return destinationHigh[check(i)];
     }
 
-    /** What the datagram was sent to, second word. */
+    /** The destination address, second word. */
     public long destinationLow(int i) {
         return destinationLow[check(i)];
     }

@@ -12,18 +12,18 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Sends many datagrams in a call: sendmmsg(2), or sendto(2) if there is but one. Their bytes lie in one area of native memory that this object owns, each
- * with a headroom that is the caller's and is not sent. Used by one thread at a time; sending allocates nothing and throws
- * nothing.
+ * Sends many datagrams in a call: sendmmsg(2), or sendto(2) for a single one. Their bytes are in one area of native
+ * memory that this object owns, each with a headroom for the caller that is not sent. Used by one thread at a time;
+ * sending allocates nothing and throws nothing.
  *
- * <p>With segmentation on, datagrams in a row that go to one destination and have one length pass through the kernel as one
- * ({@code UDP_SEGMENT}, udp(7)); the last of them may be shorter. In IPv4, those then count their identifications up from
- * the first one's.
+ * <p>With segmentation on, consecutive datagrams to one destination and of one length pass through the kernel as one
+ * ({@code UDP_SEGMENT}, udp(7)); the last of them may be shorter. In IPv4, their identifications then count up from the
+ * first one's.
  */
 public final class UdpSendBatch {
-    /** The most datagrams that pass as one: the kernel's UDP_MAX_SEGMENTS of Linux before 6.9. */
+    /** The largest number of datagrams that pass as one: the kernel's UDP_MAX_SEGMENTS of Linux before 6.9. */
     public static final int MAX_SEGMENTS = 64;
-    /** The most bytes of datagrams that pass as one: what an IPv4 packet carries. */
+    /** The largest total length of datagrams that pass as one: the payload of an IPv4 packet. */
     public static final int MAX_SEGMENTED_BYTES = 65_535 - 20 - 8;
 
     private static final int CONTROL_BYTES = UdpDestination.CONTROL_BYTES + UdpHeaders.space(Integer.BYTES)
@@ -45,21 +45,21 @@ public final class UdpSendBatch {
     private final @Nullable UdpDestination[] destinations;
     private final int[] trafficClasses;
     private final int[] lengths;
-    /** Of a datagram, how many before it pass with it as one. */
+    /** For each datagram, the number of datagrams before it in the same segmented message. */
     private final int[] positions;
-    /** Of a message, the datagrams that it carries. */
+    /** For each message, the number of its datagrams. */
     private final int[] datagrams;
     private boolean segmenting;
     private int begin;
     private int end;
-    /** Bytes of the datagrams that pass with the last one as one. */
+    /** Bytes of the datagrams in the same segmented message as the last one. */
     private int runBytes;
 
     /**
      * A batch.
      *
      * @param capacity datagrams, 1 to 1024
-     * @param headroom bytes before each datagram that are the caller's, 0 or more
+     * @param headroom bytes before each datagram for the caller, 0 or more
      * @param bytes the longest datagram, 1 to 65536
      */
     public UdpSendBatch(int capacity, int headroom, int bytes) {
@@ -87,17 +87,17 @@ public final class UdpSendBatch {
         }
     }
 
-    /** All the memory of the batch; {@link #next} tells where a datagram goes. */
+    /** All the memory of the batch; {@link #next} returns the position for a datagram. */
     public MemorySegment memory() {
         return memory;
     }
 
-    /** Lets datagrams pass through the kernel as one, or not; off at first. */
+    /** Sets whether datagrams may pass through the kernel as one; off at first. */
     public void setSegmenting(boolean on) {
         segmenting = on;
     }
 
-    /** Whether {@link #setSegmenting} is on: a kernel or route that cannot has it switched off by {@link #send}. */
+    /** Whether {@link #setSegmenting} is on: {@link #send} switches it off for a kernel or route without support. */
     public boolean isSegmenting() {
         return segmenting;
     }
@@ -106,7 +106,7 @@ public final class UdpSendBatch {
         return i * stride + headroom;
     }
 
-    /** How many datagrams wait to be sent. */
+    /** Number of datagrams that wait to be sent. */
     public int size() {
         return end - begin;
     }
@@ -124,19 +124,19 @@ public final class UdpSendBatch {
      * Adds the datagram that was written to {@link #next()}.
      *
      * @param from a socket of the destination's family
-     * @param to where it goes
+     * @param to the destination
      * @param trafficClass IPv4's type of service or IPv6's traffic class, 0 to 255
      * @param length its bytes
-     * @return how many datagrams before it pass through the kernel with it as one: what its identification in IPv4 will be
+     * @return the number of datagrams before it that pass through the kernel with it as one: its identification in IPv4
      * @throws IllegalStateException if the batch is full
-     * @throws IllegalArgumentException if it is longer than the room for it
+     * @throws IllegalArgumentException if it is longer than its space
      */
     public int add(UdpSocket from, UdpDestination to, int trafficClass, int length) {
         if (end == capacity) {
             throw new IllegalStateException("a batch of " + capacity + " datagrams is full: send it first");
         }
         if (length < 0 || length > bytes) {
-            throw new IllegalArgumentException("a datagram of " + length + " bytes, where there is room for " + bytes);
+            throw new IllegalArgumentException("a datagram of " + length + " bytes exceeds the space of " + bytes);
         }
         int i = end;
         sockets[i] = from;
@@ -150,7 +150,7 @@ public final class UdpSendBatch {
         return positions[i];
     }
 
-    /** Whether a datagram passes with the one before it as one. */
+    /** Whether a datagram passes together with the one before it. */
     private boolean joins(int i) {
         if (!segmenting || i == begin || positions[i - 1] == MAX_SEGMENTS - 1) {
             return false;
@@ -163,12 +163,11 @@ public final class UdpSendBatch {
     }
 
     /**
-     * Sends what waits, as far as the kernel takes it.
+     * Sends the waiting datagrams, as far as the kernel accepts them.
      *
-     * @return 0 if nothing waits any more; else the errno for which the first one that waits was refused:
-     *     {@code EAGAIN} (the socket's buffer is full: later), {@code EBADF} (the socket is closed), or what is the matter
-     *     with that datagram ({@code EMSGSIZE}, {@code ENETUNREACH}, {@code EPERM}, {@code ENOBUFS} …), see
-     *     {@link #drop()}
+     * @return 0 if none waits any more; else the errno for which the first waiting one was refused: {@code EAGAIN} (the
+     *         socket's buffer is full: retry later), {@code EBADF} (the socket is closed), or an error of that datagram
+     *         ({@code EMSGSIZE}, {@code ENETUNREACH}, {@code EPERM}, {@code ENOBUFS} …), see {@link #drop()}
      */
     public int send() {
         while (begin < end) {
@@ -195,14 +194,14 @@ public final class UdpSendBatch {
         return 0;
     }
 
-    /** Where the one datagram that waits goes, if the kernel need be told no more than that; else null. */
+    /** The destination of a single waiting datagram without options; else null. */
     private @Nullable UdpDestination alone(UdpSocket socket) {
         UdpDestination to = destinations[begin];
         return end - begin == 1 && to != null && to.controlBytes() == 0
                 && trafficClasses[begin] == socket.trafficClass() ? to : null;
     }
 
-    /** By sendto(2): sendmmsg(2) has to read from memory what is said here by arguments. */
+    /** Uses sendto(2), which takes as arguments what sendmmsg(2) has to read from memory. */
     private long sendOne(int fd, UdpDestination to) {
         datagrams[0] = 1;
         long result;
@@ -223,7 +222,7 @@ public final class UdpSendBatch {
         return result;
     }
 
-    /** Writes the headers of those that wait first and have one socket; answers how many messages they are. */
+    /** Writes the headers of the first waiting datagrams of one socket; returns the number of messages. */
     private int build() {
         int message = 0;
         UdpSocket socket = sockets[begin];
@@ -275,7 +274,7 @@ public final class UdpSendBatch {
         return at;
     }
 
-    /** Gives up the first datagram that waits, with those that pass with it as one; does nothing if none does. */
+    /** Discards the first waiting datagram, with those that pass with it as one; does nothing if none waits. */
     public void drop() {
         if (begin < end) {
             do {
@@ -287,7 +286,7 @@ public final class UdpSendBatch {
         }
     }
 
-    /** Gives up what waits. */
+    /** Discards all waiting datagrams. */
     public void clear() {
         Arrays.fill(sockets, 0, end, null);
         Arrays.fill(destinations, 0, end, null);

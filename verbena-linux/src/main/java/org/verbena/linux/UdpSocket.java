@@ -14,10 +14,10 @@ import org.verbena.linux.spi.SyscallNumber;
  * A UDP socket, udp(7), of IPv4 or of IPv6 only, which never blocks and is not connected. {@link UdpSendBatch} and
  * {@link UdpReceiveBatch} move its datagrams, many in a call.
  *
- * <p>Datagrams are never fragmented ({@code IP_PMTUDISC_PROBE}): one that is longer than the interface allows is refused
- * with {@code EMSGSIZE}. On a socket that is not connected, Linux then sends IPv4 with an identification of 0. What arrives
- * tells its class, its destination where the socket is bound to all addresses, and its hop limit if it is asked for
- * ({@link #tellHopLimit}).
+ * <p>Datagrams are never fragmented ({@code IP_PMTUDISC_PROBE}): one that is longer than the interface allows is
+ * refused with {@code EMSGSIZE}. On a socket that is not connected, Linux then sends IPv4 with an identification of 0.
+ * Received datagrams report their traffic class, their destination if the socket is bound to all addresses, and their
+ * hop limit on request ({@link #tellHopLimit}).
  *
  * <p>Any thread may call the methods here; one at a time sends, one receives.
  */
@@ -53,7 +53,7 @@ public final class UdpSocket implements AutoCloseable {
     private final Fd fd;
     private final boolean ip4;
     private final int level;
-    /** The one address that datagrams for it go to; {@code ::} if it is bound to all. */
+    /** The single destination address of its datagrams; {@code ::} if it is bound to all. */
     private final long localHigh;
     private final long localLow;
     private volatile int trafficClass;
@@ -71,12 +71,13 @@ public final class UdpSocket implements AutoCloseable {
     /**
      * Opens a socket at an address.
      *
-     * @param address one of the machine's, a multicast group's, or the one that stands for all; decides the family
-     * @param interfaceIndex the interface that a link-local address belongs to, else 0
+     * @param address one of the machine's, a multicast group's, or the wildcard address; decides the family
+     * @param interfaceIndex the interface of a link-local address, else 0
      * @param port 0 to 65535; the system chooses for 0
      * @return the socket
-     * @throws LinuxException {@code EADDRINUSE} (another socket is there), {@code EADDRNOTAVAIL} (not an address of this
-     *     machine), {@code EAFNOSUPPORT} (the kernel has no IPv6), {@code EACCES}, {@code EMFILE}, {@code ENFILE}
+     * @throws LinuxException {@code EADDRINUSE} (another socket is there), {@code EADDRNOTAVAIL} (not an address of
+     *         this machine), {@code EAFNOSUPPORT} (the kernel has no IPv6), {@code EACCES}, {@code EMFILE},
+     *         {@code ENFILE}
      */
     public static UdpSocket bind(InetAddress address, int interfaceIndex, int port) throws LinuxException {
         boolean ip4 = address instanceof Inet4Address;
@@ -89,7 +90,7 @@ public final class UdpSocket implements AutoCloseable {
         try {
             socket.prepare(address.isAnyLocalAddress());
             if (address.isMulticastAddress()) {
-                socket.set(UnixSocket.SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR"); // others may be in the group, too
+                socket.set(UnixSocket.SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR"); // others may join the group, too
             }
             Native.Scratch scratch = Native.scratch();
             int length = UdpHeaders.putName(scratch.address(), address, interfaceIndex, port);
@@ -107,7 +108,7 @@ public final class UdpSocket implements AutoCloseable {
             set(level, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, "IP_MTU_DISCOVER");
             set(level, IP_RECVTOS, 1, "IP_RECVTOS");
             set(level, UdpHeaders.IP_PKTINFO, anyAddress ? 1 : 0, "IP_PKTINFO");
-            set(level, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL"); // groups that this socket has not joined are not its own
+            set(level, IP_MULTICAST_ALL, 0, "IP_MULTICAST_ALL"); // receive no groups that this socket has not joined
         } else {
             set(level, IPV6_V6ONLY, 1, "IPV6_V6ONLY");
             set(level, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE, "IPV6_MTU_DISCOVER");
@@ -118,8 +119,8 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * Takes datagrams over IPv6 that have no UDP checksum, for protocols with a checksum of their own: {@code
-     * UDP_NO_CHECK6_RX} (RFC 6936). Over IPv4 they are taken in any case.
+     * Accepts datagrams over IPv6 without a UDP checksum, for protocols with a checksum of their own:
+     * {@code UDP_NO_CHECK6_RX} (RFC 6936). Over IPv4 they are accepted in any case.
      *
      * @throws LinuxException {@code ENOPROTOOPT}: before Linux 3.16
      */
@@ -130,7 +131,8 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * The class of datagrams for which {@link UdpSendBatch#add} names this one: the kernel need not be told with each.
+     * Sets the default traffic class: for datagrams of {@link UdpSendBatch#add} with this class no control message is
+     * needed.
      *
      * @param value IPv4's type of service or IPv6's traffic class, 0 to 255; 0 at first
      * @throws LinuxException {@code EPERM}: a class with a high precedence, without CAP_NET_ADMIN
@@ -154,7 +156,7 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * The hop limit of datagrams to destinations that have none of their own, multicast groups excepted.
+     * Sets the default hop limit of datagrams to destinations without their own, except multicast groups.
      *
      * @param value 1 to 255; the system's at first
      * @throws LinuxException {@code EBADF}
@@ -165,7 +167,7 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * What arrives from now on tells its hop limit ({@link UdpReceiveBatch#hopLimit}), which costs a little with each.
+     * Has datagrams from now on report their hop limit ({@link UdpReceiveBatch#hopLimit}), at a small cost for each.
      *
      * @throws LinuxException {@code EBADF}
      */
@@ -184,7 +186,7 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     private int get(int level, int option, String name) throws LinuxException {
-        Native.Scratch scratch = Native.scratch(); // the value at 0, its length behind it
+        Native.Scratch scratch = Native.scratch(); // the value at 0, its length after it
         scratch.memory().set(ValueLayout.JAVA_INT, Integer.BYTES, Integer.BYTES);
         Args.check(Native.call(SyscallNumber.GETSOCKOPT, fd.value(), level, option, scratch.address(), scratch.address()
                 + Integer.BYTES, 0), "getsockopt(" + name + ")");
@@ -192,13 +194,13 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * Asks whether there is a route: connect(2), on a socket of its own that sends nothing.
+     * Checks that there is a route: connect(2), on a separate socket that sends nothing.
      *
-     * @param from address of this machine that datagrams come from
-     * @param interfaceIndex the interface that {@code from} belongs to if it is link-local, else 0
-     * @param to where they go
+     * @param from source address of the datagrams, one of this machine
+     * @param interfaceIndex the interface of {@code from} if it is link-local, else 0
+     * @param to the destination
      * @throws LinuxException {@code ENETUNREACH}, {@code EHOSTUNREACH}, {@code EADDRNOTAVAIL} (not an address of this
-     *     machine), {@code EACCES} (a broadcast address), {@code EINVAL} (no interface for a link-local address)
+     *         machine), {@code EACCES} (a broadcast address), {@code EINVAL} (no interface for a link-local address)
      */
     public static void checkRoute(InetAddress from, int interfaceIndex, UdpDestination to) throws LinuxException {
         try (UdpSocket socket = bind(from, interfaceIndex, 0)) {
@@ -219,7 +221,7 @@ public final class UdpSocket implements AutoCloseable {
      * @throws LinuxException {@code ENOBUFS}
      */
     public int port() throws LinuxException {
-        Native.Scratch scratch = Native.scratch(); // the address at 0, its length behind it
+        Native.Scratch scratch = Native.scratch(); // the address at 0, its length after it
         scratch.memory().set(ValueLayout.JAVA_INT, UdpHeaders.NAME_BYTES, UdpHeaders.NAME_BYTES);
         Args.check(Native.call(SyscallNumber.GETSOCKNAME, fd.value(), scratch.address(), scratch.address()
                 + UdpHeaders.NAME_BYTES), "getsockname(udp)");
@@ -227,12 +229,12 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * Asks for room in the kernel: {@code SO_SNDBUF} and {@code SO_RCVBUF}, beyond the system's limit (sysctl
-     * {@code net.core.rmem_max}, {@code wmem_max}) if the process has CAP_NET_ADMIN.
+     * Sets the sizes of the kernel's buffers: {@code SO_SNDBUF} and {@code SO_RCVBUF}, beyond the system's limit
+     * (sysctl {@code net.core.rmem_max}, {@code wmem_max}) if the process has CAP_NET_ADMIN.
      *
      * @param sendBytes 1 or more
      * @param receiveBytes 1 or more
-     * @return what the kernel gave for receiving; it counts its own overhead, too
+     * @return the resulting receive size, which includes the kernel's overhead
      * @throws LinuxException {@code EBADF}
      */
     public int setBuffers(int sendBytes, int receiveBytes) throws LinuxException {
@@ -248,17 +250,17 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * Lets the kernel hand over several datagrams of one sender and one length as one: {@code UDP_GRO}. A
-     * {@link UdpReceiveBatch} then needs 64 KiB for each, and tells the length.
+     * Lets the kernel deliver several datagrams of one sender and one length as one: {@code UDP_GRO}. A
+     * {@link UdpReceiveBatch} then needs 64 KiB for each, and reports the segment length.
      *
-     * @return false if the kernel cannot: before Linux 5.0
+     * @return false if the kernel does not support it: before Linux 5.0
      */
     public boolean coalesce() {
         return trySet(UdpHeaders.SOL_UDP, UdpHeaders.UDP_GRO, 1) == 0;
     }
 
     /**
-     * Lets nothing in any more, so that a socket that only sends takes no memory: a filter that accepts no packet,
+     * Drops all incoming datagrams, so that a socket that only sends uses no memory: a filter that accepts no packet,
      * {@code SO_ATTACH_FILTER}.
      *
      * @throws LinuxException {@code ENOMEM}
@@ -274,10 +276,10 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * Joins a multicast group: what is sent to it arrives here if the socket is bound to it, or to all addresses.
+     * Joins a multicast group: its datagrams are received here if the socket is bound to it, or to all addresses.
      *
      * @param group of the socket's family
-     * @param interfaceIndex where to join
+     * @param interfaceIndex the interface to join on
      * @throws LinuxException {@code EADDRINUSE} (joined already), {@code ENODEV}, {@code ENOBUFS} (too many groups)
      */
     public void join(InetAddress group, int interfaceIndex) throws LinuxException {
@@ -288,7 +290,7 @@ public final class UdpSocket implements AutoCloseable {
      * Leaves a multicast group.
      *
      * @param group as it was joined
-     * @param interfaceIndex where it was joined
+     * @param interfaceIndex the interface that it was joined on
      * @throws LinuxException {@code EADDRNOTAVAIL} (not joined)
      */
     public void leave(InetAddress group, int interfaceIndex) throws LinuxException {
@@ -317,7 +319,7 @@ public final class UdpSocket implements AutoCloseable {
     }
 
     /**
-     * Whether own multicast datagrams come back to sockets of this machine; they do unless told otherwise.
+     * Sets whether the machine's own multicast datagrams are looped back; on by default.
      *
      * @throws LinuxException {@code EBADF}
      */
@@ -325,7 +327,7 @@ public final class UdpSocket implements AutoCloseable {
         set(level, ip4 ? IP_MULTICAST_LOOP : IPV6_MULTICAST_LOOP, on ? 1 : 0, "IP_MULTICAST_LOOP");
     }
 
-    /** The descriptor, to wait for with {@link Poll} or {@link Epoll}; owned by this object. */
+    /** The descriptor, for {@link Poll} or {@link Epoll}; owned by this object. */
     public Fd fd() {
         return fd;
     }

@@ -34,7 +34,7 @@ final class UnixMessage {
     static final int CMSG_TYPE = 12;
     static final int CMSG_DATA = 16;
 
-    /** The kernel's SCM_MAX_FD: room for all of them, so that a peer cannot make us lose track of one. */
+    /** The kernel's SCM_MAX_FD: space for all of them, so that a peer cannot make us lose track of one. */
     static final int KERNEL_MAX_FDS = 253;
 
     private static final int IOV = 64;
@@ -79,17 +79,17 @@ final class UnixMessage {
         memory.set(ValueLayout.JAVA_LONG, MSGHDR_CONTROLLEN, controlBytes);
     }
 
-    /** True if the message was longer than the memory for it. */
+    /** True if the message was longer than its buffer. */
     static boolean truncated(Native.Scratch scratch) {
         return (scratch.memory().get(ValueLayout.JAVA_INT, MSGHDR_FLAGS) & MSG_TRUNC) != 0;
     }
 
-    /** True if descriptors were lost on the way into this process. */
+    /** True if descriptors could not be installed in this process. */
     static boolean fdsLost(Native.Scratch scratch) {
         return (scratch.memory().get(ValueLayout.JAVA_INT, MSGHDR_FLAGS) & MSG_CTRUNC) != 0;
     }
 
-    /** Puts the first {@code keep} descriptors into an array, closes the others, and returns how many there were. */
+    /** Moves the first {@code keep} descriptors to an array, closes the others, and returns their total number. */
     static int takeFds(Native.Scratch scratch, int keep, int[] out) {
         MemorySegment memory = scratch.memory();
         long end = CONTROL + memory.get(ValueLayout.JAVA_LONG, MSGHDR_CONTROLLEN);

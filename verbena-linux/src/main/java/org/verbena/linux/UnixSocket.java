@@ -10,8 +10,8 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Unix sockets that carry messages and descriptors: {@code SOCK_SEQPACKET}, unix(7), with abstract names, which
- * belong to the network namespace and vanish with their last socket.
+ * Unix sockets for messages and descriptors: {@code SOCK_SEQPACKET}, unix(7), with abstract names, which belong to the
+ * network namespace and disappear with their last socket.
  *
  * <p>A message keeps its bounds and is delivered whole, in order, or not at all. Different threads may send on and
  * receive from one socket; one thread at a time receives. A blocking call pins the carrier of a virtual thread.
@@ -47,9 +47,9 @@ public final class UnixSocket implements AutoCloseable {
      * Listens for connections to a name.
      *
      * @param abstractName 1 to 107 bytes of UTF-8, without the leading NUL
-     * @param backlog how many connections may wait to be accepted, 1 or more; the system's limit cuts it off
+     * @param backlog the largest number of connections that wait to be accepted, 1 or more; limited by the system
      * @return the listening socket, blocking
-     * @throws LinuxException {@code EADDRINUSE} (somebody listens there), {@code EMFILE}, {@code ENFILE}
+     * @throws LinuxException {@code EADDRINUSE} (the name is in use), {@code EMFILE}, {@code ENFILE}
      */
     public static UnixSocket listen(String abstractName, int backlog) throws LinuxException {
         byte[] name = abstractName(abstractName);
@@ -76,8 +76,8 @@ public final class UnixSocket implements AutoCloseable {
      *
      * @param abstractName 1 to 107 bytes of UTF-8, without the leading NUL
      * @return the connected socket, blocking
-     * @throws LinuxException {@code ECONNREFUSED} (nobody listens), {@code EAGAIN} (the backlog is full; try later),
-     *     {@code EPROTOTYPE} (a socket of another kind has the name), {@code EMFILE}, {@code ENFILE}
+     * @throws LinuxException {@code ECONNREFUSED} (there is no listener), {@code EAGAIN} (the backlog is full; try
+     *         later), {@code EPROTOTYPE} (a socket of another kind has the name), {@code EMFILE}, {@code ENFILE}
      */
     public static UnixSocket connect(String abstractName) throws LinuxException {
         byte[] name = abstractName(abstractName);
@@ -97,7 +97,7 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Two sockets that are connected with each other.
+     * Two sockets that are connected to each other.
      *
      * @return the two ends, blocking
      * @throws LinuxException {@code EMFILE}, {@code ENFILE}
@@ -138,7 +138,7 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * Takes the next connection of a listening socket.
      *
-     * @return the connected socket, blocking; null if this socket is non-blocking and nobody waits
+     * @return the connected socket, blocking; null if this socket is non-blocking and no connection waits
      * @throws LinuxException {@code EINVAL} (not listening, or shut down), {@code EMFILE}, {@code ENFILE}
      */
     public @Nullable UnixSocket accept() throws LinuxException {
@@ -150,9 +150,9 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Makes the calls of this socket wait, or not.
+     * Sets whether the calls of this socket block.
      *
-     * @param nonBlocking true: a call that would wait gives {@code EAGAIN} (accept: null)
+     * @param nonBlocking true: a call that would block returns {@code EAGAIN} (accept: null)
      * @throws LinuxException {@code EBADF}
      */
     public void setNonBlocking(boolean nonBlocking) throws LinuxException {
@@ -160,15 +160,15 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Sends one message. Nothing is sent in part. SIGPIPE is not raised.
+     * Sends one message, whole or not at all. SIGPIPE is not raised.
      *
      * @param data native memory
      * @param offset first byte
      * @param length bytes, 1 or more (an empty message would look like the end of file)
      * @param fds descriptors that the receiver gets copies of, at most {@link #MAX_FDS}; they stay open here
      * @return 0, or an errno: {@code EAGAIN} (non-blocking, the peer's queue is full), {@code EPIPE} and
-     *     {@code ECONNRESET} (the peer is gone), {@code EMSGSIZE} (longer than the send buffer), {@code EBADF} (one of
-     *     fds), {@code ETOOMANYREFS} (too many descriptors in flight), {@code ENOTCONN}, {@code ENOBUFS}
+     *         {@code ECONNRESET} (the peer is gone), {@code EMSGSIZE} (longer than the send buffer), {@code EBADF} (one
+     *         of fds), {@code ETOOMANYREFS} (too many descriptors in flight), {@code ENOTCONN}, {@code ENOBUFS}
      * @throws IllegalArgumentException for heap memory, an empty message, too many or negative descriptors
      * @throws IndexOutOfBoundsException if the range is not inside the segment
      * @throws IllegalStateException if the socket or the segment's arena is closed
@@ -194,13 +194,13 @@ public final class UnixSocket implements AutoCloseable {
     /**
      * Receives one message. Descriptors in it are new ones of this process, closed on exec, and belong to the caller.
      *
-     * @param into native memory for the message; as long as the longest message
-     * @param fdsOut where descriptors go; {@link #receivedFds()} says how many there were. Further ones are closed
-     *     ({@link #excessFds()} counts them). If the kernel could not give this process all of them, as when it has
-     *     too many open, there are none, and {@link #lostFds()} is true
-     * @return bytes, or 0 at the end of file (the peer has closed), or minus errno: {@code -EAGAIN} (non-blocking,
-     *     nothing there), {@code -ECONNRESET}, {@code -EMSGSIZE} (the message was longer than {@code into}: it is
-     *     lost and its descriptors are closed)
+     * @param into native memory for the longest message
+     * @param fdsOut receives the descriptors; {@link #receivedFds()} has their number. Further ones are closed
+     *        ({@link #excessFds()} counts them). If the kernel could not install all of them in this process, as when
+     *        it has too many open, there are none, and {@link #lostFds()} is true
+     * @return bytes, or 0 at the end of file (the peer has closed), or minus errno: {@code -EAGAIN} (non-blocking, no
+     *         message), {@code -ECONNRESET}, {@code -EMSGSIZE} (the message was longer than {@code into}: it is lost
+     *         and its descriptors are closed)
      * @throws IllegalArgumentException for heap, read-only or empty memory
      * @throws IllegalStateException if the socket or the segment's arena is closed
      */
@@ -217,8 +217,9 @@ public final class UnixSocket implements AutoCloseable {
         Native.Scratch scratch = Native.scratch();
         long result = receive(scratch, into, address, capacity, 0);
         if (result == 0) {
-            // The kernel looks for a message first and for the end then, and so misses one that came in between; after the
-            // end none comes. If it is the end since this socket was closed here, there is an error or nothing to find.
+            // The kernel checks for a message first and for the end afterwards, and so misses one that arrived in
+            // between; after the end none arrives. If it is the end because this socket was closed here, there is an
+            // error or nothing to find.
             result = Math.max(0, receive(scratch, into, address, capacity, UnixMessage.MSG_DONTWAIT));
         }
         if (result < 0) {
@@ -248,7 +249,7 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * How many descriptors the last {@link #receive} has put into its array. For the receiving thread.
+     * Number of descriptors that the last {@link #receive} has put into its array. For the receiving thread.
      *
      * @return the number
      */
@@ -257,7 +258,7 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * How many descriptors the last {@link #receive} has closed because the array was too short.
+     * Number of descriptors that the last {@link #receive} has closed because the array was too short.
      *
      * @return the number
      */
@@ -266,8 +267,9 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Whether the last {@link #receive} came without its descriptors because the kernel could not install them, as a rule
-     * because the process has as many as it may ({@code EMFILE}). The message itself is whole. For the receiving thread.
+     * Whether the last {@link #receive} returned a message without its descriptors because the kernel could not install
+     * them, usually because the process has reached its limit ({@code EMFILE}). The message itself is whole. For the
+     * receiving thread.
      *
      * @return true if descriptors were lost
      */
@@ -297,10 +299,11 @@ public final class UnixSocket implements AutoCloseable {
     }
 
     /**
-     * Whether the process of {@link #peerCredentials} has not ended, so that its id is not another's by now. The socket may
-     * live on in a child of it.
+     * Whether the process of {@link #peerCredentials} still runs, so that its id does not mean another process by now.
+     * The socket may live on in a child of it.
      *
-     * @return true also if it is not known: the kernel tells of it from version 6.5 on, and to a process with a free descriptor
+     * @return true also if it is not known: the kernel reports it from version 6.5 on, and to a process with a free
+     *         descriptor
      */
     boolean isPeerAlive() {
         Native.Scratch scratch = Native.scratch();
@@ -308,7 +311,7 @@ public final class UnixSocket implements AutoCloseable {
         memory.set(ValueLayout.JAVA_INT, 16, Integer.BYTES);
         long result = Native.call(SyscallNumber.GETSOCKOPT, fd.value(), SOL_SOCKET, SO_PEERPIDFD, scratch.address(),
                 scratch.address() + 16, 0);
-        if (result < 0) { // a process that has gone without a trace has none
+        if (result < 0) { // a process that was reaped has none
             return result != -Errno.ESRCH && result != -Errno.EINVAL;
         }
         try (Fd process = Fd.of(memory.get(ValueLayout.JAVA_INT, 0))) {
@@ -331,7 +334,7 @@ public final class UnixSocket implements AutoCloseable {
      * Ends both directions, which wakes threads that wait in this socket, here and at the peer. No error is reported.
      */
     public void shutdown() {
-        Native.call(SyscallNumber.SHUTDOWN, fd.valueOrNegative(), SHUT_RDWR); // closed: EBADF, which is fine
+        Native.call(SyscallNumber.SHUTDOWN, fd.valueOrNegative(), SHUT_RDWR); // EBADF if closed, which is harmless
     }
 
     /** Shuts the socket down, then closes it. Messages already sent can still be received by the peer. Idempotent. */

@@ -8,8 +8,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What user ids are worth in this process's user namespace: user_namespaces(7). Of a process or a file whose user is not
- * mapped, the kernel says the overflow id. Thread-safe.
+ * Validity of user ids in this process's user namespace: user_namespaces(7). For a process or a file whose user is not
+ * mapped, the kernel reports the overflow id. Thread-safe.
  */
 public final class UserIds {
     private static final Path OVERFLOW = Path.of("/proc/sys/kernel/overflowuid");
@@ -18,15 +18,16 @@ public final class UserIds {
     private static final int MOST_BYTES = 4096;
     private static final long ALL = 4294967295L;
 
-    /** As last read: there may be no descriptor to read it with. -1 before that. */
+    /** The last value read, for when there is no descriptor to read it with. -1 before that. */
     private static volatile int overflow = -1;
 
     private UserIds() {}
 
     /**
-     * Whether an id that the kernel has told stands for one user of the machine, and not for all that are not mapped here.
+     * Whether an id that the kernel reported stands for one user of the machine, and not for all that are not mapped
+     * here.
      *
-     * @param uid as {@code SO_PEERCRED} or stat(2) say it
+     * @param uid from {@code SO_PEERCRED} or stat(2)
      * @return false for the overflow id, except where every user is mapped
      */
     public static boolean isOneUser(int uid) {
@@ -35,19 +36,19 @@ public final class UserIds {
             read = overflow(text(OVERFLOW));
             overflow = read;
         }
-        // not kept: the map may be written after the process has begun
+        // not cached: the map may be written after the process has begun
         return isOneUser(uid, read == -1 ? DEFAULT_OVERFLOW : read, text(MAP));
     }
 
     /**
-     * Number of this process's user namespace, which differs from that of every other on this machine at a time; 0 of the
-     * first one, whose ids are the machine's, and where that is not known.
+     * Number of this process's user namespace, unique on this machine at a time; 0 for the initial one, whose ids are
+     * the machine's, and where it is not known.
      */
     public static long namespace() {
         return Namespaces.ownUser();
     }
 
-    /** As above, of what the files say; the map is looked at for one id only. */
+    /** As above, with the contents of the files; the map is parsed for one id only. */
     static boolean isOneUser(int uid, int overflowId, String map) {
         return uid != overflowId || mapsAll(map);
     }
@@ -60,13 +61,13 @@ public final class UserIds {
         }
     }
 
-    /** Whether a line of three numbers (first here, first there, how many) has all ids there are. */
+    /** Whether a line of three numbers (first here, first in the parent, count) covers all ids. */
     private static boolean mapsAll(String map) {
         String[] words = map.strip().split("\\s+", -1);
         return words.length == 3 && words[2].equals(Long.toString(ALL));
     }
 
-    /** By one call: a number of the kernel's ends for it with the first part that is read. */
+    /** In one call: the kernel ends the file after the first part that is read. */
     private static String text(Path file) {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] bytes = new byte[MOST_BYTES];

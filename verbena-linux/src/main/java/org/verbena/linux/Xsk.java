@@ -13,18 +13,18 @@ import org.verbena.linux.spi.SyscallNumber;
 
 /**
  * A socket that receives and sends raw packets of one queue of an interface through memory shared with the kernel:
- * AF_XDP. Packets arrive only while an XDP program ({@link Bpf}) hands them over through a
+ * AF_XDP. Packets arrive only while an XDP program ({@link Bpf}) redirects them through a
  * {@link BpfMap#BPF_MAP_TYPE_XSKMAP}.
  *
- * <p>The memory (UMEM) is divided into chunks; an address here is an offset in it. A chunk is the caller's, or the
- * kernel's from {@link #fill} to {@link #receive} and from {@link #transmit} to {@link #completed}.
+ * <p>The memory (UMEM) is divided into chunks; an address here is an offset in it. A chunk belongs to the caller, or to
+ * the kernel from {@link #fill} to {@link #receive} and from {@link #transmit} to {@link #completed}.
  *
  * <p>One thread at a time uses an object. The socket belongs to the network namespace of the thread that opened it.
  */
 public final class Xsk implements AutoCloseable {
     /** Packets are copied between the interface and the memory. */
     public static final int XDP_COPY = 2;
-    /** The interface works on the memory itself, or binding fails. */
+    /** The interface uses the memory directly, or binding fails. */
     public static final int XDP_ZEROCOPY = 4;
 
     static final int AF_XDP = 44;
@@ -90,13 +90,13 @@ public final class Xsk implements AutoCloseable {
     /**
      * Opens a socket, which is not yet bound to a queue.
      *
-     * @param memory the UMEM; nothing else may be kept in it
-     * @param chunkBytes the length of its chunks: a power of two from 2048 to the {@linkplain Sys#pageSize() page
-     *     size}, a divisor of the memory's length
+     * @param memory the UMEM, used for nothing else
+     * @param chunkBytes the length of its chunks: a power of two from 2048 to the
+     *        {@linkplain Sys#pageSize() page size}, a divisor of the memory's length
      * @param entries the length of each of the four rings, a power of two up to 65536
      * @return the socket
      * @throws LinuxException {@code EPERM} (CAP_NET_RAW is missing), {@code EAFNOSUPPORT} (the kernel does not have
-     *     it), {@code ENOBUFS} (more than RLIMIT_MEMLOCK), {@code EOPNOTSUPP} (Linux 5.4 is needed), {@code ENOMEM}
+     *         it), {@code ENOBUFS} (more than RLIMIT_MEMLOCK), {@code EOPNOTSUPP} (Linux 5.4 is needed), {@code ENOMEM}
      */
     public static Xsk open(Mapping memory, int chunkBytes, int entries) throws LinuxException {
         Args.requireBetween(chunkBytes, MIN_CHUNK, Sys.pageSize(), "the length of a chunk");
@@ -133,7 +133,7 @@ public final class Xsk implements AutoCloseable {
     /** struct xdp_mmap_offsets, copied out of the scratch memory. */
     private MemorySegment offsets(Arena arena) throws LinuxException {
         String call = "getsockopt(XDP_MMAP_OFFSETS)";
-        Native.Scratch scratch = Native.scratch(); // the offsets at 0, their length behind them
+        Native.Scratch scratch = Native.scratch(); // the offsets at 0, their length after them
         scratch.memory().set(ValueLayout.JAVA_INT, OFFSETS_BYTES, OFFSETS_BYTES);
         Args.check(Native.call(SyscallNumber.GETSOCKOPT, fd.value(), SOL_XDP, XDP_MMAP_OFFSETS, scratch.address(),
                 scratch.address() + OFFSETS_BYTES, 0), call);
@@ -148,9 +148,9 @@ public final class Xsk implements AutoCloseable {
      *
      * @param ifindex the interface, in the socket's network namespace
      * @param queue from 0
-     * @param flags {@link #XDP_COPY}, {@link #XDP_ZEROCOPY}, or 0 for what the interface can
+     * @param flags {@link #XDP_COPY}, {@link #XDP_ZEROCOPY}, or 0 for the best mode of the interface
      * @throws LinuxException {@code EBUSY} (another socket has the queue), {@code ENODEV}, {@code EINVAL} (no such
-     *     queue), {@code EOPNOTSUPP} (not in that mode), {@code ENETDOWN}
+     *         queue), {@code EOPNOTSUPP} (not in that mode), {@code ENETDOWN}
      */
     public void bind(int ifindex, int queue, int flags) throws LinuxException {
         Args.requireBetween(ifindex, 1, Integer.MAX_VALUE, "the index of an interface");
@@ -181,7 +181,7 @@ public final class Xsk implements AutoCloseable {
     }
 
     /**
-     * Gives a chunk to the kernel, for a packet that comes.
+     * Passes a chunk to the kernel, for a packet to receive.
      *
      * @param address any address in the chunk
      * @return false if the ring is full
@@ -193,10 +193,10 @@ public final class Xsk implements AutoCloseable {
     }
 
     /**
-     * Takes the next packet that has come.
+     * Receives the next packet that has arrived.
      *
-     * @return its bytes, in a chunk that is the caller's again; null if there is none. What the kernel says is checked:
-     *     a packet that is not within the memory is an {@link IndexOutOfBoundsException}
+     * @return its bytes, in a chunk that belongs to the caller again; null if there is none. The kernel's values are
+     *         checked: a packet outside the memory is an {@link IndexOutOfBoundsException}
      */
     public @Nullable MemorySegment receive() {
         requireOpen();
@@ -210,7 +210,7 @@ public final class Xsk implements AutoCloseable {
     }
 
     /**
-     * Puts a packet up to be sent by {@link #kick}.
+     * Queues a packet to be sent by {@link #kick}.
      *
      * @param address its first byte
      * @param length bytes, 1 or more, within one chunk
@@ -224,10 +224,10 @@ public final class Xsk implements AutoCloseable {
     }
 
     /**
-     * Lets the kernel send what was put up.
+     * Lets the kernel send the queued packets.
      *
      * @return 0, or an errno: {@code EAGAIN} (call again), {@code EBUSY} (a packet was dropped), {@code ENETDOWN},
-     *     {@code ENXIO} (not bound)
+     *         {@code ENXIO} (not bound)
      */
     public int kick() {
         requireOpen();
@@ -236,7 +236,7 @@ public final class Xsk implements AutoCloseable {
     }
 
     /**
-     * Takes back a chunk whose packet has been sent.
+     * Takes back a chunk whose packet was sent.
      *
      * @return the packet's address, or -1 if there is none
      */
@@ -251,7 +251,7 @@ public final class Xsk implements AutoCloseable {
     }
 
     /**
-     * The socket's descriptor: a value of a {@link BpfMap#BPF_MAP_TYPE_XSKMAP}; readable when packets have come.
+     * The socket's descriptor: a value of a {@link BpfMap#BPF_MAP_TYPE_XSKMAP}; readable when packets have arrived.
      *
      * @return owned by this object
      */
@@ -259,7 +259,7 @@ public final class Xsk implements AutoCloseable {
         return fd;
     }
 
-    /** Gives the queue back; the kernel does so a little later. Idempotent. */
+    /** Releases the queue, which takes effect a little later. Idempotent. */
     @Override
     public void close() {
         if (closed) {
@@ -270,7 +270,7 @@ public final class Xsk implements AutoCloseable {
             try {
                 ring.close();
             } catch (LinuxException e) {
-                // too many mappings: the queue is given back when the garbage collector has found the ring
+                // too many mappings: the queue is released when the garbage collector has found the ring
             }
         }
         fd.close();

@@ -7,10 +7,10 @@ import java.lang.invoke.VarHandle;
 
 /**
  * One of the four rings of an AF_XDP socket, which this process shares with the kernel. Each side owns one of two
- * indices, which run freely through 32 bits; an entry is at the index less all but the lowest bits.
+ * indices, which run freely through 32 bits; the lowest bits of an index are its entry's position.
  *
  * <pre>
- * where the kernel says (struct xdp_ring_offset):
+ * at the kernel's offsets (struct xdp_ring_offset):
  *   producer  u32, of who puts entries in      consumer  u32, of who takes them out
  *   flags     u32, the kernel's                entries   u64 address, or xdp_desc {u64 address; u32 length, options}
  * </pre>
@@ -31,10 +31,10 @@ final class XskRing {
     private final long entriesAt;
     private final int entryBytes;
     private final int entries;
-    /** Our own index; nobody else writes it. */
+    /** Our own index; written only here. */
     private int own;
 
-    /** A ring whose offsets lie in {@code offsets} from {@code at}: producer, consumer, entries, flags. */
+    /** A ring whose offsets are in {@code offsets} from {@code at}: producer, consumer, entries, flags. */
     XskRing(Fd socket, long fileOffset, MemorySegment offsets, long at, int entries, int entryBytes)
             throws LinuxException {
         producerAt = offsets.get(ValueLayout.JAVA_LONG, at);
@@ -50,7 +50,7 @@ final class XskRing {
         return entriesAt + (long) (index & (entries - 1)) * entryBytes;
     }
 
-    /** As producer: puts an entry in, unless the ring is full. */
+    /** As producer: adds an entry, unless the ring is full. */
     boolean offer(long address, int length) {
         if (own - (int) INT.getAcquire(memory, consumerAt) >= entries) {
             return false;
@@ -78,13 +78,13 @@ final class XskRing {
         return memory.get(ValueLayout.JAVA_INT, entryAt(own) + DESCRIPTOR_LENGTH);
     }
 
-    /** As consumer: gives the entry back. */
+    /** As consumer: releases the entry. */
     void release() {
         own++;
         INT.setRelease(memory, consumerAt, own);
     }
 
-    /** Takes the mapping away, which keeps the socket open otherwise. Reads find nothing afterwards. */
+    /** Unmaps the ring, which would keep the socket open. Reads find nothing afterwards. */
     void close() throws LinuxException {
         mapping.discard();
         own = 0;

@@ -17,12 +17,12 @@ import org.verbena.linux.spi.SyscallNumber;
 
 /**
  * Sending from the program's memory without a copy into the kernel's: {@code MSG_ZEROCOPY}, described in the kernel's
- * Documentation/networking/msg_zerocopy.rst. What was sent must not be changed before a notice says that the kernel has let
- * go of it; notices come by the socket's error queue, and whoever polls the socket sees {@code POLLERR} until they are
- * taken. Stateless and thread-safe.
+ * Documentation/networking/msg_zerocopy.rst. Sent data must not be changed before a notification reports that the
+ * kernel has released them; notifications arrive on the socket's error queue, and a poll of the socket reports
+ * {@code POLLERR} until they are taken. Stateless and thread-safe.
  */
 public final class ZeroCopy {
-    /** A bit of what {@link #takeNotice} answers: the kernel had to copy all the same. */
+    /** A bit of the result of {@link #takeNotice}: the kernel had to copy nevertheless. */
     public static final long COPIED = 1L << 62;
 
     static final int SO_ZEROCOPY = 60;
@@ -38,7 +38,7 @@ public final class ZeroCopy {
     static final int SO_EE_ORIGIN_ZEROCOPY = 5;
     static final int SO_EE_CODE_ZEROCOPY_COPIED = 1;
 
-    /** Where control messages go, behind a struct msghdr. */
+    /** Offset of the control messages, after a struct msghdr. */
     private static final int CONTROL = 64;
     private static final int CONTROL_BYTES = 128;
     /** The error, in the first control message. */
@@ -47,10 +47,10 @@ public final class ZeroCopy {
     private ZeroCopy() {}
 
     /**
-     * Allows {@link #send} on a socket, or not: {@code SO_ZEROCOPY}.
+     * Enables or disables {@link #send} on a socket: {@code SO_ZEROCOPY}.
      *
-     * @param fd a TCP socket, which stays its owner's
-     * @throws LinuxException {@code EOPNOTSUPP} for sockets that cannot; {@code ENOPROTOOPT} before Linux 4.14
+     * @param fd a TCP socket, which the caller keeps and closes
+     * @throws LinuxException {@code EOPNOTSUPP} for unsupported sockets; {@code ENOPROTOOPT} before Linux 4.14
      */
     public static void set(int fd, boolean on) throws LinuxException {
         Native.Scratch scratch = Native.scratch();
@@ -60,14 +60,14 @@ public final class ZeroCopy {
     }
 
     /**
-     * Whether {@link #send} is allowed on a socket.
+     * Whether {@link #send} is enabled on a socket.
      *
-     * @param fd a socket, which stays its owner's
+     * @param fd a socket, which the caller keeps and closes
      * @throws LinuxException {@code EBADF}, {@code ENOTSOCK}
      */
     public static boolean get(int fd) throws LinuxException {
         Native.Scratch scratch = Native.scratch();
-        MemorySegment memory = scratch.memory(); // the value at 0, its length behind it
+        MemorySegment memory = scratch.memory(); // the value at 0, its length after it
         memory.set(ValueLayout.JAVA_INT, Integer.BYTES, Integer.BYTES);
         Args.check(Native.call(SyscallNumber.GETSOCKOPT, fd, SOL_SOCKET, SO_ZEROCOPY, scratch.address(),
                 scratch.address() + Integer.BYTES, 0), "getsockopt(SO_ZEROCOPY)");
@@ -75,21 +75,21 @@ public final class ZeroCopy {
     }
 
     /**
-     * Sends as much as there is room for; does not wait, and raises no SIGPIPE. Each call that sends something is followed by
-     * a notice, see {@link #takeNotice}.
+     * Sends as many bytes as there is space for; does not wait, and raises no SIGPIPE. Each call that sends something
+     * is followed by a notification, see {@link #takeNotice}.
      *
-     * @param fd a connected TCP socket, which stays its owner's
-     * @param data native memory, to be left as it is until the notice
+     * @param fd a connected TCP socket, which the caller keeps and closes
+     * @param data native memory, not to be changed until the notification
      * @param length bytes, 1 or more
-     * @return bytes, or minus errno: {@code -EAGAIN} (no room), {@code -ENOBUFS} (no memory for another notice; take some),
-     *     {@code -EPIPE}, {@code -ECONNRESET}
+     * @return bytes, or minus errno: {@code -EAGAIN} (no space), {@code -ENOBUFS} (no memory for another notification;
+     *         take some), {@code -EPIPE}, {@code -ECONNRESET}
      * @throws IllegalArgumentException for heap memory or no bytes
      * @throws IndexOutOfBoundsException if the range is not inside the segment
      */
     public static int send(int fd, MemorySegment data, long offset, long length) {
         long address = Args.address(data, offset, length, "the data to send");
         if (length == 0) {
-            throw new IllegalArgumentException("nothing to send: no notice would come");
+            throw new IllegalArgumentException("nothing to send: no notification would follow");
         }
         long result;
         do {
@@ -100,10 +100,11 @@ public final class ZeroCopy {
     }
 
     /**
-     * Takes one notice; does not wait.
+     * Takes one notification; does not wait.
      *
-     * @param fd a TCP socket, which stays its owner's
-     * @return of how many sends the kernel has let go, with {@link #COPIED} if it had copied; 0 if there is no notice
+     * @param fd a TCP socket, which the caller keeps and closes
+     * @return the number of sends that the kernel has released, with {@link #COPIED} if it had copied; 0 if there is no
+     *         notification
      * @throws LinuxException {@code EBADF}, {@code ENOTSOCK}
      */
     public static long takeNotice(int fd) throws LinuxException {
@@ -122,10 +123,10 @@ public final class ZeroCopy {
         Args.check(result, "recvmsg(MSG_ERRQUEUE)");
         if (memory.get(ValueLayout.JAVA_LONG, MSGHDR_CONTROLLEN) < CMSG_DATA + EE_BYTES
                 || memory.get(ValueLayout.JAVA_BYTE, ERROR + EE_ORIGIN) != SO_EE_ORIGIN_ZEROCOPY) {
-            return 0; // of something else, and gone now
+            return 0; // of another origin, and consumed now
         }
         int first = memory.get(ValueLayout.JAVA_INT, ERROR + EE_INFO);
-        int last = memory.get(ValueLayout.JAVA_INT, ERROR + EE_DATA); // the numbers go on at 0 after 2^32 sends
+        int last = memory.get(ValueLayout.JAVA_INT, ERROR + EE_DATA); // the numbers wrap to 0 after 2^32 sends
         long sends = Integer.toUnsignedLong(last - first) + 1;
         boolean copied = memory.get(ValueLayout.JAVA_BYTE, ERROR + EE_CODE) == SO_EE_CODE_ZEROCOPY_COPIED;
         return copied ? sends | COPIED : sends;

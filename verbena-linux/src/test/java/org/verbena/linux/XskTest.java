@@ -69,7 +69,7 @@ class XskTest {
                         new byte[NetworkLinks.IFINFOMSG_BYTES]);
                 odd.nest(NetworkLinks.IFLA_LINKINFO, () -> odd.attribute(NetworkLinks.IFLA_INFO_KIND, "nosuchkind"));
                 assertThatThrownBy(() -> netlink.request(odd, "make it")).isInstanceOf(LinuxException.class).hasMessage(
-                        "make it: EOPNOTSUPP (Operation not supported); the kernel says: Unknown device type");
+                        "make it: EOPNOTSUPP (Operation not supported); kernel: Unknown device type");
                 NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "one"));
                 NetworkLinks.delete(netlink, NetworkLinks.index(netlink, "other"));
                 assertThat(interfaces()).containsExactly("lo");

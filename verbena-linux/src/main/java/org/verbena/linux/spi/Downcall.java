@@ -8,16 +8,16 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Calls of C functions that are known by their addresses: those of a loaded library, and those that its objects carry in
- * tables. The handles are linked once, for all functions; the function is an argument.
+ * Calls of C functions by address: those of a loaded library, and those in the function tables of its objects. The
+ * handles are linked once, for all functions; the function is an argument.
  *
  * <p>Every argument and the result is a machine word: on x86-64 and AArch64 Linux an integer of any size and a pointer
- * travel in a register of their own, and a function does not look at those that it has no parameter for. The upper bits
- * of a narrower result mean nothing: the caller casts. Functions with floating point, structures by value or variable
- * arguments cannot be called so.
+ * are passed in a register of their own, and a function ignores registers without a parameter. The upper bits of a
+ * narrower result are undefined: the caller casts. Functions with floating point, structures by value or variable
+ * arguments are not supported.
  *
- * <p><strong>Callers check</strong> the address of the function and all that it will touch: a wrong one ends the JVM. All
- * methods are thread-safe; what is called has rules of its own.
+ * <p><strong>Callers check</strong> the address of the function and all memory that it accesses: a wrong one ends the
+ * JVM. All methods are thread-safe; the called functions have rules of their own.
  */
 public final class Downcall {
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG;
@@ -35,8 +35,8 @@ public final class Downcall {
     private Downcall() {}
 
     /**
-     * Calls a function that may block, with errno kept for {@link #errno()}. A blocking call pins the carrier of a virtual
-     * thread.
+     * Calls a function that may block, and captures errno for {@link #errno()}. A blocking call pins the carrier of a
+     * virtual thread.
      */
     public static long call(MemorySegment function, long a, long b, long c, long d, long e, long f) {
         try {
@@ -48,13 +48,13 @@ public final class Downcall {
         }
     }
 
-    /** What errno was after the calling thread's last {@link #call}; of no meaning if that did not fail. */
+    /** The errno after the calling thread's last {@link #call}; undefined if that did not fail. */
     public static int errno() {
         return Native.scratch().errno();
     }
 
     /**
-     * Calls a function that returns soon and calls nothing of ours, without a thread transition
+     * Calls a function that returns soon and makes no upcall, without a thread transition
      * ({@link Linker.Option#critical}): the garbage collector waits for it. Allocates nothing.
      */
     public static long quick(MemorySegment function, long a) {

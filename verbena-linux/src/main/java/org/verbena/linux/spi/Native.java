@@ -14,15 +14,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one way into the kernel: {@code syscall(2)} of the C library, linked once.
+ * The one entry into the kernel: {@code syscall(2)} of the C library, linked once.
  *
- * <p>One handle instead of one a function: no symbol can be missing (a kernel that lacks a call answers {@code
- * ENOSYS}), and linking is paid for once. Results follow the kernel's own convention: zero or positive, or <em>minus
- * errno</em>. errno is captured by the linker in the same transition, into memory of the calling thread; that also
- * holds on virtual threads.
+ * <p>One handle instead of one per function: no symbol can be missing (a kernel without a call returns {@code ENOSYS}),
+ * and linking costs once. Results follow the kernel's own convention: zero or positive, or <em>minus errno</em>. errno
+ * is captured by the linker in the same transition, into memory of the calling thread; that also holds on virtual
+ * threads.
  *
- * <p>Callers check bounds: an address argument goes to the kernel as it is. (The kernel answers a wrong one with
- * {@code EFAULT}, but it writes to whatever is mapped.)
+ * <p>Callers check bounds: an address argument is passed to the kernel as it is. (The kernel returns {@code EFAULT} for
+ * a wrong one, but it writes to any mapped address.)
  *
  * <p>A blocking call pins the carrier of a virtual thread. All methods are thread-safe.
  */
@@ -71,7 +71,7 @@ public final class Native {
         options[capture.length] = Linker.Option.firstVariadicArg(1);
         Linker linker = Linker.nativeLinker();
         ValueLayout.OfLong word = ValueLayout.JAVA_LONG;
-        // long syscall(long number, ...): six arguments, and a seventh that only keeps a segment alive; nobody reads it
+        // long syscall(long number, ...): six arguments, and a seventh, never read, that only keeps a segment alive
         FunctionDescriptor type = FunctionDescriptor.of(word, word, word, word, word, word, word, word,
                 ValueLayout.ADDRESS);
         return linker.downcallHandle(
@@ -81,7 +81,7 @@ public final class Native {
     }
 
     /**
-     * Says in one sentence why native calls are impossible here, if they are.
+     * Explains in one sentence why native calls are impossible here, if they are.
      *
      * @throws IllegalCallerException if native access is denied to this module
      * @throws UnsupportedOperationException on another operating system or architecture
@@ -103,7 +103,7 @@ public final class Native {
     }
 
     /**
-     * The calling thread's scratch memory. No call made here leaves anything in it that a later one relies on.
+     * The calling thread's scratch memory. No call here leaves anything in it that a later one relies on.
      *
      * @return the same object for the same thread
      */
@@ -149,7 +149,7 @@ public final class Native {
     }
 
     /**
-     * A system call that works on a caller's memory.
+     * A system call that accesses a caller's memory.
      *
      * @param held a native segment whose arena cannot be closed while the call runs, and which stays reachable
      * @param number see {@link SyscallNumber}
@@ -176,17 +176,18 @@ public final class Native {
     }
 
     /**
-     * A system call as {@link #call(MemorySegment, int, long, long, long, long, long, long)} makes it, of those that seldom fail
-     * and may be made again then, whatever it was, which is done to learn errno: the first one captures none. For the data path and
-     * threads that serve it, as it makes no object however it is compiled; to capture errno the linker takes a slice of the
-     * memory for it, which is left out only where the compiler sees through all that is between.
+     * A system call as {@link #call(MemorySegment, int, long, long, long, long, long, long)} makes it, for calls that
+     * seldom fail and may be repeated then, whatever they did: the repetition finds the errno, since the first call
+     * captures none. For the data path and threads that serve it, as it allocates nothing however it is compiled; to
+     * capture errno the linker takes a slice of the memory for it, which is eliminated only where the compiler sees all
+     * the code in between.
      */
     public static long callRepeatable(MemorySegment held, int number, long a, long b, long c, long d, long e, long f) {
         long result = callPlain(held, number, a, b, c, d, e, f);
         return result == -1 ? call(held, number, a, b, c, d, e, f) : result;
     }
 
-    /** The same where it does not matter why it fails: -1 then. */
+    /** The same if the reason of a failure does not matter: -1 then. */
     public static long callPlain(MemorySegment held, int number, long a, long b, long c, long d, long e, long f) {
         MethodHandle handle = PLAIN_SYSCALL;
         if (handle == null) {
@@ -241,7 +242,7 @@ public final class Native {
         private final MemorySegment memory;
         private final long address;
 
-        /** The errno that the thread's last {@link Downcall#call} left. */
+        /** The errno of the thread's last {@link Downcall#call}. */
         int errno() {
             return (int) ERRNO.get(errno, 0L);
         }

@@ -9,14 +9,14 @@ import java.lang.invoke.VarHandle;
  * Memory by raw address, at the cost of {@code Unsafe} and without it.
  *
  * <p>For sibling modules only: <strong>callers check bounds</strong>. An address that is not mapped (or mapped
- * read-only when it is written) ends the JVM. The caller keeps the owner of the memory reachable while an access
- * runs. Methods whose name does not say {@code Unaligned} need an address aligned to the value's size; the lowest bits
- * of another one are ignored. Byte order is the machine's.
+ * read-only when it is written) ends the JVM. The caller keeps the owner of the memory reachable while an access runs.
+ * Methods without {@code Unaligned} in their name need an address aligned to the value's size; the lowest bits of
+ * another one are ignored. Byte order is native.
  *
- * <p>Memory order is in the names and means what it means in {@link VarHandle}: plain, {@code Opaque}, {@code Acquire},
- * {@code Release}; compare-and-set and get-and-add have volatile order. Nothing allocates. Without native access the
- * window is empty and each access throws {@link IndexOutOfBoundsException}; {@link Native#requireAccess()} says it in
- * words.
+ * <p>Memory order is part of the names and has the meaning of {@link VarHandle}: plain, {@code Opaque},
+ * {@code Acquire}, {@code Release}; compare-and-set and get-and-add have volatile order. Nothing allocates. Without
+ * native access the window is empty and each access throws {@link IndexOutOfBoundsException};
+ * {@link Native#requireAccess()} explains it.
  */
 public final class RawMemory {
     private static final MemorySegment ALL = everything();
@@ -29,15 +29,18 @@ public final class RawMemory {
             .withInvokeExactBehavior();
     private static final VarHandle INT_UNALIGNED = ValueLayout.JAVA_INT_UNALIGNED.varHandle().withInvokeExactBehavior();
 
-    // An address is masked to 56 bits, more than user space has on x86-64 and AArch64, and to its alignment. To the
-    // compiler that proves the access to lie inside the window and to be aligned, so that both checks disappear: one
+    // An address is masked to 56 bits, more than user space has on x86-64 and AArch64, and to its alignment. That
+    // proves to the compiler that the access is inside the window and aligned, so that both checks disappear: one
     // instruction instead of ten.
     private static final long ANY = 0x00ff_ffff_ffff_ffffL;
     private static final long SECOND = ANY & ~1L;
     private static final long FOURTH = ANY & ~3L;
     private static final long EIGHTH = ANY & ~7L;
 
-    /** Of {@link #throwFault}: one to reach a safepoint, one for the interpreter, which goes on there after a fault. */
+    /**
+     * Rounds of {@link #throwFault}: one to reach a safepoint, one for the interpreter, which continues there after a
+     * fault.
+     */
     private static volatile int faultRounds = 2;
 
     private RawMemory() {}
@@ -105,7 +108,7 @@ public final class RawMemory {
         return LONG.compareAndSet(ALL, a & EIGHTH, expected, v);
     }
 
-    /** Compare and exchange, volatile order; the value that was there. */
+    /** Compare and exchange, volatile order; the previous value. */
     public static long compareAndExchangeLong(long a, long expected, long v) {
         return (long) LONG.compareAndExchange(ALL, a & EIGHTH, expected, v);
     }
@@ -190,7 +193,7 @@ public final class RawMemory {
         return INT.compareAndSet(ALL, a & FOURTH, expected, v);
     }
 
-    /** Compare and exchange, volatile order; the value that was there. */
+    /** Compare and exchange, volatile order; the previous value. */
     public static int compareAndExchangeInt(long a, int expected, int v) {
         return (int) INT.compareAndExchange(ALL, a & FOURTH, expected, v);
     }
@@ -250,8 +253,8 @@ public final class RawMemory {
         BYTE.set(ALL, a & ANY, v);
     }
 
-    // Each access in the source costs C2 some 600 nodes to inline, of 18,000 that it spends on a method with all that it
-    // calls, and there inlining ends. A loop of constant length counts once and is unrolled afterwards.
+    // Each access in the source costs C2 some 600 nodes to inline, of 18,000 that it spends on a method with all its
+    // callees, where inlining stops. A loop of constant length counts once and is unrolled afterwards.
 
     /** Copies 8 bytes, which are written in one access if {@code dst} is a multiple of 8. */
     public static void copy8(long src, long dst) {
@@ -276,19 +279,19 @@ public final class RawMemory {
         }
     }
 
-    /** Copies {@code bytes} bytes; the ranges may overlap. No order is promised inside the copy. */
+    /** Copies {@code bytes} bytes; the ranges may overlap. There is no guaranteed order within the copy. */
     public static void copy(long src, long dst, long bytes) {
         MemorySegment.copy(ALL, src, ALL, dst, bytes);
     }
 
     /**
-     * Copies out of a segment, which may be on the heap, and makes no view for it: eight bytes, such as a word that is told
-     * of, in one access.
+     * Copies out of a segment, which may be on the heap, without a view of it: eight bytes, such as a published word,
+     * in one access.
      *
      * @throws IndexOutOfBoundsException if the segment does not have the bytes
      * @throws IllegalStateException if its scope has ended
      * @throws WrongThreadException if another thread owns it
-     * @throws InternalError if it is a mapped file that has been cut off before the bytes; some may have been copied
+     * @throws InternalError if it is a mapped file that was truncated before the bytes; some may have been copied
      */
     public static void copyOut(MemorySegment src, long offset, long dst, long bytes) {
         if (bytes == Long.BYTES) {
@@ -299,16 +302,16 @@ public final class RawMemory {
         throwFault();
     }
 
-    /** Copies into a segment; as {@link #copyOut}, and a read-only one is refused by IllegalArgumentException. */
+    /** Copies into a segment; as {@link #copyOut}, and a read-only one is rejected by IllegalArgumentException. */
     public static void copyIn(long src, MemorySegment dst, long offset, long bytes) {
         MemorySegment.copy(ALL, src, dst, offset, bytes);
         throwFault();
     }
 
     /**
-     * Throws the {@link InternalError} of an access before it, if one hit a page that its file does not have any more. The JVM
-     * throws it at the next safepoint only, which in compiled code may lie anywhere behind the {@code try} that the access
-     * stands in. The loop has a safepoint: what is read in each round is volatile, so it is not unrolled into none.
+     * Throws the {@link InternalError} of an earlier access, if that hit a page that its file does not have any more.
+     * The JVM throws it at the next safepoint only, which in compiled code may be anywhere after the {@code try} of the
+     * access. The loop has a safepoint: it reads a volatile in each round, so it is not unrolled completely.
      */
     public static void throwFault() {
         for (int i = 0; i < faultRounds; i++) {

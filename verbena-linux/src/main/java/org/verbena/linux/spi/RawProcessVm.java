@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
  * Copies between this process and another one by address: process_vm_readv(2), process_vm_writev(2).
  *
  * <p>For sibling modules only: <strong>callers check bounds</strong> and keep the owner of the local address reachable.
- * The kernel itself answers an unmapped address on either side with {@code EFAULT}. Nothing is thrown and nothing is
+ * The kernel itself returns {@code EFAULT} for an unmapped address on either side. Nothing is thrown and nothing is
  * allocated. There is no atomicity and no order inside one copy. Thread-safe.
  */
 public final class RawProcessVm {
@@ -21,8 +21,8 @@ public final class RawProcessVm {
      * @param localAddress where to read in this process
      * @param remoteAddress where to write in the other one
      * @param length bytes, 0 or more
-     * @return bytes moved, which is less than {@code length} only if a later part failed; or, if nothing was moved,
-     *     minus errno: {@code ESRCH}, {@code EPERM} (no ptrace right), {@code EFAULT}, {@code EINVAL} (negative length)
+     * @return bytes copied, less than {@code length} only if a later part failed; or, if nothing was copied, minus
+     *         errno: {@code ESRCH}, {@code EPERM} (no ptrace right), {@code EFAULT}, {@code EINVAL} (negative length)
      */
     public static long write(int pid, long localAddress, long remoteAddress, long length) {
         return move(SyscallNumber.PROCESS_VM_WRITEV, MemorySegment.NULL, pid, localAddress, remoteAddress, length);

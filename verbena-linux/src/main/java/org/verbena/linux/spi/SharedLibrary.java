@@ -11,13 +11,13 @@ import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A library of the system's, by name: dlopen(3). It stays loaded until the process ends: what has run in it may have
- * left threads and handlers behind.
+ * A library of the system, by name: dlopen(3). It stays loaded until the process ends: its code may have left threads
+ * and handlers behind.
  *
  * <p>Opening one runs foreign code in this process. Stateless and thread-safe.
  */
 public final class SharedLibrary {
-    /** {@code RTLD_NOW} of dlopen(3): what the library lacks is found out at once. */
+    /** {@code RTLD_NOW} of dlopen(3): missing symbols are detected at once. */
     public static final int RTLD_NOW = 2;
     private static final int MAX_TEXT = 4096;
 
@@ -30,7 +30,7 @@ public final class SharedLibrary {
     /**
      * Opens a library: dlopen(3) with {@code RTLD_NOW}.
      *
-     * @param name as the dynamic loader knows it, or a path
+     * @param name for the dynamic loader, or a path
      * @throws IOException if it cannot be loaded; the message is the loader's
      * @throws IllegalCallerException if native access is denied
      */
@@ -87,7 +87,7 @@ public final class SharedLibrary {
         }
     }
 
-    /** A text of the library's that ends with NUL; empty for NULL. At most {@value #MAX_TEXT} bytes are read. */
+    /** A NUL-terminated text of the library; empty for NULL. At most {@value #MAX_TEXT} bytes are read. */
     public static String text(MemorySegment address) {
         if (address.address() == 0) {
             return "";
@@ -95,7 +95,7 @@ public final class SharedLibrary {
         MemorySegment bytes = address.reinterpret(MAX_TEXT);
         byte[] copy = new byte[MAX_TEXT];
         int length = 0;
-        while (length < MAX_TEXT) { // byte by byte: what lies behind the NUL may not be mapped
+        while (length < MAX_TEXT) { // byte by byte: memory after the NUL may not be mapped
             byte b = bytes.get(ValueLayout.JAVA_BYTE, length);
             if (b == 0) {
                 break;

@@ -4,8 +4,8 @@ package org.verbena.linux.spi;
 /**
  * System call numbers of the running architecture (x86-64: {@code syscall_64.tbl}; AArch64: the generic table).
  *
- * <p>Where a call exists in several forms, the one that both architectures have is used ({@code ppoll}, not
- * {@code poll}). Compared with {@code <sys/syscall.h>} by {@code LayoutProbeTest}.
+ * <p>Where a call exists in several forms, the one of both architectures is used ({@code ppoll}, not {@code poll}).
+ * Compared with {@code <sys/syscall.h>} by {@code LayoutProbeTest}.
  */
 public final class SyscallNumber {
     /** True on AArch64, false on x86-64. */

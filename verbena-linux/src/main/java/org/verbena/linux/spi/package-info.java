@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What sibling modules of Verbena need below the checked classes: raw system calls and memory by address.
+ * Primitives for sibling modules of Verbena below the checked classes: raw system calls and memory by address.
  *
  * <p>Exported to named modules of Verbena only. <strong>Callers check bounds</strong>: an address that is not mapped
  * ends the JVM. Whoever keeps a raw address also keeps its owner (a {@code Mapping}, an arena) reachable.
