@@ -8,7 +8,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.spi.Downcall;
 import org.verbena.verbs.VerbsException;
 
-/** Calls of the control path, and what their results mean. Stateless and thread-safe. */
+/** Calls of the control path, and the interpretation of their results. Stateless and thread-safe. */
 final class Calls {
     private Calls() {}
 
@@ -18,7 +18,7 @@ final class Calls {
         return Downcall.call(function, a[0], a[1], a[2], a[3], a[4], a[5]);
     }
 
-    /** Calls a verb that answers a pointer, or NULL and errno. */
+    /** Calls a verb that returns a pointer, or NULL and errno. */
     static long pointer(String verb, MemorySegment function, long... arguments) throws VerbsException {
         long p = call(function, arguments);
         if (p == 0) {
@@ -27,7 +27,7 @@ final class Calls {
         return p;
     }
 
-    /** Calls a verb that answers 0 or an errno; some answer -1 and errno, or minus errno. */
+    /** Calls a verb that returns 0 or an errno; some return -1 and errno, or minus errno. */
     static void zero(String verb, MemorySegment function, long... arguments) throws VerbsException {
         int result = (int) call(function, arguments);
         if (result != 0) {
@@ -35,10 +35,13 @@ final class Calls {
         }
     }
 
-    /** What a verb failed with; old libraries say {@code ENOSYS} where newer ones say {@code EOPNOTSUPP}. */
+    /**
+     * The exception of a verb that failed; old libraries return {@code ENOSYS} where newer ones return
+     * {@code EOPNOTSUPP}.
+     */
     static VerbsException failure(String verb, int errno) {
         int e = switch (errno) {
-            case 0 -> Errno.EIO; // a driver forgot to say
+            case 0 -> Errno.EIO; // the driver did not set errno
             case Errno.ENOSYS -> Errno.EOPNOTSUPP;
             default -> errno;
         };
@@ -46,7 +49,7 @@ final class Calls {
             case Errno.EOPNOTSUPP -> ": the device or its driver cannot do this";
             case Errno.ENOMEM -> ": a limit of the device, or of locked memory (ulimit -l), is reached";
             case Errno.EPERM -> ": raw packets need CAP_NET_RAW, other things access to /dev/infiniband";
-            case Errno.EINVAL -> ": the driver refuses a value, which is perhaps beyond a limit of the device";
+            case Errno.EINVAL -> ": the driver refuses a value, which perhaps exceeds a limit of the device";
             default -> "";
         };
         return new VerbsException(verb, e, Errno.text(e) + advice);

@@ -17,10 +17,10 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The event channel of a context, {@code struct rdma_event_channel}. The context's thread reads it: each event is copied,
- * acknowledged, and only then given to its identifier, so that who destroys an identifier, which waits for the
- * acknowledgement, waits for nobody else. Identifiers are found by a number that is in {@code rdma_cm_id.context}: an
- * address may be used again. Thread-safe.
+ * The event channel of a context, {@code struct rdma_event_channel}. The context's thread reads it: each event is
+ * copied, acknowledged, and only then delivered to its identifier, so that a thread that destroys an identifier, which
+ * waits for the acknowledgement, does not wait for application code. Identifiers are found by a number that is in
+ * {@code rdma_cm_id.context}: an address may be reused. Thread-safe.
  */
 final class CmChannel {
     private final RdmaContext context;
@@ -50,7 +50,7 @@ final class CmChannel {
         Fd fd = null;
         try {
             fd = Fd.duplicate(RawMemory.getInt(address + CmLayout.CHANNEL_FD));
-            fd.setNonBlocking(true); // an event may be gone, with its identifier, before it is read
+            fd.setNonBlocking(true); // an event may disappear, with its identifier, before it is read
             CmChannel c = new CmChannel(context, library, address, fd);
             context.events().whenReadable(fd, c::take);
             return c;
@@ -71,7 +71,7 @@ final class CmChannel {
         return context;
     }
 
-    /** A new identifier of the port space of TCP, which is that of RC queue pairs. */
+    /** Makes an identifier of the port space of TCP, which is that of RC queue pairs. */
     CmIdentifier create(String verb) throws VerbsException {
         long token = tokens.incrementAndGet();
         try (Arena arena = Arena.ofConfined()) {
@@ -80,7 +80,7 @@ final class CmChannel {
             long id = out.getLong(0);
             if (errno != 0 || id == 0) {
                 throw new VerbsException(verb, errno == 0 ? Errno.EIO : errno,
-                        "librdmacm makes no identifier: " + Errno.text(errno) + (errno == Errno.ENODEV
+                        " cannot create an rdma_cm_id: " + Errno.text(errno) + (errno == Errno.ENODEV
                                 ? ": the kernel's rdma_ucm is needed (modprobe rdma_ucm)"
                                 : ""));
             }
@@ -98,7 +98,7 @@ final class CmChannel {
         identifiers.remove(token);
     }
 
-    /** On the context's thread: takes all events that are there. */
+    /** On the context's thread: receives all pending events. */
     private void take() {
         try (Arena arena = Arena.ofConfined()) {
             Struct out = new Struct(arena, Long.BYTES);
@@ -115,7 +115,7 @@ final class CmChannel {
         byte[] data = switch (type) {
             case CmEvent.CONNECT_REQUEST, CmEvent.CONNECT_RESPONSE, CmEvent.REJECTED, CmEvent.ESTABLISHED -> data(event
                     + CmLayout.EVENT_CONN);
-            default -> new byte[0]; // there is something else, or nothing
+            default -> new byte[0]; // another member of the union, or nothing
         };
         boolean request = type == CmEvent.CONNECT_REQUEST;
         long about = RawMemory.getLong(event + (request ? CmLayout.EVENT_LISTEN_ID : CmLayout.EVENT_ID));
@@ -134,7 +134,7 @@ final class CmChannel {
             return null;
         }
         long token = tokens.incrementAndGet();
-        RawMemory.putLong(id + CmLayout.ID_CONTEXT, token); // it has its listener's
+        RawMemory.putLong(id + CmLayout.ID_CONTEXT, token); // it inherits its listener's
         return known(id, token);
     }
 
@@ -144,7 +144,7 @@ final class CmChannel {
         return from == 0 ? new byte[0] : RawMemory.segment(from, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** When the context's thread has ended: what is left is destroyed. */
+    /** Called when the context's thread has ended: destroys the remaining identifiers. */
     void close() {
         identifiers.values().forEach(CmIdentifier::destroy);
         library.call(RdmacmFunction.DESTROY_EVENT_CHANNEL, address);

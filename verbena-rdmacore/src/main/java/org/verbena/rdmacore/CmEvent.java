@@ -4,14 +4,14 @@ package org.verbena.rdmacore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is left of a {@code struct rdma_cm_event} when it has been acknowledged.
+ * A copy of a {@code struct rdma_cm_event} that was acknowledged.
  *
  * @param type see the constants; others exist
- * @param status 0, minus an errno, or of {@link #REJECTED} the reason
- * @param data what the peer's application sent along, often with zeros behind it
+ * @param status 0, minus an errno, or the reason of {@link #REJECTED}
+ * @param data the private data of the peer's application, often padded with zeros
  * @param child the new identifier of a {@link #CONNECT_REQUEST}
  */
-@SuppressWarnings("ArrayRecordComponent") // nobody compares events
+@SuppressWarnings("ArrayRecordComponent") // events are never compared
 record CmEvent(int type, int status, byte[] data, @Nullable CmIdentifier child) {
     static final int ADDR_RESOLVED = 0;
     static final int ADDR_ERROR = 1;
@@ -28,7 +28,7 @@ record CmEvent(int type, int status, byte[] data, @Nullable CmIdentifier child) 
     static final int ADDR_CHANGE = 14;
     static final int TIMEWAIT_EXIT = 15;
 
-    /** Whether nothing has to be done about it: the path has another address, or late packets cannot come any more. */
+    /** Whether it needs no handling: the path has another address, or late packets cannot arrive any more. */
     boolean isIdle() {
         return type == ADDR_CHANGE || type == TIMEWAIT_EXIT;
     }

@@ -18,10 +18,10 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
-/** An identifier, {@code struct rdma_cm_id}. No call reaches it after it is destroyed. Thread-safe. */
+/** An identifier, {@code struct rdma_cm_id}. It is not used in any call after it is destroyed. Thread-safe. */
 final class CmIdentifier {
     static final int PS_TCP = 0x106;
-    /** IBTA volume 1, 12.6.7.2: the peer does not answer any more. */
+    /** IBTA volume 1, 12.6.7.2: the peer does not respond any more. */
     private static final int REASON_TIMEOUT = 4;
     private static final int REASON_VENDOR_OPTION = 35;
 
@@ -31,9 +31,9 @@ final class CmIdentifier {
     private final long token;
     private final LinkedBlockingQueue<CmEvent> events = new LinkedBlockingQueue<>();
     private boolean destroyed;
-    /** Who takes events on the context's thread; before that they wait in the queue. */
+    /** Consumes events on the context's thread; without it they wait in the queue. */
     private @Nullable Consumer<CmEvent> user;
-    /** It goes when the peer has been told, or cannot be. */
+    /** It is destroyed when the peer was notified, or cannot be. */
     private boolean leaving;
     private boolean ended;
 
@@ -71,7 +71,7 @@ final class CmIdentifier {
         }
     }
 
-    /** From now on events go to {@code consumer}, those first that are waiting. */
+    /** Delivers events to {@code consumer} from now on, those in the queue first. */
     void giveTo(Consumer<CmEvent> consumer) {
         synchronized (this) {
             user = consumer;
@@ -84,14 +84,14 @@ final class CmIdentifier {
     /**
      * Waits for an event of one type.
      *
-     * @param end when to give up, of {@link System#nanoTime}
-     * @throws VerbsException what the library tells in place of it; {@code ETIMEDOUT}
+     * @param end the deadline, a time of {@link System#nanoTime}
+     * @throws VerbsException the error that the library reports instead; {@code ETIMEDOUT}
      */
     CmEvent await(String verb, int type, long end) throws VerbsException {
         try {
             CmEvent e = events.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
             if (e == null) {
-                throw new VerbsException(verb, Errno.ETIMEDOUT, "the peer does not answer in time");
+                throw new VerbsException(verb, Errno.ETIMEDOUT, "the peer did not reply in time");
             }
             if (e.type() != type) {
                 throw failure(verb, e);
@@ -103,7 +103,7 @@ final class CmIdentifier {
         }
     }
 
-    /** Where no application has rejected, nobody has written the private data. */
+    /** If the reject is not from the application, its private data are undefined. */
     private static byte[] dataOfApplication(CmEvent e) {
         return e.status() == ConnectionRejectedException.CONSUMER_DEFINED || e.status() == REASON_VENDOR_OPTION
                 ? e.data()
@@ -114,11 +114,11 @@ final class CmIdentifier {
         int errno = e.status() < 0 && e.status() > -4096 ? -e.status() : Errno.EIO;
         return switch (e.type()) {
             case CmEvent.REJECTED -> e.status() == REASON_TIMEOUT
-                    ? new VerbsException(verb, Errno.ECONNRESET, "the peer has given up")
+                    ? new VerbsException(verb, Errno.ECONNRESET, "the peer has abandoned the connection")
                     : new ConnectionRejectedException(verb, e.status(), dataOfApplication(e), switch (e.status()) {
-                        case ConnectionRejectedException.INVALID_SERVICE_ID -> "nobody listens there";
-                        case ConnectionRejectedException.CONSUMER_DEFINED -> "the peer's application said no";
-                        default -> "the peer refused, for reason " + e.status()
+                        case ConnectionRejectedException.INVALID_SERVICE_ID -> "there is no listener";
+                        case ConnectionRejectedException.CONSUMER_DEFINED -> "the peer's application rejected it";
+                        default -> "the peer rejected it, reason " + e.status()
                                 + " of the InfiniBand connection manager";
                     });
             case CmEvent.ADDR_ERROR, CmEvent.ROUTE_ERROR -> new VerbsException(verb, errno == Errno.ETIMEDOUT
@@ -126,10 +126,11 @@ final class CmIdentifier {
                     : Errno.EHOSTUNREACH, (e.type() == CmEvent.ADDR_ERROR ? "the address" : "the route")
                             + " cannot be resolved: " + Errno.text(errno));
             case CmEvent.UNREACHABLE -> new VerbsException(verb, errno == Errno.EIO ? Errno.ETIMEDOUT : errno,
-                    "the peer does not answer");
-            case CmEvent.DISCONNECTED -> new VerbsException(verb, Errno.ECONNRESET, "the peer has gone");
-            case CmEvent.DEVICE_REMOVAL -> new VerbsException(verb, Errno.ENODEV, "the device is gone");
-            default -> new VerbsException(verb, errno, "librdmacm says event " + e.type() + ", status " + e.status());
+                    "the peer does not respond");
+            case CmEvent.DISCONNECTED -> new VerbsException(verb, Errno.ECONNRESET, "the peer has disconnected");
+            case CmEvent.DEVICE_REMOVAL -> new VerbsException(verb, Errno.ENODEV, "the device was removed");
+            default -> new VerbsException(verb, errno, "librdmacm reports event " + e.type() + ", status " + e
+                    .status());
         };
     }
 
@@ -195,7 +196,7 @@ final class CmIdentifier {
             if (errno != 0) {
                 // the kernel refuses it in that state
                 throw new VerbsException(verb, errno == Errno.EINVAL ? Errno.ECONNRESET : errno,
-                        "the peer has given up: " + Errno.text(errno));
+                        "the peer has abandoned the connection: " + Errno.text(errno));
             }
         }
     }
@@ -204,7 +205,7 @@ final class CmIdentifier {
         must(verb, RdmacmFunction.ESTABLISH);
     }
 
-    /** Says no; who has gone is not told. */
+    /** Rejects the request; a peer that has gone is not notified. */
     void reject(byte... data) {
         try (Arena arena = Arena.ofConfined()) {
             Struct s = ConnectionValues.bytes(arena, data);
@@ -212,12 +213,12 @@ final class CmIdentifier {
         }
     }
 
-    /** Tells the peer the end, or answers that it has been told. */
+    /** Disconnects, or acknowledges the peer's disconnect. */
     void disconnect() {
         call(RdmacmFunction.DISCONNECT);
     }
 
-    /** What a queue pair has to be modified with, to come to a state; {@code change} may look at it and change it. */
+    /** The attributes to modify a queue pair to a state; {@code change} may inspect and modify them. */
     QueuePairAttributes attributes(String verb, QueuePairState state, Consumer<Struct> change) throws VerbsException {
         try (Arena arena = Arena.ofConfined()) {
             Struct s = new Struct(arena, Layout.QP_ATTR_BYTES);
@@ -234,7 +235,7 @@ final class CmIdentifier {
         }
     }
 
-    /** The name of the device that it is bound to; empty if to none. */
+    /** The name of the device that it is bound to; empty for none. */
     synchronized String device(String verb) throws VerbsException {
         long verbs = destroyed ? 0 : RawMemory.getLong(address + CmLayout.ID_VERBS);
         return verbs == 0 ? "" : DeviceList.name(channel.context().verbs().library, verb, RawMemory.getLong(verbs));
@@ -248,12 +249,12 @@ final class CmIdentifier {
         return destroyed ? null : SocketAddressBytes.at(address + CmLayout.ID_DST_ADDR);
     }
 
-    /** The GID of this end's path; null if it has none. */
+    /** The GID of the local end of the path; null if it has none. */
     synchronized @Nullable Gid localGid() {
         return destroyed ? null : gid(address + CmLayout.ID_SGID);
     }
 
-    /** The GID that the path leads to; null if there is none. */
+    /** The GID of the remote end of the path; null if there is none. */
     synchronized @Nullable Gid remoteGid() {
         return destroyed ? null : gid(address + CmLayout.ID_DGID);
     }
@@ -266,13 +267,13 @@ final class CmIdentifier {
 
     // ---- its end
 
-    /** A request that nobody takes. */
+    /** Rejects a request that is not accepted by any thread. */
     void refuse() {
         reject();
         destroy();
     }
 
-    /** Destroys it, or after {@link #disconnect} as soon as the peer has answered. */
+    /** Destroys it, or after {@link #disconnect} as soon as the peer has replied. */
     void retire() {
         synchronized (this) {
             leaving = true;
@@ -284,7 +285,7 @@ final class CmIdentifier {
         destroy();
     }
 
-    /** Destroys it, and refuses the requests that wait at it. */
+    /** Destroys it, and rejects the requests in its queue. */
     void destroy() {
         synchronized (this) {
             if (destroyed) {

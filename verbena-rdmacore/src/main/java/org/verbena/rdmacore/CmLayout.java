@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.rdmacore;
 
-/** Where the fields of the structures of {@code rdma/rdma_cma.h} lie, in bytes: the same on all of Linux with 64 bits. */
+/** Offsets of the fields of the structures of {@code rdma/rdma_cma.h}, in bytes: the same on all 64-bit Linux. */
 final class CmLayout {
     // struct rdma_event_channel
     static final int CHANNEL_FD = 0;

@@ -7,10 +7,10 @@ import java.lang.foreign.Arena;
  * {@code struct rdma_conn_param}.
  *
  * @param data at most 56 bytes
- * @param responderResources reads and atomics of the peer that may be outstanding
- * @param initiatorDepth own ones that may be
+ * @param responderResources limit of outstanding reads and atomics of the peer
+ * @param initiatorDepth limit of outstanding own ones
  */
-@SuppressWarnings("ArrayRecordComponent") // nobody compares them
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record ConnectionValues(byte[] data, int responderResources, int initiatorDepth, int retryCount, int rnrRetry,
         boolean sharedReceives, int queuePair) {
     Struct in(Arena arena) {

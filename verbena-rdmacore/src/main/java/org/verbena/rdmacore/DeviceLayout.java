@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.rdmacore;
 
-/** Where what a device and its ports say of themselves lies, in bytes: as in {@link Layout}, the same on all architectures. */
+/**
+ * Offsets of the attributes of a device and its ports, in bytes: as in {@link Layout}, the same on all architectures.
+ */
 final class DeviceLayout {
     // struct ibv_device_attr
     static final int ATTR_FW_VER = 0;

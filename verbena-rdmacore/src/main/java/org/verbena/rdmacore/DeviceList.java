@@ -9,9 +9,9 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.linux.spi.SharedLibrary;
 import org.verbena.verbs.VerbsException;
 
-/** The list that {@code ibv_get_device_list} gives out, until it is closed. For one thread. */
+/** The list that {@code ibv_get_device_list} returns, until it is closed. For one thread. */
 final class DeviceList implements AutoCloseable {
-    /** Guards against a count that is garbage. */
+    /** Guards against a garbage count. */
     private static final int MAX_DEVICES = 4096;
 
     private final Ibverbs library;
@@ -37,7 +37,7 @@ final class DeviceList implements AutoCloseable {
         return size;
     }
 
-    /** The address of a {@code struct ibv_device}, good until the list is closed. */
+    /** The address of a {@code struct ibv_device}, valid until the list is closed. */
     long address(int i) {
         return RawMemory.getLong(list + 8L * i);
     }

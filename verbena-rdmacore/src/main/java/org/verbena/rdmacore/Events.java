@@ -22,8 +22,8 @@ import org.verbena.verbs.VerbsObject;
 
 /**
  * The context's own thread: it sleeps until the device has asynchronous events, or until a channel is readable that a
- * virtual thread waits for. Events are acknowledged before they are raised, so that no one who closes an object waits for
- * an application that takes no events.
+ * virtual thread waits for. Events are acknowledged before they are raised, so that a thread that closes an object does
+ * not wait for an application that does not read its events.
  */
 final class Events implements Runnable {
     private static final long WAKE = 0;
@@ -34,7 +34,7 @@ final class Events implements Runnable {
     private final NativeContext verbs;
     private final Epoll epoll;
     private final Fd wake;
-    /** A copy: the context's own is closed with it. */
+    /** A duplicate: the context's own is closed with it. */
     private final Fd async;
     private final Thread thread;
     private final AtomicLong tokens = new AtomicLong(ASYNC);
@@ -52,7 +52,7 @@ final class Events implements Runnable {
             eventfd = Eventfd.create();
             epoll.add(eventfd, Epoll.IN, WAKE);
             copy = Fd.duplicate(RawMemory.getInt(verbs.address + Layout.CONTEXT_ASYNC_FD));
-            copy.setNonBlocking(true); // an event may be gone, with its object, before it is read
+            copy.setNonBlocking(true); // an event may disappear, with its object, before it is read
             epoll.add(copy, Epoll.IN, ASYNC);
         } catch (LinuxException e) {
             epoll.close();
@@ -74,7 +74,7 @@ final class Events implements Runnable {
         thread.start();
     }
 
-    /** Ends the thread; it calls nothing native any more when this returns. */
+    /** Ends the thread, which makes no native call after this returns. */
     void stop() {
         stopped = true;
         Eventfd.signalQuietly(wake.value());
@@ -121,7 +121,7 @@ final class Events implements Runnable {
         }
     }
 
-    /** Takes one event, if it is still there. */
+    /** Reads one event, if it is still pending. */
     private void take() throws VerbsException, LinuxException {
         String verb = "get async event of " + context.describe();
         try (Arena arena = Arena.ofConfined()) {
@@ -136,7 +136,7 @@ final class Events implements Runnable {
             }
             int type = s.getInt(Layout.EVENT_TYPE);
             VerbsObject element = isOfDevice(type) ? context : context.object(s.getLong(0));
-            AsyncEvent event = element == null // it was closed meanwhile
+            AsyncEvent event = element == null // the object was closed meanwhile
                     ? null
                     : AsyncEvent.builder(type, element).detail(isOfPort(type) ? "port " + s.getInt(0) : "").build();
             Calls.call(verbs.function(verb, IbvFunction.ACK_ASYNC_EVENT), s.address());
@@ -146,7 +146,7 @@ final class Events implements Runnable {
         }
     }
 
-    /** True for events that are of no object but the context. */
+    /** True for events of no object but the context. */
     private static boolean isOfDevice(int type) {
         return type == AsyncEventType.DEVICE_FATAL || isOfPort(type);
     }
@@ -162,8 +162,8 @@ final class Events implements Runnable {
     }
 
     /**
-     * Runs {@code reader} on the context's thread whenever {@code fd} is readable, until it is closed. It waits for nobody
-     * and throws nothing.
+     * Runs {@code reader} on the context's thread whenever {@code fd} is readable, until it is closed. The reader does
+     * not block and throws nothing.
      */
     void whenReadable(Fd fd, Runnable reader) throws LinuxException {
         long token = tokens.incrementAndGet();
@@ -175,7 +175,7 @@ final class Events implements Runnable {
         return new Watched(fd);
     }
 
-    /** A descriptor that virtual threads wait for; no carrier blocks in the kernel. */
+    /** A descriptor that virtual threads wait for, without blocking their carrier threads in the kernel. */
     final class Watched {
         private final Fd fd;
         private final long token = tokens.incrementAndGet();
@@ -186,7 +186,7 @@ final class Events implements Runnable {
             this.fd = fd;
         }
 
-        /** Parks until the descriptor is readable, or for any other reason. */
+        /** Parks until the descriptor is readable, or spuriously. */
         void park(long nanos) throws LinuxException {
             Thread self = Thread.currentThread();
             parked.add(self);
@@ -218,7 +218,7 @@ final class Events implements Runnable {
                     try {
                         epoll.remove(fd);
                     } catch (LinuxException e) {
-                        // it leaves by itself when it is closed
+                        // closing the descriptor removes it from the epoll set
                     }
                 }
             }

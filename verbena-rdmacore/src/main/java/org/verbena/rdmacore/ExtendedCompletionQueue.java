@@ -11,11 +11,11 @@ import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A completion queue whose completions have the fields that were asked for, {@code struct ibv_cq_ex}: the driver's
- * functions move the cursor and read each field. The queue cannot be destroyed while the cursor is open.
+ * A completion queue whose completions have the requested fields, {@code struct ibv_cq_ex}: the driver's functions move
+ * the cursor and read each field. The queue cannot be destroyed while the cursor is open.
  */
 final class ExtendedCompletionQueue extends RdmaCompletionQueue {
-    /** Where the function of each {@code IBV_WC_EX_WITH_…} bit lies. */
+    /** Offset of the function for each {@code IBV_WC_EX_WITH_…} bit. */
     private static final int[] READERS = {Layout.CQ_EX_READ_BYTE_LEN, Layout.CQ_EX_READ_IMM_DATA,
         Layout.CQ_EX_READ_QP_NUM, Layout.CQ_EX_READ_SRC_QP, Layout.CQ_EX_READ_SLID, Layout.CQ_EX_READ_SL,
         Layout.CQ_EX_READ_DLID_PATH_BITS, Layout.CQ_EX_READ_COMPLETION_TS, Layout.CQ_EX_READ_CVLAN,
@@ -63,7 +63,7 @@ final class ExtendedCompletionQueue extends RdmaCompletionQueue {
         boolean complete = has(start) && has(next) && has(end) && has(opcode) && has(vendorError) && has(flags);
         for (int i = 0; i < READERS.length; i++) {
             boolean asked = (a.fields() & 1 << i) != 0;
-            readers[i] = asked ? at(READERS[i]) : MemorySegment.NULL; // what was not asked for may be garbage
+            readers[i] = asked ? at(READERS[i]) : MemorySegment.NULL; // what was not requested may be garbage
             complete &= !asked || has(readers[i]);
         }
         byteLength = readers[0];
@@ -122,7 +122,7 @@ final class ExtendedCompletionQueue extends RdmaCompletionQueue {
         }
     }
 
-    /** A field of the completion under the cursor; 0 if it was not asked for, or the cursor is not open. */
+    /** A field of the completion under the cursor; 0 if it was not requested, or the cursor is not open. */
     private long read(MemorySegment function) {
         return open && has(function) ? Downcall.quick(function, cq) : 0;
     }

@@ -11,11 +11,12 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The send queue of a queue pair that was created with the operations it may post, {@code struct ibv_qp_ex}: a batch is
- * {@code ibv_wr_start}, a call or three for each request, {@code ibv_wr_complete}; either all of it is posted or nothing.
+ * The send queue of a queue pair that was created with its send operations, {@code struct ibv_qp_ex}: a batch is
+ * {@code ibv_wr_start}, one to three calls for each request, {@code ibv_wr_complete}; either all of it is posted or
+ * nothing.
  */
 final class ExtendedSendQueue extends RdmaSendQueue {
-    /** Where the function of each {@link Opcode} lies. */
+    /** Offset of the function for each {@link Opcode}. */
     private static final int[] BUILDERS = {Layout.QP_EX_RDMA_WRITE, Layout.QP_EX_RDMA_WRITE_IMM, Layout.QP_EX_SEND,
         Layout.QP_EX_SEND_IMM, Layout.QP_EX_RDMA_READ, Layout.QP_EX_ATOMIC_CMP_SWP, Layout.QP_EX_ATOMIC_FETCH_ADD,
         Layout.QP_EX_LOCAL_INV, Layout.QP_EX_BIND_MW, Layout.QP_EX_SEND_INV, Layout.QP_EX_SEND_TSO,
@@ -31,10 +32,10 @@ final class ExtendedSendQueue extends RdmaSendQueue {
     private final MemorySegment[] builders = new MemorySegment[BUILDERS.length];
 
     /**
-     * Makes one.
+     * Makes a send queue.
      *
      * @param qp the {@code struct ibv_qp_ex}
-     * @param operations what it was created for; nothing is read of the structure that this does not promise
+     * @param operations the operations that it was created with; no other function pointer is read
      * @throws VerbsException {@code EOPNOTSUPP} if the driver lacks a function
      */
     ExtendedSendQueue(String verb, long qp, int type, int operations, Sizes sizes) throws VerbsException {
@@ -56,7 +57,7 @@ final class ExtendedSendQueue extends RdmaSendQueue {
         long function = needed ? RawMemory.getLong(qp + offset) : 0;
         if (needed && function == 0) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP,
-                    "the device's driver lacks an operation that was asked for");
+                    "the device's driver lacks an operation that was requested");
         }
         return MemorySegment.ofAddress(function);
     }
@@ -68,7 +69,7 @@ final class ExtendedSendQueue extends RdmaSendQueue {
             build(slots.base + i * slots.stride);
         }
         int result = Math.abs((int) Downcall.quick(complete, qp));
-        return result == Errno.ENOSPC ? Errno.ENOMEM : result; // as rxe's library calls a full queue here, and only here
+        return result == Errno.ENOSPC ? Errno.ENOMEM : result; // rxe's library for a full queue, only here
     }
 
     private void build(long wr) {

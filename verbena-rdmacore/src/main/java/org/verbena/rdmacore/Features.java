@@ -6,7 +6,10 @@ import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.Feature;
 
-/** What a device can do, as far as library, slots, attributes and {@link Probe} say; the rest, the verb itself answers. */
+/**
+ * The features of a device, as far as library, slots, attributes and {@link Probe} show them; for the rest, the verb
+ * itself returns an error.
+ */
 final class Features {
     /** Bits of {@code device_cap_flags_ex}, {@code enum ib_uverbs_device_cap_flags} of Linux 6.2. */
     private static final long FLUSH_GLOBAL = 1L << 38;

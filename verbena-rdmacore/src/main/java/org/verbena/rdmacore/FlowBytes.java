@@ -14,8 +14,8 @@ import org.verbena.verbs.FlowSpecType;
 import org.verbena.verbs.VerbsException;
 
 /**
- * {@code struct ibv_flow_attr} with the specifications right behind it, one after the other and not aligned: each has its
- * type (4 bytes), its size (2), a value and a mask. Fields are in network order.
+ * {@code struct ibv_flow_attr} with the specifications directly after it, one after the other and not aligned: each has
+ * its type (4 bytes), its size (2), a value and a mask. Fields are in network order.
  */
 final class FlowBytes {
     private static final int HEADER = 20;
@@ -29,7 +29,7 @@ final class FlowBytes {
     static final int ACTION = 8;
     static final int COUNT_BYTES = 16;
 
-    /** A kind of specification: its size, where value and mask lie. */
+    /** A type of specification: its size, the offsets of value and mask. */
     private record Shape(int bytes, int value, int mask) {}
 
     private FlowBytes() {}
@@ -71,7 +71,7 @@ final class FlowBytes {
             case FlowSpecType.ACTION_DROP -> new Shape(8, ACTION, ACTION);
             case FlowSpecType.ACTION_COUNT -> new Shape(COUNT_BYTES, ACTION, ACTION);
             default -> throw new VerbsException(verb, Errno.EOPNOTSUPP, "specifications of type " + FlowSpecType
-                    .toString(type) + " are not known here");
+                    .toString(type) + " are not supported here");
         };
     }
 
@@ -97,7 +97,7 @@ final class FlowBytes {
         }
     }
 
-    /** Where a field lies within value and mask. */
+    /** Offset of a field within value and mask. */
     private static int offset(int field) {
         return switch (field) {
             case FlowField.ETH_SOURCE -> 6;
@@ -114,11 +114,11 @@ final class FlowBytes {
             case FlowField.IPV6_TRAFFIC_CLASS -> 37;
             case FlowField.IPV6_HOP_LIMIT -> 38;
             case FlowField.SOURCE_PORT, FlowField.GRE_PROTOCOL -> 2;
-            default -> 0; // the first of its kind
+            default -> 0; // the first of its type
         };
     }
 
-    /** Bytes that the structure has for a field. */
+    /** Size of a field in the structure, in bytes. */
     private static int width(int field) {
         return switch (field) {
             case FlowField.ETH_DESTINATION, FlowField.ETH_SOURCE -> 6;

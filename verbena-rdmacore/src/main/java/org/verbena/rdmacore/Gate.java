@@ -11,15 +11,15 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * Keeps a native object from being destroyed while the data path is in one of its verbs. The one thread that uses the
- * queue makes {@code passages} odd, then reads {@code shut}, then calls, then makes it even. Who destroys stores {@code shut},
- * issues {@code membarrier}, then reads {@code passages}: either the caller has seen that the gate is shut, or the destroyer
- * sees the caller, who is out as soon as the number is another, even if he is in again. So the data path needs no fence, only
- * the order of the instructions.
+ * queue makes {@code passages} odd, then reads {@code shut}, then calls the verb, then makes it even. The destroying
+ * thread stores {@code shut}, issues {@code membarrier}, then reads {@code passages}: either the user has seen that the
+ * guard is closed, or the destroying thread sees the user, which has left as soon as the number differs, even if it has
+ * entered again. So the data path needs no fence, only compiler order (an asymmetric Dekker protocol).
  */
 final class Gate {
     private static final VarHandle PASSAGES;
     private static final VarHandle SHUT;
-    /** Longer than any verb of the data path takes; then it is a cursor that was left open. */
+    /** Longer than any verb of the data path takes; after this, the reason is a cursor that was left open. */
     private static final long PATIENCE_NANOS = 1_000_000_000;
     private static final long PAUSE_NANOS = 10_000;
 
@@ -33,16 +33,16 @@ final class Gate {
         }
     }
 
-    /** How often somebody went in or came out: odd while somebody is inside. */
+    /** Number of entries and exits: odd while a thread is inside. */
     @SuppressWarnings("unused") // PASSAGES
     private int passages;
     @SuppressWarnings("unused") // SHUT
     private int shut;
 
-    /** Goes in; false if the object is being destroyed. */
+    /** Enters; false if the object is being destroyed. */
     boolean enter() {
         PASSAGES.setOpaque(this, ((int) PASSAGES.getOpaque(this) + 1) | 1);
-        // no instruction on x86, but the compiler may not move the read that follows above the store
+        // no instruction on x86, but keeps the compiler from moving the read that follows above the store
         VarHandle.releaseFence();
         if ((int) SHUT.getOpaque(this) != 0) {
             leave();
@@ -51,20 +51,20 @@ final class Gate {
         return true;
     }
 
-    /** Comes out. Whatever two threads do that use the queue at once, which is forbidden, the number is even then. */
+    /** Leaves. The number is even afterwards, even if two threads use the queue at once, which is forbidden. */
     void leave() {
         PASSAGES.setRelease(this, ((int) PASSAGES.getOpaque(this) | 1) + 1);
     }
 
-    /** Whether nobody can go in any more. */
+    /** Whether no thread can enter any more. */
     boolean isShut() {
         return (int) SHUT.getOpaque(this) != 0;
     }
 
     /**
-     * Lets nobody in from now on; when it returns, nobody is inside.
+     * Admits no thread from now on; when it returns, no thread is inside.
      *
-     * @throws VerbsException {@code EBUSY} if somebody does not come out: it is open again then
+     * @throws VerbsException {@code EBUSY} if a thread does not leave: it is open again then
      */
     void shut(String verb) throws VerbsException {
         SHUT.setVolatile(this, 1);
@@ -76,12 +76,12 @@ final class Gate {
         }
     }
 
-    /** The object was not destroyed after all. */
+    /** Reopens it: the object was not destroyed after all. */
     void open() {
         SHUT.setVolatile(this, 0);
     }
 
-    /** Waits until whoever was inside when the caller's last membarrier was issued has come out; false if that takes too long. */
+    /** Waits until the thread that was inside at the caller's last membarrier has left; false after a timeout. */
     boolean isEmptySoon() {
         int seen = (int) PASSAGES.getAcquire(this);
         long start = System.nanoTime();
@@ -89,7 +89,7 @@ final class Gate {
             if (System.nanoTime() - start > PATIENCE_NANOS) {
                 return false;
             }
-            LockSupport.parkNanos(PAUSE_NANOS); // leaves the processor to the one inside, if there is just one
+            LockSupport.parkNanos(PAUSE_NANOS); // yields the processor to the thread inside, if there is just one
         }
         return true;
     }

@@ -9,7 +9,7 @@ import org.verbena.verbs.VerbsObject;
 
 /** A native object and the verb that destroys it. Thread-safe. */
 final class Handle {
-    /** Creates a native object and answers its address. */
+    /** Creates a native object and returns its address. */
     interface Creator {
         long create() throws VerbsException;
     }
@@ -24,7 +24,7 @@ final class Handle {
         T make(Handle handle) throws VerbsException;
     }
 
-    /** Keeps others from being closed while something is created on them. */
+    /** Keeps its parents from being closed while an object is created on them. */
     private static final class Hold extends VerbsObject {
         Hold(List<? extends VerbsObject> used) throws VerbsException {
             super(used);
@@ -52,7 +52,7 @@ final class Handle {
     /**
      * Creates a native object and its Java object.
      *
-     * @param used what it will stand on: none of these can be closed meanwhile
+     * @param used the parents of the object: none of these can be closed meanwhile
      */
     static <T extends VerbsObject> T create(String verb, RdmaContext context, List<? extends VerbsObject> used,
             Destroyer destroyer, Creator creator, Maker<T> maker) throws VerbsException {
@@ -85,12 +85,12 @@ final class Handle {
         }
     }
 
-    /** The destroyer that is an exported verb. */
+    /** A destroyer that is an exported verb. */
     static Destroyer by(RdmaContext context, IbvFunction f) {
         return verb -> context.verbs().function(verb, f);
     }
 
-    /** The destroyer that is an extended verb. */
+    /** A destroyer that is an extended verb. */
     static Destroyer by(RdmaContext context, Slot s) {
         return verb -> context.verbs().slot(verb, s);
     }

@@ -49,7 +49,7 @@ enum IbvFunction {
     QUERY_QP_DATA_IN_ORDER("ibv_query_qp_data_in_order", "36");
 
     final String symbol;
-    /** The version of rdma-core that it came with; empty for what every library has. */
+    /** The version of rdma-core that introduced it; empty for those that every library has. */
     final String since;
 
     IbvFunction(String symbol) {
@@ -61,7 +61,7 @@ enum IbvFunction {
         this.since = since;
     }
 
-    /** Whether a library without it is of no use. */
+    /** Whether the library is unusable without it. */
     boolean isRequired() {
         return since.isEmpty();
     }

@@ -36,10 +36,10 @@ final class Ibverbs {
     }
 
     /**
-     * The library, which is loaded by the first call that succeeds.
+     * The library, loaded by the first call that succeeds.
      *
-     * @throws VerbsException {@code ENOENT} if it cannot be loaded, {@code EOPNOTSUPP} if it lacks what every libibverbs
-     *         has, or native access is denied
+     * @throws VerbsException {@code ENOENT} if it cannot be loaded, {@code EOPNOTSUPP} if it lacks a function that
+     *         every libibverbs has, or native access is denied
      */
     static synchronized Ibverbs load() throws VerbsException {
         Ibverbs l = loaded;
@@ -76,7 +76,7 @@ final class Ibverbs {
     /**
      * The address of a verb.
      *
-     * @throws VerbsException {@code EOPNOTSUPP} if the library has none
+     * @throws VerbsException {@code EOPNOTSUPP} if the library does not have it
      */
     MemorySegment get(String verb, IbvFunction f) throws VerbsException {
         MemorySegment address = functions.get(f);

@@ -6,11 +6,12 @@ import java.nio.ByteOrder;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * Where the fields of the structures of {@code infiniband/verbs.h} lie, in bytes: an ABI that only ever grows at the ends.
- * {@code pthread_mutex_t} is the one thing in it that the architectures differ in: 40 bytes on x86-64, 48 on AArch64.
+ * Offsets of the fields of the structures of {@code infiniband/verbs.h}, in bytes: an ABI that only ever grows at the
+ * ends. {@code pthread_mutex_t} is the one type in it that differs between the architectures: 40 bytes on x86-64, 48 on
+ * AArch64.
  */
 final class Layout {
-    /** How much further behind a mutex all lies on AArch64. */
+    /** Additional offset on AArch64 of the fields after a mutex. */
     static final int SHIFT = SyscallNumber.AARCH64 ? 8 : 0;
 
     // struct ibv_device
@@ -31,7 +32,7 @@ final class Layout {
     static final int CONTEXT_NUM_COMP_VECTORS = 272;
     static final int CONTEXT_ABI_COMPAT = 320 + SHIFT;
     static final int CONTEXT_BYTES = 328 + SHIFT;
-    /** {@code size_t sz} of {@code struct verbs_context}, right below the context. */
+    /** {@code size_t sz} of {@code struct verbs_context}, directly below the context. */
     static final int CONTEXT_SZ = -8;
 
     // struct ibv_mr, ibv_mw
@@ -302,7 +303,7 @@ final class Layout {
 
     private Layout() {}
 
-    /** An integer between network order and the machine's, either way. */
+    /** Converts an integer between network order and native order, either way. */
     static int networkOrder(int v) {
         return ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? v : Integer.reverseBytes(v);
     }

@@ -13,12 +13,12 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.VerbsException;
 
 /**
- * An open {@code struct ibv_context}: where its verbs are. Immutable; to be used while the device is open.
+ * An open {@code struct ibv_context}: the addresses of its verbs. Immutable; to be used while the device is open.
  *
  * <pre>
- * ctx - distance   a slot of verbs_context, there if sz >= sizeof(ibv_context) + distance and not NULL
+ * ctx - distance   a slot of verbs_context, present if sz >= sizeof(ibv_context) + distance and not NULL
  * ctx - 8          sz
- * ctx              ibv_context: device, ops (inline verbs), descriptors, abi_compat = -1 if all of the above is there
+ * ctx              ibv_context: device, ops (inline verbs), descriptors, abi_compat = -1 if all of the above is present
  * </pre>
  */
 final class NativeContext {
@@ -61,18 +61,18 @@ final class NativeContext {
         return f;
     }
 
-    /** An inline verb, by its place in the context; null if the driver has none. */
+    /** An inline verb, by its offset in the context; null if the driver does not have it. */
     @Nullable
     MemorySegment inline(int offset) {
         long function = RawMemory.getLong(address + offset);
         return function == 0 ? null : MemorySegment.ofAddress(function);
     }
 
-    /** As {@link #inline}, for a verb that is needed. */
+    /** As {@link #inline}, for a verb that is required. */
     MemorySegment inline(String verb, int offset) throws VerbsException {
         MemorySegment f = inline(offset);
         if (f == null) {
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, "the device's driver cannot do this");
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "the device's driver does not support this");
         }
         return f;
     }

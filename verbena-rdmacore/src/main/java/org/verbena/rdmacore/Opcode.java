@@ -22,7 +22,7 @@ final class Opcode {
     static final int FLUSH = 11;
     static final int ATOMIC_WRITE = 12;
 
-    /** What the plain interface has. */
+    /** The operations of the plain interface. */
     static final int PLAIN = (1 << FLUSH) - 1;
 
     private static final int RELIABLE = (1 << ATOMIC_WRITE + 1) - 1 & ~(1 << TSO);
@@ -31,14 +31,14 @@ final class Opcode {
     private static final int DATAGRAM = 1 << SEND | 1 << SEND_IMM | 1 << TSO;
     private static final int RAW = 1 << SEND | 1 << TSO;
 
-    /** Those that concern this process alone. */
+    /** Operations within this process. */
     private static final int LOCAL = 1 << LOCAL_INV | 1 << BIND_MW;
     private static final int WITHOUT_BUFFERS = LOCAL | 1 << FLUSH | 1 << ATOMIC_WRITE;
     private static final int INLINE = 1 << WRITE | 1 << WRITE_IMM | 1 << SEND | 1 << SEND_IMM | 1 << SEND_INV;
 
     private Opcode() {}
 
-    /** What a type of queue pair has, a bit each. */
+    /** The operations of a type of queue pair, a bit each. */
     static int of(int queuePairType) {
         return switch (queuePairType) {
             case QueuePairType.RC, QueuePairType.XRC_SEND -> RELIABLE;

@@ -10,7 +10,7 @@ final class PathBytes {
 
     private PathBytes() {}
 
-    /** Without a global header if there is only a LID to go to. */
+    /** Without a global header if the destination is only a LID. */
     static void put(Struct s, AddressVector v) {
         s.putGid(0, v.destination());
         s.putInt(Layout.AH_FLOW_LABEL, v.flowLabel());

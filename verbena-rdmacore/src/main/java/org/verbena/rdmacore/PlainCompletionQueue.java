@@ -12,7 +12,7 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * A completion queue as every library has it: {@code ibv_poll_cq} fills an array of completions, over which the cursor
- * moves. So completions that were taken from the device wait here until they are asked for.
+ * moves. So completions that were polled from the device wait here until the application reads them.
  */
 final class PlainCompletionQueue extends RdmaCompletionQueue {
     private static final int BATCH = 16;

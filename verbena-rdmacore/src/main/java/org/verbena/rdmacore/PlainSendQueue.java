@@ -12,15 +12,15 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairType;
 
 /**
- * The send queue of a plain queue pair: a batch is one {@code ibv_post_send}. If that refuses a request of a longer batch,
- * because the queue is full, those before it are posted, as in C.
+ * The send queue of a plain queue pair: a batch is one {@code ibv_post_send}. If that rejects a request of a longer
+ * batch, because the queue is full, those before it are posted, as in C.
  */
 final class PlainSendQueue extends RdmaSendQueue {
     private final MemorySegment postSend;
     /** {@code bad_wr}. */
     private final MemorySegment bad = Arena.ofAuto().allocate(Long.BYTES, Long.BYTES);
     private final long badAddress = bad.address();
-    /** A request for the short ways to post, with one buffer behind it: it ends its list. */
+    /** A request for the single-request methods, with one buffer after it: it ends its list. */
     private final MemorySegment single = Arena.ofAuto().allocate(Layout.SEND_WR_BYTES + Layout.SGE_BYTES, Long.BYTES);
     private final long request = single.address();
 
@@ -30,7 +30,7 @@ final class PlainSendQueue extends RdmaSendQueue {
         RawMemory.putLong(request + Layout.SEND_WR_SG_LIST, request + Layout.SEND_WR_BYTES);
     }
 
-    /** The queue of a queue pair that sends nothing: it refuses to post. */
+    /** The send queue of a queue pair that sends nothing: it rejects every post. */
     static PlainSendQueue none() {
         return new PlainSendQueue(MemorySegment.NULL, 0, QueuePairType.XRC_RECV, new Sizes(null, 1, 0, 0, 0, false,
                 false));
@@ -59,14 +59,14 @@ final class PlainSendQueue extends RdmaSendQueue {
                 : super.postRead(wrId, flags, region, offset, length, rkey, remoteAddress);
     }
 
-    /** Each word once: the compiler inlines so many accesses and no more. */
+    /** Writes each word once: the compiler inlines a limited number of accesses. */
     private int quick(int opcode, long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
             long remoteAddress) {
         long wr = request;
         try {
             RawMemory.putLong(wr, 0, wrId);
             RawMemory.putLong(wr, Layout.SEND_WR_NUM_SGE, 1 | (long) opcode << 32);
-            RawMemory.putLong(wr, Layout.SEND_WR_FLAGS, flags); // and no immediate value
+            RawMemory.putLong(wr, Layout.SEND_WR_FLAGS, flags); // also clears the immediate value
             RawMemory.putLong(wr, Layout.SEND_WR_RDMA_ADDR, remoteAddress);
             RawMemory.putLong(wr, Layout.SEND_WR_RDMA_RKEY, rkey & 0xffffffffL);
             RawMemory.putLong(wr, Layout.SEND_WR_BYTES, region.address() + offset);
@@ -78,7 +78,7 @@ final class PlainSendQueue extends RdmaSendQueue {
             gate().leave();
             return result;
         } finally {
-            Reference.reachabilityFence(this); // the memory is this object's
+            Reference.reachabilityFence(this); // keeps the memory of this object allocated
         }
     }
 

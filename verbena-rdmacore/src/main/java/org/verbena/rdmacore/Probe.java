@@ -13,8 +13,8 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 
 /**
- * What only trying tells. libibverbs has a function in each slot, if only one that answers {@code EOPNOTSUPP}, and no
- * attribute for the longest inline data. Objects are made and destroyed again, once when a device is opened.
+ * Features that only a trial shows. libibverbs has a function in each slot, even if it only returns {@code EOPNOTSUPP},
+ * and no attribute for the longest inline data. Objects are created and destroyed again, once when a device is opened.
  */
 final class Probe {
     private static final String VERB = "try what a device can do";

@@ -19,7 +19,7 @@ import org.verbena.verbs.SegmentationCapabilities;
 import org.verbena.verbs.Values;
 import org.verbena.verbs.VerbsException;
 
-/** What a device says of itself. Thread-safe: whoever asks keeps the device from being closed meanwhile. */
+/** Queries of a device. Thread-safe: a query keeps the device from being closed meanwhile. */
 final class Queries {
     private static final int[] MTUS = {0, 256, 512, 1024, 2048, 4096};
 
@@ -43,7 +43,7 @@ final class Queries {
         }
     }
 
-    /** @param maxInline which libibverbs does not know */
+    /** @param maxInline which libibverbs does not report */
     DeviceAttributes device(int maxInline) throws VerbsException {
         String verb = "query " + device;
         try (Arena arena = Arena.ofConfined()) {
@@ -92,7 +92,10 @@ final class Queries {
                 .physicalPortCount(s.getByte(ATTR_PHYS_PORT_CNT));
     }
 
-    /** What {@code struct ibv_device_attr_ex} has beyond; a zero is what the device, or its library, does not know. */
+    /**
+     * The additional fields of {@code struct ibv_device_attr_ex}; a zero is a value that the device, or its library,
+     * does not know.
+     */
     private static void extended(Struct s, DeviceAttributes.Builder b) {
         if (s.getLong(EX_ODP_GENERAL) != 0) {
             b.odpCapabilities(OdpCapabilities.of((int) s.getLong(EX_ODP_GENERAL), s.getInt(
@@ -144,7 +147,7 @@ final class Queries {
         }
     }
 
-    /** An unsigned limit; what is too large for our type is as good as none. */
+    /** An unsigned limit; a value that exceeds our type is as good as none. */
     private static int limit(int v) {
         return v < 0 ? Integer.MAX_VALUE : v;
     }
@@ -153,7 +156,7 @@ final class Queries {
         return v < 0 ? Long.MAX_VALUE : v;
     }
 
-    /** By the slot that knows the size of the structure, or by the old symbol, which fills a part of it. */
+    /** By the slot that takes the size of the structure, or by the old symbol, which fills a part of it. */
     synchronized PortAttributes port(int port) throws VerbsException {
         String verb = "query port " + port + " of " + device;
         requireOpen(verb);
@@ -193,7 +196,7 @@ final class Queries {
         }
     }
 
-    /** Unspecified is what drivers for InfiniBand say that are older than the field. */
+    /** Unspecified is reported by drivers for InfiniBand that are older than the field. */
     private static String linkLayer(int v) {
         return switch (v) {
             case 0, 1 -> "InfiniBand";
@@ -207,7 +210,7 @@ final class Queries {
         return code > 0 && code < MTUS.length ? MTUS[code] : 0;
     }
 
-    /** The {@code enum ibv_mtu} of so many bytes; 0 if there is none. */
+    /** The {@code enum ibv_mtu} of a number of bytes; 0 if there is none. */
     static int mtuCode(int bytes) {
         for (int i = 1; i < MTUS.length; i++) {
             if (MTUS[i] == bytes) {
@@ -235,7 +238,7 @@ final class Queries {
         return Calls.failure(verb, errno == Errno.ENOENT || errno == 0 ? Errno.EINVAL : errno);
     }
 
-    /** With type and interface if the library has {@code ibv_query_gid_ex}; an entry that is not in use is zeros. */
+    /** With type and interface if the library has {@code ibv_query_gid_ex}; an unused entry is zeros. */
     synchronized GidEntry gidEntry(int port, int index) throws VerbsException {
         if (!verbs.library.has(IbvFunction.QUERY_GID_EX)) {
             return GidEntry.builder(gid(port, index), port, index).build();
@@ -275,7 +278,7 @@ final class Queries {
         requireOpen(verb);
         if ((mask & ~Values.RAW_CLOCK) != 0) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP, "mask 0x" + Integer.toHexString(mask)
-                    + " has bits that are not known here");
+                    + " has bits that are not supported here");
         }
         Values.Builder b = Values.builder();
         if (mask == 0) {
@@ -285,7 +288,7 @@ final class Queries {
             Struct s = new Struct(arena, Layout.VALUES_BYTES);
             s.putInt(0, mask);
             Calls.zero(verb, verbs.slot(verb, Slot.QUERY_RT_VALUES), verbs.address, s.address());
-            // what the driver does not know, it takes out of the mask; ticks are a timespec of no seconds
+            // the driver clears the bits of the mask that it does not support; ticks are a timespec of no seconds
             return ((s.getInt(0) & mask) == 0
                     ? b
                     : b.rawClock(s.getLong(Layout.VALUES_RAW_CLOCK) * 1_000_000_000 + s.getLong(

@@ -19,12 +19,12 @@ final class QueuePairBytes {
         return STATES.indexOf(state);
     }
 
-    /** The state of a number, {@code enum ibv_qp_state}; what is unknown is an error. */
+    /** The state of a number, {@code enum ibv_qp_state}; ERR if it is unknown. */
     static QueuePairState state(int number) {
         return number >= 0 && number < STATES.size() ? STATES.get(number) : QueuePairState.ERR;
     }
 
-    /** Writes all; the mask says which count. */
+    /** Writes all attributes; the mask selects the valid ones. */
     static void put(Struct s, QueuePairAttributes a) {
         QueuePairState state = a.state();
         QueuePairState current = a.currentState();
@@ -69,7 +69,7 @@ final class QueuePairBytes {
         }
     }
 
-    /** Reads what {@code mask} names. */
+    /** Reads the attributes in {@code mask}. */
     static QueuePairAttributes get(Struct s, int mask) {
         QueuePairAttributes.Builder b = QueuePairAttributes.to(state(s.getInt(Layout.QP_ATTR_STATE))).sqDraining(s
                 .getByte(Layout.QP_ATTR_SQ_DRAINING) != 0);

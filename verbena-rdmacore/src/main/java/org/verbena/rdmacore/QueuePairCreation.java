@@ -22,7 +22,7 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 
-/** Creates and opens queue pairs. A plain call does where nothing is asked for that needs the extended one. */
+/** Creates and opens queue pairs, by the plain verb unless a property needs the extended one. */
 final class QueuePairCreation {
     private static final int ATTR_PD = 1;
     private static final int ATTR_XRCD = 1 << 1;
@@ -78,7 +78,10 @@ final class QueuePairCreation {
         }
     }
 
-    /** A driver that cannot do what was asked for does not say which part; the operations are what types differ in. */
+    /**
+     * A driver that does not support a requested property does not report which one; the operations are what types
+     * differ in.
+     */
     private static long createExtended(String verb, NativeContext verbs, Struct s, QueuePairInitAttributes a)
             throws VerbsException {
         try {
@@ -87,7 +90,7 @@ final class QueuePairCreation {
             if (e.errno() == Errno.EOPNOTSUPP && a.has(QueuePairInitAttributes.SEND_OPS_FLAGS)) {
                 throw new VerbsException(verb, e.errno(), "the device or its driver has no queue pairs of type "
                         + QueuePairType.toString(a.type())
-                        + " with all of these, or cannot do what else was asked for: "
+                        + " with all of these, or does not support another requested property: "
                         + SendOperations.toString(a.sendOperations()));
             }
             throw e;
@@ -127,19 +130,20 @@ final class QueuePairCreation {
         }
         if (a.has(QueuePairInitAttributes.SEND_OPS_FLAGS)) {
             if (a.sendOperations() >>> Opcode.ATOMIC_WRITE + 1 != 0) {
-                throw new VerbsException(verb, Errno.EOPNOTSUPP, "sendOperations has bits that are not known here: 0x"
-                        + Integer.toHexString(a.sendOperations()));
+                throw new VerbsException(verb, Errno.EOPNOTSUPP,
+                        "sendOperations has bits that are not supported here: 0x"
+                                + Integer.toHexString(a.sendOperations()));
             }
             int lacking = a.sendOperations() & lacking(context);
             if (lacking != 0) { // the library may know them on a kernel that does not
                 throw new VerbsException(verb, Errno.EOPNOTSUPP, context.describe()
-                        + " or its kernel's driver does not carry out " + SendOperations.toString(lacking));
+                        + " or its kernel's driver does not support " + SendOperations.toString(lacking));
             }
             s.putLong(Layout.QP_INIT_SEND_OPS, a.sendOperations());
         }
     }
 
-    /** What the device made of it; what goes wrong here destroys it again. */
+    /** Makes the object of a new queue pair; destroys that again after an error. */
     private static QueuePair make(String verb, Handle h, RdmaProtectionDomain pd, QueuePairInitAttributes a, Struct cap)
             throws VerbsException {
         NativeContext verbs = h.verbs();
@@ -192,7 +196,7 @@ final class QueuePairCreation {
         }
     }
 
-    /** A target that another process, or this one, has created. */
+    /** Opens a target that another process, or this one, has created. */
     static QueuePair openTarget(RdmaXrcDomain domain, QueuePairOpenAttributes a) throws VerbsException {
         RdmaContext context = domain.rdmaContext();
         NativeContext verbs = context.verbs();

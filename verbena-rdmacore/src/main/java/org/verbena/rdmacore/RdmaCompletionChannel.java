@@ -18,11 +18,11 @@ import org.verbena.verbs.VerbsException;
 
 /** A completion channel, {@code struct ibv_comp_channel}. Events are acknowledged as they are taken. */
 final class RdmaCompletionChannel extends CompletionChannel {
-    /** A platform thread looks for interruption, and for the channel being closed, this often. */
+    /** A platform thread checks for interruption, and for the channel being closed, this often. */
     private static final int SLICE_MILLIS = 200;
 
     private final Handle handle;
-    /** A copy of the channel's, so that it can be waited for while the channel is closed. */
+    /** A duplicate of the channel's, so that threads can wait for it while the channel is closed. */
     private final Fd fd;
     private final Events.Watched watched;
 
@@ -32,7 +32,7 @@ final class RdmaCompletionChannel extends CompletionChannel {
         Fd copy = null;
         try {
             copy = Fd.duplicate(RawMemory.getInt(handle.address + Layout.CHANNEL_FD));
-            copy.setNonBlocking(true); // an event may be gone, with its queue, before it is read
+            copy.setNonBlocking(true); // an event may disappear, with its queue, before it is read
         } catch (LinuxException e) {
             if (copy != null) {
                 copy.close();

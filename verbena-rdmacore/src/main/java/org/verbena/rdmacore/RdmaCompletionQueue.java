@@ -17,7 +17,7 @@ import org.verbena.verbs.CompletionQueueModification;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 
-/** A completion queue: what {@code struct ibv_cq} and {@code struct ibv_cq_ex} share. */
+/** A completion queue: the common part of {@code struct ibv_cq} and {@code struct ibv_cq_ex}. */
 abstract class RdmaCompletionQueue extends CompletionQueue {
     final Handle handle;
     /** Closed when the queue is destroyed: for the thread that polls. */
@@ -37,7 +37,7 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
         cqe = RawMemory.getInt(handle.address + Layout.CQ_CQE);
     }
 
-    /** Creates a plain queue if that gives all that is asked for: such a one every library has. */
+    /** Creates a plain queue, which every library supports, if that provides all requested properties. */
     static CompletionQueue create(RdmaContext context, CompletionQueueAttributes a) throws VerbsException {
         String verb = "create CQ on " + context.describe();
         List<VerbsObject> used = new ArrayList<>(List.of(context));
@@ -72,7 +72,7 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
         }
     }
 
-    /** A driver that cannot do what was asked for does not say which part. */
+    /** A driver that does not support a requested property does not report which one. */
     private static long createExtended(String verb, NativeContext verbs, Struct s, CompletionQueueAttributes a)
             throws VerbsException {
         MemorySegment create = verbs.slot(verb, Slot.CREATE_CQ_EX);
@@ -81,12 +81,12 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
         } catch (VerbsException e) {
             throw e.errno() == Errno.EOPNOTSUPP
                     ? new VerbsException(verb, e.errno(), "the device or its driver has no completion queues with "
-                            + wanted(a) + ": leave out what it need not have")
+                            + wanted(a) + ": leave out those that are not needed")
                     : e;
         }
     }
 
-    /** What a plain queue does not have, by name. */
+    /** The names of the requested properties that a plain queue does not have. */
     private static String wanted(CompletionQueueAttributes a) {
         List<String> all = new ArrayList<>();
         int fields = a.fields() & ~CompletionQueueAttributes.STANDARD_FIELDS;

@@ -30,11 +30,11 @@ final class RdmaConnection extends QueuedConnection {
     /** On the context's thread. */
     private void happened(CmEvent event) {
         switch (event.type()) {
-            case CmEvent.DISCONNECTED -> end(ConnectionEvent.DISCONNECTED, "the peer has disconnected or is gone",
+            case CmEvent.DISCONNECTED -> end(ConnectionEvent.DISCONNECTED, "the peer has disconnected or died",
                     this::disconnectBoth);
-            case CmEvent.DEVICE_REMOVAL -> end(ConnectionEvent.DEVICE_REMOVAL, "the device is gone",
+            case CmEvent.DEVICE_REMOVAL -> end(ConnectionEvent.DEVICE_REMOVAL, "the device was removed",
                     this::disconnectBoth);
-            default -> { // it changes nothing
+            default -> { // it has no effect
             }
         }
     }
@@ -44,7 +44,7 @@ final class RdmaConnection extends QueuedConnection {
         return peer;
     }
 
-    /** When the peer was first, this is the answer, which ends its waiting. */
+    /** If the peer disconnected first, this is the reply that it waits for. */
     @Override
     protected void disconnectBoth() {
         qp.toError();

@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.QueuedListener;
 
-/** Requests for one address, oldest first. */
+/** Connection requests for one address, oldest first. */
 final class RdmaConnectionListener extends QueuedListener<RdmaConnectionRequest> {
     private final RdmaConnectionManager manager;
     private final CmIdentifier id;

@@ -21,18 +21,18 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Connects queue pairs of this context by librdmacm. The library opens the device a second time for itself and never sees
- * a queue pair of ours: it says what they have to be modified with ({@code rdma_init_qp_attr}), and is told when that is
- * done ({@code rdma_establish}).
+ * Connects queue pairs of this context by librdmacm. The library opens the device a second time for itself and never
+ * sees a queue pair of ours: it returns the attributes to modify them with ({@code rdma_init_qp_attr}), and is notified
+ * when that is done ({@code rdma_establish}).
  */
 final class RdmaConnectionManager extends ConnectionManager {
     private static final int BACKLOG = 1024;
-    /** Code 12, 0.64 ms; the kernel says 0, which is 655 ms. */
+    /** Code 12, 0.64 ms; the kernel's default is 0, which is 655 ms. */
     private static final int RNR_TIMER = 12;
 
-    /** Entries of a table that has a thousand, most of them empty. */
+    /** Entries to check of a table that has a thousand, most of them unused. */
     private static final int LOOKED_AT = 16;
-    /** What an IPv4 address begins with as a GID, behind 8 bytes of 0. */
+    /** The prefix of an IPv4 address as a GID, after 8 bytes of 0. */
     private static final long IPV4 = 0xffff;
 
     private final RdmaContext context;
@@ -57,7 +57,7 @@ final class RdmaConnectionManager extends ConnectionManager {
         if (ip == null) {
             throw new VerbsException(verb, Errno.EADDRNOTAVAIL, "the host name is not known");
         }
-        if (ip.isLoopbackAddress() && !reachable(ip).equals(ip)) { // librdmacm takes it, and nobody reaches it
+        if (ip.isLoopbackAddress() && !reachable(ip).equals(ip)) { // librdmacm accepts it, but no peer can reach it
             throw new VerbsException(verb, Errno.EADDRNOTAVAIL, ip.getHostAddress() + " is not an address of "
                     + context.describe());
         }
@@ -82,7 +82,10 @@ final class RdmaConnectionManager extends ConnectionManager {
         }
     }
 
-    /** An address by which who listens on all is reached: of RoCE that is in the table of GIDs. Else the one it is. */
+    /**
+     * An address at which a listener on the wildcard address is reachable: with RoCE, one that is in the GID table.
+     * Else the wildcard address.
+     */
     private InetAddress reachable(InetAddress any) throws VerbsException {
         int gids = Math.min(context.queryPort(1).gidTableLength(), LOOKED_AT);
         for (int i = 0; i < gids; i++) {
@@ -100,8 +103,8 @@ final class RdmaConnectionManager extends ConnectionManager {
     }
 
     /**
-     * Whether a port may be listened on there. The kernel says that such an address is not available where the port is
-     * taken, if either of the two listens on all addresses.
+     * Whether an address is local, so that its port must be in use. The kernel reports that an address is not available
+     * also where the port is in use, if either of the two listeners is on the wildcard address.
      */
     private boolean isOwn(InetSocketAddress local) throws VerbsException {
         if (local.getPort() == 0) {
@@ -128,7 +131,7 @@ final class RdmaConnectionManager extends ConnectionManager {
         switch (errno == Errno.EADDRNOTAVAIL && isOwn(local) ? Errno.EADDRINUSE : errno) {
             case 0 -> {
             }
-            case Errno.EADDRINUSE -> throw new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port "
+            case Errno.EADDRINUSE -> throw new VerbsException(verb, Errno.EADDRINUSE, "another listener has port "
                     + local
                             .getPort());
             case Errno.EADDRNOTAVAIL, Errno.ENODEV -> throw new VerbsException(verb, Errno.EADDRNOTAVAIL, local
@@ -193,13 +196,13 @@ final class RdmaConnectionManager extends ConnectionManager {
     private void requireHere(String verb, CmIdentifier id) throws VerbsException {
         String device = id.device(verb);
         if (!device.equals(context.describe())) {
-            throw new VerbsException(verb, Errno.EHOSTUNREACH, "the way there leads through " + (device.isEmpty()
+            throw new VerbsException(verb, Errno.EHOSTUNREACH, "the route leads through " + (device.isEmpty()
                     ? "no RDMA device"
                     : device) + ", not through " + context.describe());
         }
     }
 
-    /** Refuses a queue pair that cannot be connected, or not in this way. */
+    /** Rejects a queue pair that cannot be connected, or not in this way. */
     RdmaQueuePair usable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
         DeviceAttributes limits = context.queryDevice();
         tooMany(verb, "responder resources", p, ConnectionParameters.RESPONDER_RESOURCES, p.responderResources(), limits
@@ -237,7 +240,10 @@ final class RdmaConnectionManager extends ConnectionManager {
                         .hasSharedReceives(), qp.number());
     }
 
-    /** Moves a queue pair to RTS towards the peer's; answers the reads and atomics that may be outstanding, theirs and ours. */
+    /**
+     * Connects a queue pair and moves it to RTS; returns the limits of outstanding reads and atomics, the peer's and
+     * ours.
+     */
     private int[] move(String verb, CmIdentifier id, RdmaQueuePair qp, ConnectionParameters p) throws VerbsException {
         ConnectionValues own = values(qp, p);
         int[] reads = new int[2];
@@ -286,7 +292,7 @@ final class RdmaConnectionManager extends ConnectionManager {
         }
     }
 
-    /** Whether a request came by this device. */
+    /** Whether a request arrived on this device. */
     boolean isHere(CmIdentifier id) {
         try {
             return id.device("accept on " + context.describe()).equals(context.describe());

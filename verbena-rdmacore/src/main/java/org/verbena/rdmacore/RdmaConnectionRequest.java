@@ -13,7 +13,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
-/** A request that waits for its answer. */
+/** A connection request that waits for its reply. */
 final class RdmaConnectionRequest extends ConnectionRequest {
     private final RdmaConnectionManager manager;
     private final CmIdentifier id;

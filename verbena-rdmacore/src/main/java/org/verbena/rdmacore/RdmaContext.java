@@ -48,7 +48,7 @@ import org.verbena.verbs.spi.QueuePairValues;
 
 /** An open device. */
 final class RdmaContext extends Context {
-    /** What is known of completions here; a bit of a later {@code verbena-verbs} is refused. */
+    /** The completion fields that are known here; a bit of a later {@code verbena-verbs} is rejected. */
     private static final int KNOWN_FIELDS = 0xfff;
     /** Packets and bytes of flows. */
     private static final long FLOW_CELLS = 3;
@@ -65,9 +65,13 @@ final class RdmaContext extends Context {
     private final int completionVectors;
     /** By the address of the native object: for events. */
     private final Map<Long, VerbsObject> objects = new ConcurrentHashMap<>();
-    /** Of all queues that post: who frees what a request may name waits until nobody posts. */
+    /**
+     * The guards of all queues that post: a thread that frees what a request may refer to waits until no thread posts.
+     */
     private final Set<Gate> posters = ConcurrentHashMap.newKeySet();
-    /** Registered memory must not be freed while the device may write to it, whatever becomes of the region's object. */
+    /**
+     * Registered memory must not be freed while the device may write to it, whatever happens to the region's object.
+     */
     private final Map<Long, MemorySegment> registered = new ConcurrentHashMap<>();
 
     private @Nullable RdmaConnectionManager manager;
@@ -84,7 +88,7 @@ final class RdmaContext extends Context {
         events = new Events(this, verbs);
     }
 
-    /** Makes the context of a device that was opened, or closes it again. */
+    /** Makes the context of a device that was opened; closes it again after an error. */
     static RdmaContext open(RdmaDevice device, NativeContext verbs) throws VerbsException {
         String verb = "open " + device.name();
         try {
@@ -114,7 +118,7 @@ final class RdmaContext extends Context {
         return events;
     }
 
-    /** A new object of the device: it is closed with the context, and found by events. */
+    /** Adds a new object of the device: it is closed with the context, and found by events. */
     <T extends VerbsObject> T made(long address, T object) {
         objects.put(address, object);
         if (!(object instanceof Counters)) { // createCounters does it
@@ -123,12 +127,14 @@ final class RdmaContext extends Context {
         return object;
     }
 
-    /** Has to be called before the native object is destroyed: another one may get its address then. */
+    /**
+     * Removes an object; has to be called before the native object is destroyed: a new one may get its address then.
+     */
     void gone(long address) {
         objects.remove(address);
     }
 
-    /** An object that {@link #gone} was said of, but that is still there. */
+    /** Adds an object again that was removed by {@link #gone} and not destroyed. */
     void still(long address, VerbsObject object) {
         objects.put(address, object);
     }
@@ -146,12 +152,12 @@ final class RdmaContext extends Context {
         posters.remove(gate);
     }
 
-    /** When this returns, no thread is in a post that began before. Posts that begin later see that objects are closed. */
+    /** When this returns, no thread is in a post that began before. Later posts see that objects are closed. */
     void awaitPosts(String verb) throws VerbsException {
         Membarrier.ownProcess();
         for (Gate g : posters) {
             if (!g.isEmptySoon()) {
-                throw new VerbsException(verb, Errno.EBUSY, "a thread does not come back from a post");
+                throw new VerbsException(verb, Errno.EBUSY, "a thread does not return from a post");
             }
         }
     }
@@ -206,7 +212,7 @@ final class RdmaContext extends Context {
         }
     }
 
-    /** Refuses what a driver may overlook, or what its structures have no room for. */
+    /** Rejects attributes that a driver may overlook, or that its structures have no space for. */
     void check(String verb, String queuePair, QueuePairAttributes a) throws VerbsException {
         QueuePairValues.check(queuePair, describe(), a, new QueuePairValues.Limits(attributes.physicalPortCount(),
                 Math.max(1, attributes.maxPkeys()), attributes.maxQpInitRdAtom(), attributes.maxQpRdAtom()));
@@ -220,7 +226,10 @@ final class RdmaContext extends Context {
         }
     }
 
-    /** Refuses a path from a port or a GID that there is not, and one to nowhere, for which the driver would look. */
+    /**
+     * Rejects a path from a port or a GID that does not exist, and one without a destination, which the driver would
+     * try to resolve.
+     */
     void checkPath(String verb, AddressVector path) throws VerbsException {
         int ports = attributes.physicalPortCount();
         if (path.port() < 1 || path.port() > ports) {
@@ -233,7 +242,7 @@ final class RdmaContext extends Context {
                     + ", the table has " + gids + " entries");
         }
         if (path.destination().equals(PathBytes.NONE) && path.destinationLid() == 0) {
-            throw new VerbsException(verb, Errno.EINVAL, "AV leads nowhere: it has no GID and no LID of a destination");
+            throw new VerbsException(verb, Errno.EINVAL, "AV has no destination: neither GID nor LID");
         }
     }
 
@@ -257,7 +266,7 @@ final class RdmaContext extends Context {
         return completionVectors;
     }
 
-    // ---- what is made from it
+    // ---- objects
 
     @Override
     public ProtectionDomain allocateProtectionDomain() throws VerbsException {
@@ -370,7 +379,7 @@ final class RdmaContext extends Context {
         checkOpen(verb);
     }
 
-    /** Whether librdmacm is there, and can be used. */
+    /** Whether librdmacm is installed, and can be used. */
     private boolean hasConnectionManager() {
         try {
             connectionManager();
@@ -380,7 +389,7 @@ final class RdmaContext extends Context {
         }
     }
 
-    /** By librdmacm, which is loaded when it is asked for first. */
+    /** Uses librdmacm, which is loaded on the first call. */
     @Override
     public ConnectionManager connectionManager() throws VerbsException {
         String verb = "connection manager of " + describe();

@@ -16,8 +16,8 @@ import org.verbena.verbs.FlowSpec;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Counters of flows, {@code struct ibv_counters}. What is described is told to the device at once; a flow that was created
- * with them is counted by the device from then on, until it is closed.
+ * Counters of flows, {@code struct ibv_counters}. Descriptions are passed to the device at once; the device counts a
+ * flow that was created with them from then on, until it is closed.
  */
 final class RdmaCounters extends Counters {
     private final Handle handle;

@@ -7,7 +7,7 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.NodeType;
 import org.verbena.verbs.VerbsException;
 
-/** A device as it was listed; it is looked for again when it is opened. */
+/** A device as it was listed; it is searched again when it is opened. */
 final class RdmaDevice extends Device {
     private static final int TRANSPORT_IB = 0;
     private static final int TRANSPORT_IWARP = 1;
@@ -34,7 +34,7 @@ final class RdmaDevice extends Device {
         return RdmaProvider.NAME;
     }
 
-    /** Which of the first two it is, the link layer of each port says. */
+    /** The link layer of each port shows which of the first two it is. */
     @Override
     public String transport() {
         return switch (transport) {

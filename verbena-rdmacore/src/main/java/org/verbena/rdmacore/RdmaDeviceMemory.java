@@ -50,12 +50,12 @@ final class RdmaDeviceMemory extends DeviceMemory {
         copy("copy from " + describe(), copyFrom, offset, target, false);
     }
 
-    /** Through memory of our own, which nobody frees meanwhile and which may be touched by any thread. */
+    /** Copies through memory of our own, which is not freed meanwhile and is accessible from any thread. */
     private void copy(String verb, MemorySegment function, long offset, MemorySegment segment, boolean in)
             throws VerbsException {
         checkOpen(verb);
         if (function.address() == 0) {
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, "the device's driver cannot do this");
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "the device's driver does not support this");
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment own = arena.allocate(Math.max(1, segment.byteSize()), Long.BYTES);
@@ -71,7 +71,7 @@ final class RdmaDeviceMemory extends DeviceMemory {
                 RawMemory.throwFault();
             }
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
-            throw new VerbsException(verb, Errno.EINVAL, "the segment cannot be touched: " + e.getMessage());
+            throw new VerbsException(verb, Errno.EINVAL, "the segment cannot be accessed: " + e.getMessage());
         }
     }
 

@@ -20,12 +20,12 @@ import org.verbena.verbs.VerbsObject;
 
 /** A memory region, {@code struct ibv_mr}. */
 final class RdmaMemoryRegion extends MemoryRegion {
-    /** Answers of {@code ibv_rereg_mr}: the region is as it was. */
+    /** Results of {@code ibv_rereg_mr}: the region is unchanged. */
     private static final int REREG_ERR_INPUT = -1;
     private static final int REREG_ERR_DONT_FORK_NEW = -2;
 
     private final Handle handle;
-    /** Memory that goes with the region; null if it is the application's. */
+    /** Memory that is freed with the region; null if it is the application's. */
     private @Nullable Mapping own;
     private volatile int lkey;
     private volatile int rkey;
@@ -48,7 +48,7 @@ final class RdmaMemoryRegion extends MemoryRegion {
                 h, segment, access, address, length, others));
     }
 
-    /** The memory goes when the region does; nobody knows the region yet. */
+    /** Frees the memory with the region, which no other thread knows yet. */
     void owns(Mapping memory) {
         own = memory;
     }
@@ -77,7 +77,7 @@ final class RdmaMemoryRegion extends MemoryRegion {
             throws VerbsException {
         String verb = "reregister " + describe();
         checkOpen(verb);
-        if (!handle.context.supports(Feature.REREGISTER)) { // what it says is that the region is lost
+        if (!handle.context.supports(Feature.REREGISTER)) { // its result would mean that the region is lost
             throw new VerbsException(verb, Errno.EOPNOTSUPP, "the driver of " + handle.context.describe()
                     + " does not reregister");
         }
@@ -109,7 +109,7 @@ final class RdmaMemoryRegion extends MemoryRegion {
         return "MR 0x" + Integer.toHexString(lkey) + " of " + handle.context.describe();
     }
 
-    /** What the driver calls invalid in a region that it knows is that a window is bound to it: rxe does. */
+    /** The driver's EINVAL for a region that it knows means that a window is bound to it: rxe does that. */
     private static VerbsException bound(String verb, VerbsException e) {
         VerbsException busy = new VerbsException(verb, Errno.EBUSY,
                 "the driver says EINVAL, as it does while a memory window is bound to it: unbind, invalidate or close the window first");
@@ -120,7 +120,7 @@ final class RdmaMemoryRegion extends MemoryRegion {
     @Override
     protected synchronized void implClose() throws VerbsException {
         String verb = "close " + describe();
-        handle.context.awaitPosts(verb); // the binding of a window may name it
+        handle.context.awaitPosts(verb); // the binding of a window may refer to it
         try {
             handle.destroy(this);
         } catch (VerbsException e) {
@@ -130,9 +130,9 @@ final class RdmaMemoryRegion extends MemoryRegion {
         Mapping m = own;
         if (m != null) {
             try {
-                m.discard(); // its pages, not its address: a segment of it may be read
+                m.discard(); // frees the pages, not the address range: a segment of it may be read
             } catch (LinuxException e) {
-                // too many mappings: they go when nobody has the segment any more
+                // too many mappings: they are unmapped when no segment refers to them any more
             }
         }
     }

@@ -41,9 +41,9 @@ final class RdmaMemoryWindow extends MemoryWindow {
     }
 
     /**
-     * The application has given a window of type 2 another key. A driver may name the window by the key in {@code ibv_mw} when it
-     * is bound next, as rxe's does, and leaves it to the application to write it there. To be called before the window can be
-     * destroyed.
+     * The application has given a window of type 2 another key. A driver may name the window by the key in
+     * {@code ibv_mw} when it is bound next, as rxe's does, and leaves it to the application to write it there. To be
+     * called before the window can be destroyed.
      */
     void boundAs(int key) {
         RawMemory.putInt(handle.address + Layout.MW_RKEY, key);

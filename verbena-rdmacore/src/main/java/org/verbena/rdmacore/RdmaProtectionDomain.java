@@ -32,7 +32,7 @@ import org.verbena.verbs.spi.MemoryLimit;
 
 /** A protection domain, {@code struct ibv_pd}, or a parent domain. */
 final class RdmaProtectionDomain extends ProtectionDomain {
-    /** All that {@code enum ibv_access_flags} has outside the optional range, but for those of flushes. */
+    /** All bits of {@code enum ibv_access_flags} outside the optional range, except those of flushes. */
     private static final int KNOWN_ACCESS = 0xff;
 
     private final Handle handle;
@@ -64,11 +64,11 @@ final class RdmaProtectionDomain extends ProtectionDomain {
         return context.supports(Feature.ON_DEMAND) ? KNOWN_ACCESS : KNOWN_ACCESS & ~AccessFlags.ON_DEMAND;
     }
 
-    /** Memory of the process's own, which the region keeps until it is closed. */
+    /** Memory of the process, which the region owns until it is closed. */
     @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
         String verb = "allocate " + bytes + " bytes on " + describe();
-        MemoryLimit.require(verb, bytes); // registering takes all of its pages
+        MemoryLimit.require(verb, bytes); // registration pins all of its pages
         try {
             Mapping memory = Mapping.anonymous(bytes);
             RdmaMemoryRegion region = of(memory.segment(), access);
@@ -92,7 +92,10 @@ final class RdmaProtectionDomain extends ProtectionDomain {
                         .byteSize());
     }
 
-    /** As the macros {@code ibv_reg_mr} and {@code ibv_reg_mr_iova}: a library that knows no hints does not get them. */
+    /**
+     * As the macros {@code ibv_reg_mr} and {@code ibv_reg_mr_iova}: optional flags are not passed to a library that
+     * does not know them.
+     */
     private long register(String verb, long address, long length, long iova, int access) throws VerbsException {
         Ibverbs library = context.verbs().library;
         int known = access;

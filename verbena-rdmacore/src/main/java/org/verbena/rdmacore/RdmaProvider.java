@@ -19,7 +19,7 @@ import org.verbena.verbs.spi.VerbsProvider;
 public final class RdmaProvider implements VerbsProvider {
     static final String NAME = "rdmacore";
 
-    /** Where the kernel has a {@code uverbs0} for each device. */
+    /** The directory with a {@code uverbs0} for each device of the kernel. */
     private final Path kernel;
 
     /** For the service loader. */
@@ -77,7 +77,7 @@ public final class RdmaProvider implements VerbsProvider {
                 all.forEach(p -> names.add(p.getFileName().toString()));
                 Collections.sort(names);
             } catch (IOException e) {
-                names.add(kernel.toString()); // something is there
+                names.add(kernel.toString()); // there is at least one
             }
         }
         return names;

@@ -33,13 +33,13 @@ import org.verbena.verbs.spi.QueuePairValues;
 
 /** A queue pair, {@code struct ibv_qp}, of any type. */
 final class RdmaQueuePair extends QueuePair {
-    /** All of {@code enum ibv_qp_attr_mask} but the one below; copied, so that a later one is refused. */
+    /** All bits of {@code enum ibv_qp_attr_mask} except the one below; copied, so that a later one is rejected. */
     private static final int KNOWN_ATTRIBUTES = 0x1fffff | QueuePairAttributes.RATE_LIMIT;
-    /** What old libraries do not know, and no query answers. */
+    /** Attributes that old libraries do not know, and no query returns. */
     private static final int NOT_QUERIED = QueuePairAttributes.RATE_LIMIT | QueuePairAttributes.CUR_STATE;
-    /** {@code IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS}: old libraries answer 0 to it. */
+    /** {@code IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS}: old libraries return 0 for it. */
     private static final int RETURN_CAPS = 1;
-    /** The opcodes of {@code enum ibv_wr_opcode} that our numbering has elsewhere. */
+    /** The opcodes of {@code enum ibv_wr_opcode} whose numbers differ from ours. */
     private static final int WR_FLUSH = 14;
     private static final int WR_ATOMIC_WRITE = 15;
 
@@ -50,9 +50,9 @@ final class RdmaQueuePair extends QueuePair {
     private final RdmaSendQueue sends;
     private final RdmaReceiveQueue receives;
     private final boolean ownReceives;
-    /** Held by verbs of the control path: nobody destroys the queue pair meanwhile. */
+    /** Held by verbs of the control path: no thread destroys the queue pair meanwhile. */
     private final Object control = new Object();
-    /** Guarded by control. The kernel destroys no queue pair that is attached. */
+    /** Guarded by control. The kernel does not destroy a queue pair that is attached. */
     private final Set<Attachment> attachments = new LinkedHashSet<>();
     private volatile QueuePairState lastState = QueuePairState.RESET;
     private int set;
@@ -98,14 +98,14 @@ final class RdmaQueuePair extends QueuePair {
         return number;
     }
 
-    /** Asks the device, for a queue pair goes to error by itself. */
+    /** Queries the device, since a queue pair moves to ERR by itself. */
     @Override
     public QueuePairState state() {
         try {
             QueuePairState now = query(QueuePairAttributes.STATE).state();
             lastState = now == null ? lastState : now;
         } catch (VerbsException e) {
-            // closed, or the driver does not say: what it was last
+            // closed, or the driver fails the query: the last known state
         }
         return lastState;
     }
@@ -154,7 +154,7 @@ final class RdmaQueuePair extends QueuePair {
             checkOpen(verb);
             QueuePairState to = a.state();
             if (to != null && !to.acceptsSends()) {
-                refuseAll(to); // before the driver resets what a post would touch
+                refuseAll(to); // before the driver resets what a post would access
             }
             try (Arena arena = Arena.ofConfined()) {
                 Struct s = new Struct(arena, Layout.QP_ATTR_BYTES);
@@ -178,7 +178,7 @@ final class RdmaQueuePair extends QueuePair {
         }
     }
 
-    /** Lets nobody post; who was about to has done it when this returns. */
+    /** Rejects posts from now on; posts that had begun are done when this returns. */
     private void refuseAll(QueuePairState to) {
         sends.accept(false);
         if (ownReceives && to == QueuePairState.RESET) {
@@ -193,7 +193,7 @@ final class RdmaQueuePair extends QueuePair {
         return !ownReceives;
     }
 
-    /** Its connection has ended: what is posted is flushed. */
+    /** Its connection has ended: posted requests are flushed. */
     void toError() {
         try {
             modify(QueuePairAttributes.to(QueuePairState.ERR).build());
@@ -341,7 +341,7 @@ final class RdmaQueuePair extends QueuePair {
             try {
                 detach(verb, a);
             } catch (VerbsException e) {
-                stuck.add(e); // it matters if the queue pair stays for it
+                stuck.add(e); // it matters if the queue pair cannot be destroyed because of it
             }
         }
         try {

@@ -11,12 +11,11 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.ReceiveQueue;
 
 /**
- * Where receives are posted: {@code ibv_post_recv}, {@code ibv_post_srq_recv} or {@code ibv_post_wq_recv}. The work requests
- * of a batch are made in memory that is used again and again, linked already; it grows if a batch is longer than any
- * before.
+ * Posts receives: {@code ibv_post_recv}, {@code ibv_post_srq_recv} or {@code ibv_post_wq_recv}. The work requests of a
+ * batch are written to memory that is reused, and linked already; it grows if a batch is longer than any before.
  *
  * <pre>
- * ibv_recv_wr (32 bytes), then maxSge times ibv_sge; the next one behind
+ * ibv_recv_wr (32 bytes), then maxSge times ibv_sge; the next one follows
  * </pre>
  */
 final class RdmaReceiveQueue extends ReceiveQueue {
@@ -29,13 +28,13 @@ final class RdmaReceiveQueue extends ReceiveQueue {
     private final int maxSge;
     private final long stride;
     private volatile int depth;
-    /** Set while receives would be lost: the queue pair is in RESET, or has no receives of its own. */
+    /** Set while receives would be lost: the queue pair is in RESET, or has no receive queue of its own. */
     private volatile boolean refuses;
 
     private MemorySegment memory;
     private long base;
     private int slots;
-    /** {@code bad_wr}, which nobody looks at: a batch of one is refused as a whole. */
+    /** {@code bad_wr}, which is not read: a batch of one is rejected as a whole. */
     private long bad;
     private int staged;
     private int elements;
@@ -52,7 +51,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
         memory = allocate(Math.clamp(depth, 1, FIRST_SLOTS));
     }
 
-    /** The queue of a queue pair that has no receives of its own: it refuses to post. */
+    /** The receive queue of a queue pair that has none of its own: it rejects every post. */
     static RdmaReceiveQueue none() {
         RdmaReceiveQueue q = new RdmaReceiveQueue(MemorySegment.NULL, 0, 1, 0);
         q.refuses = true;
@@ -85,7 +84,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
         refuses = all;
     }
 
-    /** The queue has become longer or shorter. */
+    /** The capacity of the queue has changed. */
     void deepen(int newDepth) {
         depth = newDepth;
     }
@@ -113,7 +112,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
         return this;
     }
 
-    /** Makes room for a longer batch; false if it is longer than the queue. */
+    /** Makes space for a longer batch; false if it is longer than the queue. */
     private boolean grow() {
         if (slots >= depth) {
             return false;
@@ -123,7 +122,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
         memory = allocate(Math.min(depth, 2 * before));
         for (int i = 0; i < before; i++) {
             long at = i * stride;
-            MemorySegment.copy(old, at, memory, at, Long.BYTES); // wr_id; the links are there
+            MemorySegment.copy(old, at, memory, at, Long.BYTES); // wr_id; the links are set
             MemorySegment.copy(old, at + Layout.RECV_WR_NUM_SGE, memory, at + Layout.RECV_WR_NUM_SGE, stride
                     - Layout.RECV_WR_NUM_SGE);
         }
@@ -170,7 +169,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
             RawMemory.putLong(next, next - Layout.RECV_WR_NEXT + stride);
             return Math.abs(result);
         } finally {
-            Reference.reachabilityFence(this); // the memory is this object's
+            Reference.reachabilityFence(this); // keeps the memory of this object allocated
         }
     }
 }

@@ -22,25 +22,27 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsObject;
 
 /**
- * The send side: makes the work requests of a batch in its {@link SendSlots} and hands them to the driver when the batch is
- * complete; how, the subclasses know. After an error the rest of the batch is written to the first slot, and not posted.
+ * The send side: writes the work requests of a batch to its {@link SendSlots} and passes them to the driver when the
+ * batch is complete; the subclasses implement that. After an error the rest of the batch is written to the first slot,
+ * and not posted.
  */
 abstract class RdmaSendQueue extends SendQueue {
     /**
-     * Copied into this class, so that a flag of a later {@code verbena-verbs} is refused. Without {@code INLINE}, which
-     * {@link #inline} sets: the driver would read the buffers of {@link #sge} by the CPU, and nothing checks those.
+     * Copied into this class, so that a flag of a later {@code verbena-verbs} is rejected. Without {@code INLINE},
+     * which {@link #inline} sets: the driver would read the buffers of {@link #sge} by the CPU, and nothing checks
+     * those.
      */
     private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED;
     private static final int WINDOW_RIGHTS = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
             | AccessFlags.REMOTE_ATOMIC | AccessFlags.ZERO_BASED;
-    /** Of a flush; in a place that the structure has for other operations. */
+    /** Length of a flush; at an offset that the structure uses for other operations. */
     static final int WR_FLUSH_LENGTH = 56;
     static final int WR_FLUSH_TYPE = 64;
     static final int WR_FLUSH_LEVEL = 68;
     private static final int NUMBER_MASK = 0xffffff;
     private static final long MAX_LENGTH = 0xffffffffL;
 
-    /** What a queue pair was created with, and what its device computes; without a domain there is nothing to send. */
+    /** The capacity of a queue pair, and the limits of its device; without a domain there is nothing to send. */
     record Sizes(@Nullable ProtectionDomain domain, int depth, int maxSge, int maxInline, int maxHeader,
             boolean checksums, boolean segments) {}
 
@@ -53,12 +55,12 @@ abstract class RdmaSendQueue extends SendQueue {
     private final int maxSge;
     private final int knownFlags;
     final SendSlots slots;
-    /** The state's requests are accepted. */
+    /** Whether requests are accepted in the current state. */
     private volatile boolean accepts;
 
     private @Nullable VerbsObject[] named;
     private @Nullable VerbsObject[] regions;
-    /** Whether the batch names an object that could be closed meanwhile. */
+    /** Whether the batch refers to an object that could be closed meanwhile. */
     private boolean names;
     private int staged;
     private long current;
@@ -91,7 +93,9 @@ abstract class RdmaSendQueue extends SendQueue {
         accepts = sends;
     }
 
-    /** Whether a request of one buffer is one that {@link #complete} would post as it is; a batch that is open ends. */
+    /**
+     * Whether a request of one buffer is one that {@link #complete} would post unchanged; ends a batch that is open.
+     */
     final boolean isPlain(int operation, int flags, long length) {
         open = false;
         return (operations & 1 << operation) != 0 && (flags & ~knownFlags) == 0 && !addressed && maxSge > 0
@@ -99,7 +103,7 @@ abstract class RdmaSendQueue extends SendQueue {
                 && length <= MAX_LENGTH;
     }
 
-    /** Whether requests are accepted in the queue pair's state; to be asked inside the gate. */
+    /** Whether requests are accepted in the queue pair's state; to be called inside the gate. */
     final boolean accepts() {
         return accepts;
     }
@@ -195,7 +199,7 @@ abstract class RdmaSendQueue extends SendQueue {
         return this;
     }
 
-    /** Whether an object may be named here; one of another device would be one of another driver. */
+    /** Whether an object may be used here; one of another device would belong to another driver. */
     private boolean isOfDomain(ProtectionDomain pd) {
         ProtectionDomain own = sizes.domain;
         return own != null && pd.underlying() == own.underlying();
@@ -208,7 +212,10 @@ abstract class RdmaSendQueue extends SendQueue {
         RawMemory.putInt(info + Layout.BIND_INFO_ACCESS, access);
     }
 
-    /** Notes what the request names: whoever closes that waits until the batch is posted, or posting finds it closed. */
+    /**
+     * Records that the request refers to an object: a thread that closes the object waits until the batch is posted, or
+     * the post finds it closed.
+     */
     private void name(VerbsObject object, @Nullable VerbsObject region) {
         named[staged - 1] = object;
         regions[staged - 1] = region;
@@ -253,7 +260,7 @@ abstract class RdmaSendQueue extends SendQueue {
         return this;
     }
 
-    /** Begins a request; answers its address, or that of the first slot if the batch has failed. */
+    /** Begins a request; returns its address, or that of the first slot if the batch has failed. */
     private long stage(int operation, long wrId, int flags, int immediateOrKey) {
         int k = staged;
         if (error != 0 || !isAllowed(operation, flags) || k == slots.count && !grow()) {
@@ -286,7 +293,7 @@ abstract class RdmaSendQueue extends SendQueue {
         return false;
     }
 
-    /** 0, or what flags answer that are not taken; {@code INLINE} is for {@link #inline} to set. */
+    /** 0, or the errno for flags that are not accepted; {@code INLINE} is set by {@link #inline} only. */
     private int unknown(int flags) {
         return (flags & SendFlags.INLINE) != 0 ? Errno.EINVAL : SendFlags.check(flags, knownFlags);
     }
@@ -295,7 +302,7 @@ abstract class RdmaSendQueue extends SendQueue {
         error = error == 0 ? errno : error;
     }
 
-    /** Makes room for a longer batch; false if it is longer than the queue. */
+    /** Makes space for a longer batch; false if it is longer than the queue. */
     private boolean grow() {
         if (!slots.grow()) {
             fail(Errno.ENOMEM);
@@ -372,17 +379,17 @@ abstract class RdmaSendQueue extends SendQueue {
         return this;
     }
 
-    /** Copies to the slot's data; false if the segment cannot be touched there. The range has been checked. */
+    /** Copies to the slot's data; false if the segment cannot be accessed there. The range was checked. */
     private boolean copy(MemorySegment data, long offset, long length) {
         try {
             RawMemory.copyOut(data, offset, current + slots.dataOffset, length);
             return true;
-        } catch (IllegalStateException | WrongThreadException | InternalError e) { // closed, foreign, or cut off
+        } catch (IllegalStateException | WrongThreadException | InternalError e) { // closed, foreign, or truncated
             return false;
         }
     }
 
-    /** Where the data of a request lie: inline data, header, or the value of an atomic write. */
+    /** The address of the data of a request: inline data, header, or the value of an atomic write. */
     final long data(long wr) {
         return wr + slots.dataOffset;
     }
@@ -408,7 +415,7 @@ abstract class RdmaSendQueue extends SendQueue {
             gate.leave();
             return result;
         } finally {
-            Reference.reachabilityFence(this); // the memory is this object's
+            Reference.reachabilityFence(this); // keeps the memory of this object allocated
         }
     }
 
@@ -423,7 +430,7 @@ abstract class RdmaSendQueue extends SendQueue {
         return true;
     }
 
-    /** Windows that were bound have got their keys; nobody closes them yet. */
+    /** Windows that were bound have their new keys; none of them is closed yet. */
     private void forget(int n, int result) {
         for (int i = 0; i < n; i++) {
             if (result == 0 && named[i] instanceof RdmaMemoryWindow w) {
@@ -434,7 +441,7 @@ abstract class RdmaSendQueue extends SendQueue {
         }
     }
 
-    /** Hands the first {@code n} requests to the driver; answers 0 or an errno. */
+    /** Passes the first {@code n} requests to the driver; returns 0 or an errno. */
     abstract int post(int n);
 
     /** Binds a window of type 1: the driver makes and posts the request. */
@@ -445,8 +452,8 @@ abstract class RdmaSendQueue extends SendQueue {
             return unknown != 0 ? unknown : Errno.EINVAL;
         }
         try {
-            open = false; // the request is made where the first one of a batch lies
-            // rxe's library reads a region's key when it unbinds, too: there it is the one that the window was bound to
+            open = false; // the request is written where the first one of a batch is
+            // rxe's library reads a region's key for an unbind, too: there it is the one that the window was bound to
             RdmaMemoryRegion named = region == null ? window.region() : region;
             int result = Errno.EINVAL;
             if (accepts && !window.isClosed() && named != null && !named.isClosed()) {

@@ -16,7 +16,7 @@ import org.verbena.verbs.VerbsObject;
 
 /** A shared receive queue, {@code struct ibv_srq}, also of type XRC. */
 final class RdmaSharedReceiveQueue extends SharedReceiveQueue {
-    /** {@code IBV_SRQ_INIT_ATTR_…}: type, domain, XRC domain and completion queue are all given. */
+    /** {@code IBV_SRQ_INIT_ATTR_…}: type, domain, XRC domain and completion queue are all set. */
     private static final int XRC_MASK = 0xf;
 
     private final Handle handle;

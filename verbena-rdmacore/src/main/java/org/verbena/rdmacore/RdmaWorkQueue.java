@@ -58,7 +58,10 @@ final class RdmaWorkQueue extends WorkQueue {
         }
     }
 
-    /** What C does in the header: the driver leaves it to the caller. Zeros are what the initializers of glibc write. */
+    /**
+     * The part that C does in the header, since the driver leaves it to the caller. Zeros are what the initializers of
+     * glibc write.
+     */
     private static long initialised(long wq) {
         RawMemory.fill(wq + Layout.WQ_MUTEX, Layout.WQ_EVENTS_COMPLETED + Integer.BYTES - Layout.WQ_MUTEX, (byte) 0);
         return wq;

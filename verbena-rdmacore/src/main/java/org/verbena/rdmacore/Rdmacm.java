@@ -35,7 +35,7 @@ final class Rdmacm {
     }
 
     /**
-     * The library, which is loaded by the first call that succeeds.
+     * The library, loaded by the first call that succeeds.
      *
      * @throws VerbsException {@code EOPNOTSUPP} if it cannot be loaded or is too old
      */
@@ -63,7 +63,7 @@ final class Rdmacm {
         return l;
     }
 
-    /** Calls a function that answers a pointer or a number, with errno kept. */
+    /** Calls a function that returns a pointer or a number, and preserves errno. */
     long call(RdmacmFunction f, long... arguments) {
         MemorySegment address = functions.get(f);
         if (address == null) {
@@ -72,7 +72,7 @@ final class Rdmacm {
         return Calls.call(address, arguments);
     }
 
-    /** Calls a function that answers 0, or -1 and errno; answers 0 or the errno. */
+    /** Calls a function that returns 0, or -1 and errno; returns 0 or the errno. */
     int errno(RdmacmFunction f, long... arguments) {
         if ((int) call(f, arguments) == 0) {
             return 0;

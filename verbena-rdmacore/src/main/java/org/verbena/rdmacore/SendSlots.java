@@ -8,11 +8,11 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SendFlags;
 
 /**
- * The memory in which a send queue makes the work requests of a batch. It is used again and again, and grows if a batch is
- * longer than any before. For the one thread that uses the queue.
+ * The memory for the work requests of a batch of a send queue. It is reused, and grows if a batch is longer than any
+ * before. For the one thread that uses the queue.
  *
  * <pre>
- * ibv_send_wr (128 bytes), linked and with its sg_list set | maxSge times ibv_sge | inline data or header; the next behind
+ * ibv_send_wr (128 bytes), linked and with its sg_list set | maxSge times ibv_sge | inline data or header; the next
  * </pre>
  */
 final class SendSlots {
@@ -20,11 +20,11 @@ final class SendSlots {
     private static final int LINE = 64;
 
     final long stride;
-    /** Where the data lie in a slot. */
+    /** Offset of the data in a slot. */
     final int dataOffset;
     /** The address of the first slot. */
     long base;
-    /** How many there are. */
+    /** Number of slots. */
     int count;
     private final int depth;
     private MemorySegment memory;
@@ -54,7 +54,7 @@ final class SendSlots {
         return fresh;
     }
 
-    /** Makes room for a longer batch; false if it is longer than the queue. */
+    /** Makes space for a longer batch; false if it is longer than the queue. */
     boolean grow() {
         int before = count;
         if (before >= depth) {
@@ -64,7 +64,7 @@ final class SendSlots {
         memory = allocate((int) Math.min(depth, 2L * before));
         for (int i = 0; i < before; i++) {
             long at = i * stride;
-            MemorySegment.copy(old, at, memory, at, Long.BYTES); // wr_id; the links are there
+            MemorySegment.copy(old, at, memory, at, Long.BYTES); // wr_id; the links are set
             MemorySegment.copy(old, at + Layout.SEND_WR_NUM_SGE, memory, at + Layout.SEND_WR_NUM_SGE, stride
                     - Layout.SEND_WR_NUM_SGE);
             relocate(base + at);
@@ -72,7 +72,7 @@ final class SendSlots {
         return true;
     }
 
-    /** What points into the slot moves with it. */
+    /** Adjusts the pointers into the slot after it was moved. */
     private void relocate(long wr) {
         if ((RawMemory.getInt(wr + Layout.SEND_WR_FLAGS) & SendFlags.INLINE) != 0) {
             RawMemory.putLong(wr + Layout.SEND_WR_BYTES, wr + dataOffset);

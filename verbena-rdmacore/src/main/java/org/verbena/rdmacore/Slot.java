@@ -2,8 +2,8 @@
 package org.verbena.rdmacore;
 
 /**
- * The extended verbs: slots of {@code struct verbs_context}, which grows downwards from {@code struct ibv_context}. A slot's
- * distance below the context is the same in every version; whether it is there, the structure's {@code sz} says.
+ * The extended verbs: slots of {@code struct verbs_context}, which grows downwards from {@code struct ibv_context}. A
+ * slot's distance below the context is the same in every version; the structure's {@code sz} shows whether it exists.
  */
 enum Slot {
     CLOSE_XRCD(24),

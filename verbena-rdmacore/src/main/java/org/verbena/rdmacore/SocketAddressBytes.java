@@ -50,7 +50,7 @@ final class SocketAddressBytes {
         try {
             return new InetSocketAddress(InetAddress.getByAddress(bytes), port);
         } catch (UnknownHostException e) {
-            throw new AssertionError(e); // 4 or 16 bytes are right
+            throw new AssertionError(e); // 4 or 16 bytes are always valid
         }
     }
 }

@@ -9,7 +9,10 @@ import java.nio.charset.StandardCharsets;
 
 import org.verbena.verbs.Gid;
 
-/** A C structure that a call of the control path is given: zeros at first, with bounds. Not safe for use by several threads. */
+/**
+ * A C structure that is passed to a call of the control path: zeros at first, with bounds. Not safe for use by several
+ * threads.
+ */
 final class Struct {
     private static final ValueLayout.OfLong BIG_LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(
             ByteOrder.BIG_ENDIAN);
@@ -79,7 +82,7 @@ final class Struct {
         return new Gid(getBigLong(offset), getBigLong(offset + 8));
     }
 
-    /** A text of so many bytes at most, which ends with NUL if it is shorter. */
+    /** A text of {@code bytes} bytes at most, which ends with NUL if it is shorter. */
     String getText(int offset, int bytes) {
         byte[] all = memory.asSlice(offset, bytes).toArray(ValueLayout.JAVA_BYTE);
         int n = 0;

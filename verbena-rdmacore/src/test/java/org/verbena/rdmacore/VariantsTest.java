@@ -74,13 +74,13 @@ class VariantsTest {
                 Map.of("MOCK_CM_NO_CHANNEL", "19"), "ENODEV",
                 Map.of("MOCK_CM_NO_CHANNEL", "0"), "EIO",
                 Map.of("MOCK_CM_NO_ID", "12"), "ENOMEM",
-                Map.of("MOCK_CM_NO_ID", "0"), "librdmacm makes no identifier",
+                Map.of("MOCK_CM_NO_ID", "0"), "cannot create an rdma_cm_id",
                 Map.of("MOCK_CM_OTHER", "1"), "is an address of other0",
                 Map.of("MOCK_CM_FAIL", "7", "MOCK_CM_STATUS", "-110"), "ETIMEDOUT",
-                Map.of("MOCK_CM_FAIL", "8", "MOCK_CM_STATUS", "10"), "for reason 10",
-                Map.of("MOCK_CM_FAIL", "6", "MOCK_CM_STATUS", "-2147483648"), "librdmacm says event 6",
-                Map.of("MOCK_CM_FAIL", "11"), "the device is gone",
-                Map.of("MOCK_CM_FAIL", "77", "MOCK_CM_STATUS", "5"), "librdmacm says event 77, status 5");
+                Map.of("MOCK_CM_FAIL", "8", "MOCK_CM_STATUS", "10"), "reason 10",
+                Map.of("MOCK_CM_FAIL", "6", "MOCK_CM_STATUS", "-2147483648"), "librdmacm reports event 6",
+                Map.of("MOCK_CM_FAIL", "11"), "the device was removed",
+                Map.of("MOCK_CM_FAIL", "77", "MOCK_CM_STATUS", "5"), "librdmacm reports event 77, status 5");
         for (var s : sentences.entrySet()) {
             assertThat(run(ConnectFailureProgram.class, library, s.getKey())).as("" + s.getKey()).contains(s
                     .getValue()).endsWith("closed\n").hasLineCount(2);
