@@ -2,28 +2,29 @@
 package org.verbena.roce;
 
 /**
- * Whether the application looks after its packets itself, so that the context's own thread may stay away; that thread looks
- * once a millisecond.
+ * Detects whether the application polls often enough to make progress by itself, so that the context's own thread may
+ * stay out of the way; that thread checks once a millisecond.
  */
 final class Attendance {
-    /** An application that polls so often in a millisecond needs no help. */
+    /** An application that polls this often in a millisecond needs no help. */
     static final int OFTEN = 16;
 
-    /** Polls that found nothing, counted without care: where several threads poll, some are lost. */
+    /** Polls that found nothing, counted without synchronization: of concurrent ones, some are lost. */
     private int polls;
     private int seen;
     private volatile boolean attended;
 
-    /** A poll has found nothing in its queue. */
+    /** A poll has found nothing in its completion queue. */
     void polled() {
         polls++;
     }
 
     /**
-     * By the context's own thread: whether it was attended since the last call; so it counts until the next. Who is busy with
-     * packets most of the time polls the less for it, but is most likely to be met at it.
+     * Called by the context's own thread: whether the application has polled often since the last call; the result
+     * holds until the next. An application that spends most of the time on packets polls less often for it, but is
+     * likely to be found holding the lock.
      *
-     * @param busy whether somebody has the lock just now
+     * @param busy whether a thread holds the lock now
      */
     boolean look(boolean busy) {
         int now = polls;
@@ -33,7 +34,7 @@ final class Attendance {
         return attended;
     }
 
-    /** What the context's own thread found when it looked last. */
+    /** The result of the last call by the context's own thread. */
     boolean isAttended() {
         return attended;
     }

@@ -7,19 +7,20 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of a completion queue: written under the context's lock, read by the one thread that polls. A queue that is
- * resized goes on with another ring, which the reader finds when this one is empty.
+ * The entries of a completion queue: written under the context's lock, read by the one thread that polls. A queue that
+ * is resized continues with another ring, which the reader finds when this one is empty.
  */
 final class CompletionRing {
     /**
-     * Longs an entry: number of the request, word, bytes, immediate and source (of a send: how far its queue is free), time.
+     * Longs per entry: request id, word, bytes, immediate and source (of a send: requests of its queue that are free),
+     * time.
      */
     private static final int STRIDE = 5;
     private static final int WORD = 1;
     private static final int BYTES = 2;
     private static final int MORE = 3;
     private static final int TIME = 4;
-    /** A word: its queue pair is gone, and the entry with it. */
+    /** A word: the entry is void, since its queue pair is gone. */
     static final long VOID = -1;
 
     private static final VarHandle TAIL;
@@ -39,16 +40,18 @@ final class CompletionRing {
 
     private final int mask;
     private final long[] entries;
-    /** What is free when the entry is polled: room of a send queue, a request of a shared receive queue, or nothing. */
+    /**
+     * What is freed when the entry is polled: space of a send queue, a request of a shared receive queue, or nothing.
+     */
     private final @Nullable Object[] owners;
     private long tail;
     private long head;
-    /** How far the reader has seen the tail. */
+    /** The tail as last read by the reader. */
     private long seen;
-    /** Void entries that the reader has not passed, as far as {@link #looked}; both under the lock. */
+    /** Void entries that the reader has not passed, up to {@link #looked}; both under the lock. */
     private int voids;
     private long looked;
-    /** Where completions go on; set under the lock, after the last one was put here. */
+    /** The ring that later completions are put into; set under the lock, after the last one was put here. */
     volatile @Nullable CompletionRing next;
 
     CompletionRing(int capacity) {
@@ -81,7 +84,7 @@ final class CompletionRing {
 
     // ---- under the lock
 
-    /** Entries that wait to be polled; those that are void do not count, though they take room until the reader passes them. */
+    /** Entries that wait to be polled; void ones do not count, though they take space until the reader passes them. */
     long waiting() {
         long oldest = (long) HEAD.getAcquire(this);
         return tail - oldest - (voids == 0 ? 0 : voidsFrom(oldest));
@@ -96,22 +99,25 @@ final class CompletionRing {
         return voids;
     }
 
-    /** Whether the reader has passed every entry; if another ring follows, this one is done with. */
+    /** Whether the reader has passed every entry; if another ring follows, this one is finished. */
     boolean isEmpty() {
         return tail == (long) HEAD.getAcquire(this);
     }
 
-    /** How many more entries there is room for. */
+    /** Number of further entries that fit. */
     long room() {
         return mask + 1 - (tail - (long) HEAD.getAcquire(this));
     }
 
-    /** Adds the entry of a receive; there is room. */
+    /** Adds the entry of a receive; the caller has checked that it fits. */
     void put(long wrId, long word, long bytes, int immediate, int source, long time, @Nullable PooledReceive held) {
         put(wrId, word, bytes, (long) source << 32 | immediate & 0xffff_ffffL, time, held);
     }
 
-    /** Adds the entry of a send, after which so many of its queue are free; there is room. */
+    /**
+     * Adds the entry of a send, with the number of requests of its queue that are free after it; the caller has checked
+     * that it fits.
+     */
     void put(long wrId, long word, long bytes, long time, SendRoom room, long freed) {
         put(wrId, word, bytes, freed, time, room);
     }
@@ -128,7 +134,7 @@ final class CompletionRing {
         TAIL.setRelease(this, tail + 1);
     }
 
-    /** Takes away what a queue pair has completed here. */
+    /** Voids the completions of a queue pair. */
     void discard(int queuePair) {
         long oldest = (long) HEAD.getAcquire(this);
         if (voidsFrom(oldest) == 0) {
@@ -149,7 +155,7 @@ final class CompletionRing {
         }
     }
 
-    // ---- the reader's
+    // ---- used by the reader
 
     /** True if there is an entry to {@link #take}. */
     boolean hasEntry() {
@@ -160,7 +166,7 @@ final class CompletionRing {
         return head < seen;
     }
 
-    /** Moves the oldest entry into a cursor, and answers whether it was one at all. */
+    /** Moves the oldest entry into a cursor; false if it was void. */
     boolean take(Cursor c) {
         int slot = (int) head & mask;
         int at = slot * STRIDE;
@@ -194,7 +200,7 @@ final class CompletionRing {
         return true;
     }
 
-    /** What was taken last. */
+    /** The last entry that was taken. */
     static final class Cursor {
         long wrId;
         long word;

@@ -20,14 +20,14 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 
 /**
- * One end of a connection: what the agent tells of it, under the context's lock, and who waits for that. What is told ends
- * up in a future, or is left to the engine, which may take the lock again.
+ * One end of a connection: receives the connection manager's events, under the context's lock, and has threads wait for
+ * them. Each event completes a future, or is left to the engine, which may take the lock again.
  */
 final class ConnectionEnd implements CmUser {
     private final RoceContext context;
     private final String verb;
     final boolean active;
-    /** The reply, or on the passive side null when the peer is ready. */
+    /** The REP, or on the passive side null when the peer is ready. */
     private final CompletableFuture<CmMessage.@Nullable Rep> answer = new CompletableFuture<>();
     private volatile @Nullable RoceConnection connection;
     private volatile @Nullable String endedBecause;
@@ -39,7 +39,7 @@ final class ConnectionEnd implements CmUser {
         this.active = active;
     }
 
-    /** Waits for the peer's answer. */
+    /** Waits for the peer's reply. */
     CmMessage.@Nullable Rep await(Duration timeout) throws VerbsException {
         try {
             return answer.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS);
@@ -62,7 +62,7 @@ final class ConnectionEnd implements CmUser {
                 : "the peer is not ready yet");
     }
 
-    /** Who is told when the peer ends the connection; at once, if it has already. */
+    /** Sets the connection that is notified when the peer ends it; at once, if the peer already has. */
     void belongsTo(RoceConnection c) {
         connection = c;
         String reason = endedBecause;
@@ -92,7 +92,7 @@ final class ConnectionEnd implements CmUser {
 
     @Override
     public void timedOut() {
-        ended("the peer does not answer", timeout());
+        ended("the peer does not respond", timeout());
     }
 
     @Override

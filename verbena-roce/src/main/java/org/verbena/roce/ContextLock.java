@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The one lock of a context: whoever holds it may call the transport. It is held for microseconds, so those who want it
- * spin, then sleep a little; nothing is allocated. It is not reentrant.
+ * The one lock of a context: its holder may call the transport. It is held for microseconds, so waiting threads spin,
+ * then sleep briefly; nothing is allocated. It is not reentrant.
  */
 final class ContextLock {
     private static final VarHandle HELD;
@@ -22,7 +22,7 @@ final class ContextLock {
 
     private static final int SPINS = 256;
     private static final long SHORTEST_SLEEP_NANOS = 20_000;
-    /** Where the holder was put aside by the scheduler, whoever wakes in vain only keeps it from going on. */
+    /** If the holder was preempted, a waiter that wakes too often only delays it. */
     private static final long LONGEST_SLEEP_NANOS = 320_000;
 
     @SuppressWarnings("unused") // HELD
@@ -32,7 +32,7 @@ final class ContextLock {
         return (int) HELD.getOpaque(this) == 0 && HELD.compareAndSet(this, 0, 1);
     }
 
-    /** Whether anybody has it just now. */
+    /** Whether any thread holds it now. */
     boolean isHeld() {
         return (int) HELD.getOpaque(this) != 0;
     }

@@ -10,8 +10,8 @@ import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * Shows what the wire, the transport and the connection manager have counted of packets that are no queue pair's as points
- * of the device. Used under the context's lock.
+ * Publishes the counts of the wire, the transport and the connection manager that belong to no queue pair as sample
+ * points of the device. Used under the context's lock.
  */
 final class DeviceCounts {
     private final CounterEntry device;
@@ -31,7 +31,7 @@ final class DeviceCounts {
         this.messages = messages;
     }
 
-    /** After packets were taken or sent. */
+    /** Called after packets were received or sent. */
     void show() {
         if (!ShownObjects.COUNTING) {
             return;

@@ -10,8 +10,8 @@ import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.SamplePoint;
 
 /**
- * The memory of one protection domain, as the transport asks for it. Nobody deregisters without the lock that its callers
- * hold; the memory itself may go at any time, see {@link Region}.
+ * The memory of one protection domain, as the transport sees it. Deregistration needs the lock that its callers hold;
+ * the memory itself may be freed at any time, see {@link Region}.
  */
 final class DomainMemory implements Memory {
     private static final int WINDOW_WRITES = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_ATOMIC;
@@ -24,7 +24,7 @@ final class DomainMemory implements Memory {
         this.pd = pd;
     }
 
-    // ---- checks: offsets in the region, or why not
+    // ---- checks: they return offsets in the region, or an error
 
     private long localOffset(@Nullable Region r, long address, long length, int access) {
         if (r == null || r.pd != pd || !r.isThere()) {
@@ -78,7 +78,7 @@ final class DomainMemory implements Memory {
         return (w.access & access) == access ? length == 0 ? 0 : w.offset + (address - w.start) : BAD_ACCESS;
     }
 
-    /** The region that a peer's key leads to, perhaps by a window; null if there is none. */
+    /** The region that a peer's key refers to, directly or by a window; null if there is none. */
     private @Nullable Region region(int rkey) {
         Region r = keys.find(rkey);
         if (r != null) {
@@ -92,7 +92,7 @@ final class DomainMemory implements Memory {
         return was ? 0 : BAD_KEY;
     }
 
-    // ---- the transport's
+    // ---- called by the transport
 
     @Override
     public long local(int lkey, long address, long length, int access) {
@@ -182,7 +182,7 @@ final class DomainMemory implements Memory {
                 r.count(SamplePoint.MR_REMOTE_READ_BYTES, length);
             }
             case AccessFlags.REMOTE_ATOMIC -> r.count(SamplePoint.MR_REMOTE_ATOMICS, 1);
-            default -> {} // a flush moves nothing
+            default -> {} // a flush copies nothing
         }
     }
 

@@ -7,8 +7,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
 /**
- * The keys of a context: regions and windows by the upper 24 bits, of which the table has room for few; the lower 8 change
- * with each use of an entry. Used under the context's lock, but for taking and giving keys.
+ * The keys of a context: regions and windows by the upper 24 bits, of which only few are used at a time; the lower 8
+ * change with each use of an entry. Used under the context's lock, except for allocating and freeing keys.
  */
 final class KeyTable {
     static final int MAX_KEYS = 1 << 16;
@@ -18,7 +18,7 @@ final class KeyTable {
     private @Nullable Region[] regions = new @Nullable Region[64];
     private @Nullable Window[] windows = new @Nullable Window[16];
 
-    /** A key that nothing has, and that its index did not have lately. */
+    /** Allocates a key that is not in use, and that its index did not have recently. */
     int takeKey() throws VerbsException {
         int index = slots.take("register memory", "memory regions and windows");
         synchronized (generations) {
@@ -28,12 +28,12 @@ final class KeyTable {
         }
     }
 
-    /** Undoes {@link #takeKey} for a key that nothing is found by any more. */
+    /** Frees a key of {@link #takeKey} that refers to nothing any more. */
     void giveKey(int key) {
         slots.give(key >>> 8);
     }
 
-    /** Lets a region be found, in place of another one of its key. */
+    /** Makes a region known by its key, in place of another one of that key. */
     void put(Region r) {
         int index = r.key >>> 8;
         if (index >= regions.length) {

@@ -36,9 +36,9 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Queue pair 1 of a context, which carries management datagrams to and from queue pairs 1 of others (IBTA volume 1, 13.5).
- * Used under the context's lock. What arrives is set aside, since the transport must not be called from inside its own
- * calls, and is handed to the agent by {@link #deliver}.
+ * Queue pair 1 of a context, which carries management datagrams to and from queue pairs 1 of others (IBTA volume 1,
+ * 13.5). Used under the context's lock. Datagrams that arrive are queued, since the transport must not be called from
+ * inside its own calls, and are passed to the agent by {@link #deliver}.
  */
 final class ManagementQueuePair implements QueuePairOwner, CmTransport {
     private static final int NUMBER = 1;
@@ -46,7 +46,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
     private static final int SENDS = 256;
     private static final int RECEIVES = 256;
     private static final int STRIDE = GlobalRoutingHeader.BYTES + CmCodec.BYTES;
-    /** More than a flood brings between two deliveries is dropped, as by a network. */
+    /** Datagrams beyond this number, as of a flood between two deliveries, are dropped, as by a network. */
     private static final int MAX_ARRIVED = 4 * RECEIVES;
     private static final int PATHS = 256;
 
@@ -84,7 +84,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
         this.transport.modify(QueuePairState.RTS, QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0).build(), null);
     }
 
-    /** Hands what has arrived to the agent; answers how much that was. */
+    /** Passes the queued datagrams to the agent; returns how many there were. */
     int deliver(CmAgent agent) {
         int n = 0;
         for (Arrived a = arrived.poll(); a != null; a = arrived.poll()) {
@@ -94,7 +94,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
         return n;
     }
 
-    /** How many datagrams were not set aside: with a wrong key or length, or too many at a time. */
+    /** Number of datagrams that were not queued: with a wrong key or length, or too many at a time. */
     long dropped() {
         return dropped;
     }
@@ -109,7 +109,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
     @Override
     public void send(Gid from, Gid to, byte[] mad) {
         if (sends.room() == 0) {
-            return; // lost; whoever needs it sends it again
+            return; // lost; the sender retransmits what it needs
         }
         Path path = path(from, to);
         if (path == null) {
@@ -141,7 +141,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
         return path;
     }
 
-    // ---- the transport's owner
+    // ---- QueuePairOwner
 
     @Override
     public Memory memory() {
@@ -160,7 +160,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
 
     @Override
     public void sent(SendWqe wqe) {
-        // nobody waits for it
+        // nothing waits for it
     }
 
     @Override
@@ -188,12 +188,12 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
 
     @Override
     public void count(int samplePoint, long n) {
-        if (samplePoint == SamplePoint.QP_RX_LOST) { // all else the agent counts
+        if (samplePoint == SamplePoint.QP_RX_LOST) { // everything else is counted by the agent
             dropped += n;
         }
     }
 
-    /** Its own buffers for what arrives, and nothing else. */
+    /** Its own receive buffers, and nothing else. */
     private final class Buffers implements Memory, ReceiveSource {
         private final ArrayDeque<ReceiveWqe> free = new ArrayDeque<>();
 

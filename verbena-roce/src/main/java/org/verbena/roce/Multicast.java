@@ -12,7 +12,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 
-/** Which queue pairs of a context are in which multicast groups. Safe for use by several threads. */
+/** The multicast groups of a context and their members. Thread-safe. */
 final class Multicast {
     private final RoceContext context;
     private final Map<Gid, Set<RoceQueuePair>> groups = new HashMap<>();

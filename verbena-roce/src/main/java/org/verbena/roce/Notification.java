@@ -2,8 +2,8 @@
 package org.verbena.roce;
 
 /**
- * When a completion queue's channel is told: once for each arming, at the next completion that counts, or later if events
- * are moderated, {@code ibv_modify_cq}. Used under the context's lock.
+ * The notification of a completion queue's channel: one for each arming, at the next completion that counts, or later
+ * if events are moderated, {@code ibv_modify_cq}. Used under the context's lock.
  */
 final class Notification {
     private static final int NOT = 0;
@@ -11,7 +11,7 @@ final class Notification {
     private static final int ANY = 2;
 
     private int armed;
-    /** A completion has come that counts; events are moderated. */
+    /** A completion that counts was added; events are moderated. */
     private boolean begun;
     /** An event waits to be taken. */
     private boolean event;
@@ -21,16 +21,16 @@ final class Notification {
     private long completions;
     private long deadline = Long.MAX_VALUE;
 
-    /** Asks for an event, in place of one that has not come or was not taken. */
+    /** Requests an event, in place of one that was not raised or not taken. */
     void arm(boolean solicitedOnly) {
-        armed = solicitedOnly && armed != ANY ? SOLICITED : ANY; // never for less than before
+        armed = solicitedOnly && armed != ANY ? SOLICITED : ANY; // an arming for all completions is never narrowed
         begun = false;
         event = false;
         completions = 0;
         deadline = Long.MAX_VALUE;
     }
 
-    /** A completion was added; true if the channel is to be rung. */
+    /** A completion was added; true if the channel has to be notified. */
     boolean completed(boolean solicited, long now) {
         if (armed == NOT) {
             return false;
@@ -46,7 +46,7 @@ final class Notification {
         return isEnough() && fire();
     }
 
-    /** True if completions are not told of at once. */
+    /** True if notifications may be delayed. */
     private boolean isModerated() {
         return count > 1 || count == 0 && periodNanos > 0;
     }
@@ -62,7 +62,7 @@ final class Notification {
         return true;
     }
 
-    /** Changes the moderation; true if the channel is to be rung. */
+    /** Changes the moderation; true if the channel has to be notified. */
     boolean moderate(int completionCount, long nanos, long now) {
         count = completionCount;
         periodNanos = nanos;
@@ -73,17 +73,17 @@ final class Notification {
         return isEnough() && fire();
     }
 
-    /** When {@link #expired} is to be called; {@link Long#MAX_VALUE} for never. */
+    /** When {@link #expired} has to be called; {@link Long#MAX_VALUE} for never. */
     long deadline() {
         return deadline;
     }
 
-    /** The deadline may be over; true if the channel is to be rung. */
+    /** The deadline may have passed; true if the channel has to be notified. */
     boolean expired(long now) {
         return deadline != Long.MAX_VALUE && now - deadline >= 0 && fire();
     }
 
-    /** True if an event waits; then, if {@code take}, it does no more. */
+    /** True if an event waits; {@code take} removes it. */
     boolean event(boolean take) {
         boolean waits = event;
         event &= !take;

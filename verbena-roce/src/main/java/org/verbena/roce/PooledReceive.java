@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.roce.transport.ReceiveWqe;
 
-/** A request of a {@link ReceivePool}. */
+/** A receive work request of a {@link ReceivePool}. */
 final class PooledReceive extends ReceiveWqe {
     final ReceivePool pool;
-    /** The next free one; the pool's. */
+    /** The next free one; used by the pool. */
     @Nullable PooledReceive next;
 
     PooledReceive(ReceivePool pool, int maxSge) {

@@ -8,34 +8,34 @@ import org.verbena.verbs.GidEntry;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.VerbsException;
 
-/** The one port of a context: the wire, and what is known of the network interface that it leads to. */
+/** The one port of a context: the wire, and the properties of its network interface. */
 interface Port extends AutoCloseable {
-    /** What packets go by; used under the context's lock. */
+    /** Carries the packets; used under the context's lock. */
     Wire wire();
 
-    /** What it has counted; used under the context's lock. */
+    /** Its counts; used under the context's lock. */
     WireCounts counts();
 
-    /** State and limits now. */
+    /** The current state and limits. */
     PortAttributes attributes() throws VerbsException;
 
     /**
      * An entry of the GID table.
      *
-     * @param index less than {@link PortAttributes#gidTableLength()}; an entry that is not in use has a GID of zeros
+     * @param index less than {@link PortAttributes#gidTableLength()}; an unused entry has a GID of zeros
      */
     GidEntry gid(int index) throws VerbsException;
 
-    /** True for a GID of the table. */
+    /** True if a GID is in the table. */
     boolean has(long gidHigh, long gidLow);
 
-    /** Packets to a multicast group are received from now on. */
+    /** Receives packets to a multicast group from now on. */
     void join(Gid group) throws VerbsException;
 
     /** Undoes {@link #join}. */
     void leave(Gid group) throws VerbsException;
 
-    /** No packets any more. */
+    /** Closes it: no packets are received or sent any more. */
     @Override
     void close();
 }

@@ -13,14 +13,15 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * Who makes the transport go on. With {@code verbena.roce.progress=application}, which is the default, polls do while the
- * application polls often, and the engine's thread stays away and only looks once a millisecond whether that is still so;
- * else the engine sleeps until a packet comes or a timer is due. With {@code engine} it is the engine always.
+ * Decides which thread makes the transport's progress. With {@code verbena.roce.progress=application}, which is the
+ * default, polls do while the application polls often, and the engine's thread only checks once a millisecond whether
+ * that is still so; otherwise the engine sleeps until a packet arrives or a timer expires. With {@code engine} it is
+ * always the engine.
  */
 final class Progress implements Engine.Waiting {
-    /** Packets that are taken at a time. */
+    /** Packets that are received at a time. */
     private static final int BATCH = 64;
-    /** Batches that are taken at most before a connection begins. */
+    /** Batches that are received at most before a connection begins. */
     private static final int DRAIN = 64;
 
     private final RoceContext context;
@@ -33,7 +34,7 @@ final class Progress implements Engine.Waiting {
     private final Attendance attendance = new Attendance();
     private volatile boolean watching = true;
     private boolean again;
-    /** When the engine will look by itself. */
+    /** When the engine runs next by itself. */
     private volatile long engineDeadline = Long.MAX_VALUE;
     private volatile boolean stopped;
 
@@ -46,17 +47,17 @@ final class Progress implements Engine.Waiting {
         this.byApplication = byApplication;
     }
 
-    /** Before the engine starts. */
+    /** Called before the engine starts. */
     void start() throws VerbsException {
         try {
-            engine.watch(descriptor, Epoll.IN, events -> {}); // each round of the engine looks
+            engine.watch(descriptor, Epoll.IN, events -> {}); // the engine makes progress in each of its rounds
         } catch (LinuxException e) {
             throw new VerbsException("watch the wire", e);
         }
         engine.lookAfter(this);
     }
 
-    /** The wire is about to be closed; from here on nobody makes progress. */
+    /** The wire is about to be closed; no thread makes progress afterwards. */
     void stop() {
         lock.lock();
         stopped = true;
@@ -79,14 +80,14 @@ final class Progress implements Engine.Waiting {
         attendance.polled();
         if (lock.tryLock()) {
             try {
-                run(attendance.isAttended()); // whoever polls often polls again at once
+                run(attendance.isAttended()); // an application that polls often polls again at once
             } finally {
                 lock.unlock();
             }
         }
     }
 
-    /** Under the lock, after something was posted: sends it, and has the engine look if it would come too late. */
+    /** Under the lock, after something was posted: sends it, and wakes the engine if it would run too late. */
     void posted() {
         if (stopped) {
             return;
@@ -101,7 +102,7 @@ final class Progress implements Engine.Waiting {
         }
     }
 
-    /** The application is about to sleep: packets are the engine's. */
+    /** The application is about to sleep: packets are left to the engine. */
     void applicationSleeps() {
         if (attendance.isAttended()) {
             lock.lock();
@@ -118,7 +119,7 @@ final class Progress implements Engine.Waiting {
         }
     }
 
-    /** Under the lock: looks at a queue's moderated events. */
+    /** Under the lock: includes a completion queue's moderated events. */
     void watch(RoceCompletionQueue cq) {
         if (!moderated.contains(cq)) {
             moderated.add(cq);
@@ -134,7 +135,7 @@ final class Progress implements Engine.Waiting {
         moderated.remove(cq);
     }
 
-    /** Under the lock: takes all packets that have arrived, but no more than can be on their way for long. */
+    /** Under the lock: receives all packets that have arrived, but no more than can be in flight for long. */
     void drain() {
         for (int i = 0; i < DRAIN && run(false) > 0; i++) {
             // the next ones
@@ -148,7 +149,7 @@ final class Progress implements Engine.Waiting {
         int n = transport.progress(BATCH, delayAcks);
         context.failOverrun();
         if (context.connections().progress() > 0) {
-            transport.flush(); // their answers
+            transport.flush(); // their responses
         }
         context.showCounts();
         if (!moderated.isEmpty()) {

@@ -33,8 +33,8 @@ import org.verbena.verbs.spi.Opcode;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * What the transport knows of a queue pair's owner. It outlives a {@link RoceQueuePair} that the application has dropped,
- * which it therefore does not hold. Callbacks come under the context's lock.
+ * The owner of a queue pair, as the transport sees it. It outlives a {@link RoceQueuePair} that the application has
+ * dropped, and so does not hold it strongly. Callbacks are called under the context's lock.
  */
 final class QueuePairCore implements QueuePairOwner {
     private static final QueuePairAttributes UNSET = QueuePairAttributes.to(QueuePairState.RESET).build();
@@ -44,7 +44,7 @@ final class QueuePairCore implements QueuePairOwner {
     final int type;
     final TransportQueuePair transport;
     final SendRing sends;
-    /** Null for types that have none of their own. */
+    /** Null for types that have no receive queue of their own. */
     final @Nullable ReceivePool receives;
     final SendRoom room = new SendRoom();
     private final @Nullable DomainMemory memory;
@@ -52,24 +52,24 @@ final class QueuePairCore implements QueuePairOwner {
     private final @Nullable RoceCompletionQueue receiveCq;
     private final XrcDomains.@Nullable Domain domain;
     private final CounterEntry counters;
-    /** Inline data; the ring knows it by address. */
+    /** Inline data; the ring uses it by address. */
     private final MemorySegment inline;
-    /** Those that show it, of type XRC_RECV perhaps several; guarded by itself. */
+    /** The handles that represent it, of type XRC_RECV perhaps several; guarded by itself. */
     private final List<WeakReference<QueuePair>> api = new ArrayList<>();
-    /** What ends with it; not held, as it holds the queue pair. */
+    /** The connection that ends with it; held weakly, as it holds the queue pair. */
     private volatile @Nullable WeakReference<RoceConnection> connection;
-    /** How many there are, of type XRC_RECV; guarded by the domain. */
+    /** Number of handles, of type XRC_RECV; guarded by the domain. */
     int handles = 1;
-    /** What has been set; changed under the lock. */
+    /** The attributes that were set; changed under the lock. */
     private volatile QueuePairAttributes attributes = UNSET;
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private boolean closed;
-    /** The application is changing the state, or one of the two of a connection; under the lock. */
+    /** The application, or an end of the connection, is changing the state; under the lock. */
     private boolean moving;
-    /** What the first packet of the peer's brings about; under the lock. */
+    /** Action for the peer's first packet; under the lock. */
     private @Nullable Runnable firstPacket;
-    /** Does not take what it has sent to a group itself. */
+    /** Does not receive its own multicast datagrams. */
     private final boolean blocksOwn;
 
     QueuePairCore(RoceContext context, int number, QueuePairInitAttributes init, @Nullable RoceProtectionDomain pd,
@@ -93,7 +93,7 @@ final class QueuePairCore implements QueuePairOwner {
         lock.lock();
         try {
             if (type == QueuePairType.UD) {
-                context.transport().wire().tellHopLimits(); // the routing header of what it receives has one
+                context.transport().wire().tellHopLimits(); // the routing header of its receives contains one
             }
             transport = context.transport().create(number, type, this, sends);
         } finally {
@@ -111,26 +111,29 @@ final class QueuePairCore implements QueuePairOwner {
         return new ReceivePool(memory, false, init.maxReceiveWr(), init.maxReceiveWr(), init.maxReceiveSge());
     }
 
-    /** Events are told of this queue pair from now on. */
+    /** Adds a handle, which events name from now on. */
     void belongsTo(QueuePair qp) {
         synchronized (api) {
             api.add(new WeakReference<>(qp));
         }
     }
 
-    /** Events are told of it no more. */
+    /** Removes a handle, which events do not name any more. */
     void belongsNoMoreTo(QueuePair qp) {
         synchronized (api) {
             api.removeIf(r -> r.refersTo(qp) || r.refersTo(null));
         }
     }
 
-    /** Who is told when it fails. */
+    /** Sets the connection that is notified when the queue pair fails. */
     void connectedBy(RoceConnection c) {
         connection = new WeakReference<>(c);
     }
 
-    /** Under the lock: is run once, by the first packet of the peer's; null for nothing. It calls nothing of the transport. */
+    /**
+     * Under the lock: sets an action that runs once, at the peer's first packet; null for none. It does not call the
+     * transport.
+     */
     void onFirstPacket(@Nullable Runnable action) {
         firstPacket = action;
     }
@@ -143,14 +146,14 @@ final class QueuePairCore implements QueuePairOwner {
         attributes = all;
     }
 
-    /** Under the lock: the application moves the queue pair, and what becomes of it is no failure. */
+    /** Under the lock: the application changes the state, so that the change is not reported as a failure. */
     void modify(QueuePairState to, QueuePairAttributes a, @Nullable Path path) {
         move(() -> transport.modify(to, a, path));
     }
 
-    /** Under the lock: the connection has ended, which is no failure either. */
+    /** Under the lock: the connection has ended, which is not a failure either. */
     void end(String reason) {
-        errorReason = reason; // first: who sees the state finds the reason
+        errorReason = reason; // first: a thread that sees the state then finds the reason
         move(() -> transport.end(reason));
     }
 
@@ -186,7 +189,7 @@ final class QueuePairCore implements QueuePairOwner {
         errorReason = "";
     }
 
-    /** Shows which queue pair it is connected to; 0 for none. */
+    /** Publishes the queue pair that it is connected to; 0 for none. */
     void setPeer(int queuePair) {
         ShownObjects.setPeer(counters, queuePair, 0);
     }
@@ -195,7 +198,7 @@ final class QueuePairCore implements QueuePairOwner {
         errorReason = reason;
     }
 
-    /** Under the lock: forgets what has completed and, of its own queue, what is posted. */
+    /** Under the lock: discards its completions and, of its own receive queue, what is posted. */
     void reset() {
         discardCompletions();
         room.free(sends.posted());
@@ -224,7 +227,7 @@ final class QueuePairCore implements QueuePairOwner {
         discardCompletions();
     }
 
-    // ---- the transport's
+    // ---- called by the transport
 
     @Override
     public Memory memory() {
@@ -294,11 +297,11 @@ final class QueuePairCore implements QueuePairOwner {
     @Override
     public void stateChanged(QueuePairState to, String reason, int event) {
         if (!moving) {
-            errorReason = reason; // first: who sees the state finds the reason
+            errorReason = reason; // first: a thread that sees the state then finds the reason
         }
         setState(to);
         if (to == QueuePairState.ERR) {
-            VarHandle.fullFence(); // before it is flushed: who posts a receive looks at the state afterwards
+            VarHandle.fullFence(); // before the flush: a thread that posts a receive checks the state afterwards
             if (!moving) {
                 context.count(SamplePoint.DEVICE_QP_ERRORS);
                 FlightEvents.broken(context.describe(), number, reason);

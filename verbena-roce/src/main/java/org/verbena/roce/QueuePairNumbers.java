@@ -4,7 +4,10 @@ package org.verbena.roce;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
-/** Numbers of queue pairs, 24 bits, none of which comes back soon: packets to the last queue pair may be on their way. */
+/**
+ * Allocates queue pair numbers, 24 bits, none of which is reused soon: packets to the previous queue pair may be in
+ * flight.
+ */
 final class QueuePairNumbers {
     private static final int INDEX_BITS = 12;
     private static final int GENERATIONS = 0xfff;
@@ -12,7 +15,7 @@ final class QueuePairNumbers {
     private final Slots slots = new Slots(RoceLimits.MAX_QP);
     private final int[] generations = new int[RoceLimits.MAX_QP];
 
-    /** Two that begin with other seeds do not give the same number for a while. */
+    /** Allocators with different seeds do not return the same number for a while. */
     QueuePairNumbers(int seed) {
         for (int i = 0; i < generations.length; i++) {
             generations[i] = (seed & 0x7fffffff) % GENERATIONS;

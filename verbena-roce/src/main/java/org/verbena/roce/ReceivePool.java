@@ -13,9 +13,10 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 
 /**
- * The receives of a queue pair or of a shared receive queue. Posting needs no lock: requests go from a stack of free ones,
- * which the poster alone takes from, through a ring of posted ones, which whoever holds the lock takes from, and back. One
- * of a shared queue is free again when its completion is polled; if its queue pair goes before, it is posted again.
+ * The receives of a queue pair or of a shared receive queue. Posting needs no lock: requests move from a stack of free
+ * ones, from which only the poster takes, through a ring of posted ones, from which the holder of the lock takes, and
+ * back. A receive of a shared queue is free again when its completion is polled; if its queue pair is destroyed before,
+ * it is posted again.
  */
 final class ReceivePool implements ReceiveSource {
     private static final VarHandle FREE;
@@ -46,24 +47,24 @@ final class ReceivePool implements ReceiveSource {
     private final @Nullable PooledReceive[] posted;
     private long postedHead;
     private long postedTail;
-    /** How many have been posted less how many are outstanding. */
+    /** Number of posted requests minus outstanding ones. */
     @SuppressWarnings("unused") // RELEASED
     private long released;
     private volatile int capacity;
-    /** So many requests vanish when they are released. */
+    /** Number of requests that are dropped when they are released. */
     @SuppressWarnings("unused") // EXCESS
     private int excess;
     private volatile int limit;
-    /** Where its receives complete, of a queue of type XRC; else where the queue pair says. */
+    /** Where the receives of an XRC queue complete; otherwise the queue pair's receive CQ is used. */
     private @Nullable RoceCompletionQueue completionQueue;
     private @Nullable CounterEntry counters;
-    /** Run under the lock when fewer receives than the limit are left; null for a queue pair's own. */
+    /** Runs under the lock when fewer receives than the limit are left; null for a queue pair's own queue. */
     private @Nullable Runnable limitReached;
 
     /**
-     * Makes one.
+     * Makes a pool.
      *
-     * @param most what {@link #resize} may ask for
+     * @param most the largest capacity for {@link #resize}
      */
     ReceivePool(DomainMemory memory, boolean shared, int capacity, int most, int maxSge) {
         this.memory = memory;
@@ -78,7 +79,7 @@ final class ReceivePool implements ReceiveSource {
         }
     }
 
-    /** What a shared receive queue adds, before anybody uses it. */
+    /** Sets the properties of a shared receive queue, before its first use. */
     void share(CounterEntry entry, @Nullable RoceCompletionQueue cq, Runnable onLimit) {
         counters = entry;
         completionQueue = cq;
@@ -94,7 +95,7 @@ final class ReceivePool implements ReceiveSource {
         return completionQueue;
     }
 
-    /** One has completed with success. */
+    /** A receive has completed with success. */
     void countReceive() {
         CounterEntry e = counters;
         if (e != null) {
@@ -114,14 +115,17 @@ final class ReceivePool implements ReceiveSource {
         return limit;
     }
 
-    /** The most requests that can be staged. */
+    /** The largest number of requests that can be staged. */
     int slots() {
         return mask + 1;
     }
 
-    // ---- the poster's
+    // ---- used by the poster
 
-    /** Takes a free request; null if there is none. Only the poster takes, so what is on top stays until it is taken. */
+    /**
+     * Takes a free request; null if there is none. Only the poster takes, so the top of the stack stays until it is
+     * taken.
+     */
     @Nullable
     PooledReceive takeFree() {
         PooledReceive top;
@@ -142,9 +146,9 @@ final class ReceivePool implements ReceiveSource {
         POSTED_TAIL.setRelease(this, postedTail + n);
     }
 
-    // ---- anybody's
+    // ---- used by any thread
 
-    /** Makes a request free that is not posted. */
+    /** Frees a request that is not posted. */
     void push(PooledReceive r) {
         PooledReceive top;
         do {
@@ -153,7 +157,7 @@ final class ReceivePool implements ReceiveSource {
         } while (!FREE.compareAndSet(this, top, r));
     }
 
-    /** A request has completed, and nothing of it is needed any more. */
+    /** A request has completed, and is not used any more. */
     void release(PooledReceive r) {
         RELEASED.getAndAdd(this, 1L);
         int n;
@@ -173,7 +177,7 @@ final class ReceivePool implements ReceiveSource {
         long head = postedHead;
         long tail = (long) POSTED_TAIL.getAcquire(this);
         if (head == tail) {
-            checkLimit(0); // all are taken, if only by messages that have begun
+            checkLimit(0); // all are taken, perhaps only by messages that have begun
             return null;
         }
         PooledReceive r = posted[(int) head & mask];
@@ -181,7 +185,7 @@ final class ReceivePool implements ReceiveSource {
         return r;
     }
 
-    /** A receive has been used up, which one that was only taken and is given back has not. */
+    /** A receive was used up, unlike one that was taken and returned. */
     void used() {
         if (limit > 0) {
             checkLimit(waiting());
@@ -220,7 +224,7 @@ final class ReceivePool implements ReceiveSource {
         return (int) ((long) POSTED_TAIL.getAcquire(this) - (long) RELEASED.getAcquire(this));
     }
 
-    /** Requests that wait to be taken. */
+    /** Posted requests that wait to be taken. */
     private long waiting() {
         return (long) POSTED_TAIL.getAcquire(this) - postedHead;
     }
@@ -230,7 +234,7 @@ final class ReceivePool implements ReceiveSource {
         checkLimit(waiting());
     }
 
-    /** Changes how many there are, at least those outstanding. The poster does not post meanwhile. */
+    /** Changes the capacity, at least to the number outstanding. The poster does not post meanwhile. */
     void resize(int wanted) {
         int more = wanted - capacity;
         capacity = wanted;
@@ -244,7 +248,7 @@ final class ReceivePool implements ReceiveSource {
         }
     }
 
-    /** Takes back all that is posted. Nobody posts meanwhile. */
+    /** Frees all posted requests. No thread posts meanwhile. */
     void reset() {
         for (ReceiveWqe r = take(); r != null; r = take()) {
             release((PooledReceive) r);

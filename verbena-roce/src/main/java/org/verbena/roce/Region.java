@@ -12,11 +12,11 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 
-/** What the transport's memory knows of a region: bounds, rights, and where it lies. Used under the context's lock. */
+/** A memory region, as the transport's memory knows it: bounds, rights, and address. Used under the context's lock. */
 final class Region {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
-    /** What is given back with a region. */
+    /** A resource that is released with a region. */
     interface Given {
         void giveBack() throws LinuxException;
     }
@@ -24,18 +24,18 @@ final class Region {
     final int key;
     final int pd;
     final int access;
-    /** Where the first byte lies in this process. */
+    /** Address of the first byte in this process. */
     final long address;
-    /** The first byte as work requests name it. */
+    /** Address of the first byte in work requests. */
     final long iova;
     final long length;
-    /** Which any thread may touch. */
+    /** Accessible from any thread. */
     final MemorySegment segment;
-    /** What is given back with the region; null for memory that is the application's or the device's. */
+    /** The resource that is released with the region; null for memory of the application or the device. */
     final @Nullable Given given;
-    /** Memory that nobody takes away while the region exists: it has not to be asked whether it lives. */
+    /** Memory that cannot be freed while the region exists: it needs no liveness check. */
     private final boolean own;
-    /** How many memory windows are bound to it. */
+    /** Number of memory windows bound to it. */
     int windows;
     private @Nullable CounterEntry counters;
 
@@ -51,7 +51,7 @@ final class Region {
         this.given = given;
     }
 
-    /** The same region with another place, domain or rights, under the same key. */
+    /** The same region with another address, domain or rights, under the same key. */
     Region changed(int newPd, int newAccess, MemorySegment newSegment, long newIova, boolean newOwn) {
         Region r = new Region(key, newPd, newAccess, newSegment, newIova, newOwn, given);
         r.counters = counters;
@@ -72,11 +72,11 @@ final class Region {
         return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
     }
 
-    // Memory of the application may be freed at any time, by an arena that is closed or a mapped file that is cut off. Access
-    // by the segment is safe against that: whoever closes the arena waits for it, or it ends with an exception. Own memory
-    // needs no such care.
+    // Memory of the application may be freed at any time, by an arena that is closed or a mapped file that is
+    // truncated. Access through the segment is safe against that: the thread that closes the arena waits for it, or the
+    // access ends with an exception. The provider's own memory needs no such care.
 
-    /** The JVM interrupts the thread that it throws out of an access; nobody has asked this thread to stop. */
+    /** The JVM interrupts the thread that it throws out of an access; nothing has asked this thread to stop. */
     private static boolean gone(boolean wasInterrupted) {
         if (!wasInterrupted) {
             Thread.interrupted();
@@ -84,7 +84,7 @@ final class Region {
         return false;
     }
 
-    /** Copies out of it; false if the application has given the memory back, or its file has been cut off. */
+    /** Copies out of the region; false if the application has freed the memory, or its file was truncated. */
     boolean copyOut(long offset, long to, long bytes) {
         if (own) {
             RawMemory.copy(address + offset, to, bytes);
@@ -101,10 +101,10 @@ final class Region {
         }
     }
 
-    /** Copies into it; as {@link #copyOut}. */
+    /** Copies into the region; as {@link #copyOut}. */
     boolean copyIn(long offset, long from, long bytes) {
         if (own) {
-            if (bytes == Long.BYTES) { // a word that is looked at while it is written, after what came before it
+            if (bytes == Long.BYTES) { // a word that others poll, stored after earlier data
                 VarHandle.releaseFence();
                 RawMemory.copy8(from, address + offset);
             } else {
@@ -123,12 +123,12 @@ final class Region {
         }
     }
 
-    /** True if a {@code long} that begins there is aligned. */
+    /** True if a {@code long} at that offset is aligned. */
     boolean isAligned(long offset) {
         return (address + offset & Long.BYTES - 1) == 0;
     }
 
-    /** Before an atomic operation, at whose faults the interpreter ends the JVM: a page that is gone is met by a read. */
+    /** Before an atomic operation, at whose faults the interpreter ends the JVM: a read meets a page that is gone. */
     private void touch(long offset) {
         long ignored = (long) LONG.getVolatile(segment, offset);
         RawMemory.throwFault();
@@ -172,7 +172,7 @@ final class Region {
         }
     }
 
-    /** Writes an aligned {@code long} at once; as {@link #copyOut}. */
+    /** Atomically writes an aligned {@code long}; as {@link #copyOut}. */
     boolean put(long offset, long value) {
         if (own) {
             RawMemory.putLongVolatile(address + offset, value);
@@ -190,7 +190,7 @@ final class Region {
         }
     }
 
-    /** False if the application has given the memory back, though it must not. */
+    /** False if the application has freed the memory, though it must not. */
     boolean isThere() {
         return own || segment.scope().isAlive();
     }
@@ -203,7 +203,7 @@ final class Region {
         }
     }
 
-    /** A peer asked for what it may not have. */
+    /** A peer requested an access that it may not make. */
     void countFault() {
         count(SamplePoint.MR_REMOTE_FAULTS, 1);
     }

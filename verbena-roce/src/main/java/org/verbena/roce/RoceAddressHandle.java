@@ -6,7 +6,7 @@ import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.VerbsException;
 
-/** An address handle: the wire's path. */
+/** An address handle: a path of the wire. */
 final class RoceAddressHandle extends AddressHandle {
     private final RoceContext context;
     private final Path path;

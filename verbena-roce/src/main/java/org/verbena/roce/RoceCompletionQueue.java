@@ -33,11 +33,11 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     private final @Nullable WallClock wallClock;
     private final Notification notification = new Notification();
     private final CompletionRing.Cursor cursor = new CompletionRing.Cursor();
-    /** Where completions are put; under the lock. */
+    /** The ring that completions are put into; under the lock. */
     private CompletionRing writing;
-    /** The first ring that the poller may not be done with; under the lock. */
+    /** The oldest ring that the poller may still read; under the lock. */
     private CompletionRing oldest;
-    /** Where the poller is. */
+    /** The poller's current ring. */
     private CompletionRing reading;
     /** It has overrun: nothing is put into it any more. */
     private boolean failed;
@@ -67,7 +67,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         return (fields() & field) != 0;
     }
 
-    /** What other processes know it by. */
+    /** The id by which other processes know it. */
     long shownAs() {
         return counters.id();
     }
@@ -77,15 +77,15 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     /**
      * Adds the completion of a receive.
      *
-     * @param solicited counts for those who wait for solicited ones only
-     * @param held the request if it is free when this is polled; null if it is already
+     * @param solicited counts for an arming for solicited completions
+     * @param held the request if it is freed when this is polled; null if it is free already
      * @return false if the queue has overrun: the completion is lost, and its queue pair has to fail
      */
     boolean put(long wrId, long word, long bytes, int immediate, int source, boolean solicited,
             @Nullable PooledReceive held) {
         if (failed || waiting() >= cqe) {
             if (held != null) {
-                held.pool.release(held); // nobody will poll it
+                held.pool.release(held); // it will never be polled
             }
             return lost();
         }
@@ -95,7 +95,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         return true;
     }
 
-    /** As the other, of a send, after which so many of its queue are free. */
+    /** Adds the completion of a send, after which {@code free} requests of its queue are free; as above. */
     boolean put(long wrId, long word, long bytes, SendRoom room, long freed) {
         if (failed || waiting() >= cqe) {
             return lost();
@@ -124,7 +124,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         return waiting;
     }
 
-    /** How many rings there are that the poller may not be done with. */
+    /** Number of rings that the poller may still read. */
     int rings() {
         int n = 0;
         for (CompletionRing r = oldest; r != null; r = r.next) {
@@ -174,8 +174,8 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     }
 
     /**
-     * A queue pair is reset or gone: so is what it has completed. What is void takes room until it is polled, so there is
-     * another ring if the rest would not do.
+     * A queue pair is reset or destroyed, so its completions are discarded. Void entries take space until they are
+     * polled, so another ring is added if the rest would not suffice.
      */
     void discard(int queuePair) {
         for (CompletionRing r = oldest; r != null; r = r.next) {
@@ -187,7 +187,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         CompletionRing r = oldest;
         for (CompletionRing n = r.next; n != null && n != writing; n = r.next) {
             if (n.waiting() == 0) {
-                r.next = n.next; // nobody polls, and nothing is in it; who is there already goes on by its own next
+                r.next = n.next; // no poller, and it is empty; a poller that is there already continues by its own next
             } else {
                 r = n;
             }
@@ -222,7 +222,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
             return 0;
         }
         if (ShownObjects.COUNTING) {
-            RoceCounted.add(counters, SamplePoint.CQ_EMPTY_POLLS, 1); // this cell is the poller's
+            RoceCounted.add(counters, SamplePoint.CQ_EMPTY_POLLS, 1); // this cell is written by the poller only
         }
         return Errno.ENOENT;
     }
@@ -239,7 +239,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
                 if (n == null) {
                     return false;
                 }
-                if (!r.hasEntry()) { // none was put before the other ring was
+                if (!r.hasEntry()) { // none was put before the next ring was added
                     reading = n;
                 }
             }
@@ -268,7 +268,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
 
     @Override
     public int vendorError() {
-        return 0; // the status says all
+        return 0; // the status has all information
     }
 
     @Override

@@ -32,7 +32,7 @@ final class RoceConnection extends QueuedConnection {
         }
     }
 
-    /** The queue pair has failed: the peer is told, if it can be. */
+    /** The queue pair has failed: notifies the peer, if possible. */
     void failed(String reason) {
         boolean answers = !qp.core().transport.isPeerSilent();
         end(ConnectionEvent.DISCONNECTED, reason, () -> manager.disconnect(end, answers));
@@ -42,7 +42,7 @@ final class RoceConnection extends QueuedConnection {
         giveUp();
     }
 
-    /** The other side has disconnected, or answers no more. */
+    /** The other side has disconnected, or does not respond any more. */
     void ended(String reason) {
         end(ConnectionEvent.DISCONNECTED, reason, () -> qp.disconnected(reason));
     }

@@ -13,7 +13,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.QueuedListener;
 
-/** Requests for one port, oldest first. */
+/** Connection requests for one port, oldest first. */
 final class RoceConnectionListener extends QueuedListener<RoceConnectionRequest> implements CmService {
     private final RoceConnectionManager manager;
     /** Null if it listens on all GIDs. */

@@ -44,24 +44,26 @@ import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * Connects queue pairs by address as librdmacm does: services are ports, requests carry its header, and peers may be
- * programs that use it. The agent says what goes over the network; here are those who wait, and their queue pairs.
+ * programs that use it. The agent implements the protocol; this class has the waiting threads and their queue pairs.
  */
 final class RoceConnectionManager extends ConnectionManager {
     private static final int FIRST_EPHEMERAL = 32768;
     private static final int LAST_EPHEMERAL = 60999;
-    /** Code 12 of the RNR timer, 0.64 ms, and code 15 of the time-out, 134 ms: a JVM stands still now and then. */
+    /** Code 12 of the RNR timer, 0.64 ms, and code 15 of the time-out, 134 ms: a JVM pauses now and then. */
     private static final int RNR_TIMER = 12;
     private static final int TIMEOUT = Math.clamp(Integer.getInteger("verbena.roce.timeout", 15), 1, 31);
     private static final int PKEY = 0xFFFF;
     private static final int HOP_LIMIT = 64;
     private static final int PSN_MASK = 0xFF_FFFF;
-    /** In the field of a key that these queue pairs do not use, with the length of the private data: they are padded. */
+    /**
+     * In the field of a key that these queue pairs do not use, with the length of the private data, which are padded.
+     */
     private static final int LENGTH_FOLLOWS = 0x5642_0000;
-    /** An answer that has come in time may be told a little later. */
+    /** A reply that has arrived in time may be reported a little later. */
     private static final Duration MARGIN = Duration.ofMillis(500);
     /** How long a context that closes waits for peers, 1 s: five tries of {@link CmConnection#disconnect}. */
     static final long LINGER = 1_000_000_000L;
-    /** How often it looks whether they know, 1 ms: the engine needs the lock to hear them. */
+    /** How often it checks for their replies, 1 ms: the engine needs the lock to receive them. */
     private static final long LOOK = 1_000_000;
 
     private final RoceContext context;
@@ -83,14 +85,14 @@ final class RoceConnectionManager extends ConnectionManager {
         return Integer.numberOfTrailingZeros(mtu) - 7;
     }
 
-    /** What the device has counted, its messages included. */
+    /** The counts of the device, including connection management messages. */
     DeviceCounts counts(CounterEntry shown, WireCounts wire) {
         return new DeviceCounts(shown, context.transport(), wire, management, agent.counts());
     }
 
     // ---- progress, under the lock and outside the transport
 
-    /** Takes messages and does what is due; answers how much that was. */
+    /** Receives messages and runs what is due; returns how much that was. */
     int progress() {
         int n = management.deliver(agent);
         long next = agent.nextDeadline();
@@ -101,7 +103,7 @@ final class RoceConnectionManager extends ConnectionManager {
         return n;
     }
 
-    /** When {@link #progress} is due. */
+    /** When {@link #progress} has to be called next. */
     long nextDeadline() {
         return agent.nextDeadline();
     }
@@ -116,12 +118,12 @@ final class RoceConnectionManager extends ConnectionManager {
         return at(verb, local.getPort(), number -> listen(verb, gid, number));
     }
 
-    /** What begins at a port, if nobody has it. */
+    /** An action that takes a port, if it is free. */
     private interface Beginning<T> {
         T at(int port) throws VerbsException;
     }
 
-    /** Begins at a port; 0 is any that is free. */
+    /** Runs the action for a port; 0 is any free one. */
     private static <T> T at(String verb, int port, Beginning<T> what) throws VerbsException {
         if (port != 0) {
             return what.at(port);
@@ -140,7 +142,7 @@ final class RoceConnectionManager extends ConnectionManager {
         throw new VerbsException(verb, Errno.EADDRINUSE, "no port is free");
     }
 
-    /** The GID that an address is, or null for all of this port's. */
+    /** The GID of an address, or null for all GIDs of this port. */
     private @Nullable Gid listenAt(String verb, InetSocketAddress local) throws VerbsException {
         InetAddress ip = local.getAddress();
         if (ip == null) {
@@ -174,7 +176,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
         if (!free) {
             l.abandonListener();
-            throw new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + number + " of "
+            throw new VerbsException(verb, Errno.EADDRINUSE, "another listener has port " + number + " of "
                     + context.describe());
         }
         l.listening();
@@ -202,7 +204,7 @@ final class RoceConnectionManager extends ConnectionManager {
         return at(verb, local.getPort(), number -> provide(verb, gid, number, qp, qkey, privateData));
     }
 
-    /** Moves a queue pair to RTS, if nobody has yet; answers its Q_Key. */
+    /** Moves a queue pair to RTS, if it is not there yet; returns its Q_Key. */
     private static int ready(String verb, QueuePair qp) throws VerbsException {
         switch (qp.state()) {
             case RESET -> {
@@ -233,7 +235,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
         if (!free) {
             s.abandonService();
-            throw new VerbsException(verb, Errno.EADDRINUSE, "somebody provides datagrams on port " + number + " of "
+            throw new VerbsException(verb, Errno.EADDRINUSE, "another datagram service has port " + number + " of "
                     + context.describe());
         }
         s.provided();
@@ -267,8 +269,8 @@ final class RoceConnectionManager extends ConnectionManager {
         CmMessage.SidrRep a = await(verb, told, timeout.plus(MARGIN));
         if (a.status() != 0) {
             throw new VerbsException(verb, Errno.ECONNREFUSED, a.status() == 1
-                    ? "nobody provides it there"
-                    : "the peer refuses, status " + a.status());
+                    ? "there is no such service"
+                    : "the peer rejects it, status " + a.status());
         }
         return new DatagramPeer(AddressVector.builder(to).sourceGidIndex(source).hopLimit(HOP_LIMIT).build(),
                 a.queuePair(), a.qkey(), a.data().bytes());
@@ -280,7 +282,7 @@ final class RoceConnectionManager extends ConnectionManager {
             return told.get(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS)
                     .orElseThrow(TimeoutException::new);
         } catch (TimeoutException e) {
-            throw new VerbsException(verb, Errno.ETIMEDOUT, "the peer does not answer");
+            throw new VerbsException(verb, Errno.ETIMEDOUT, "the peer does not respond");
         } catch (ExecutionException e) {
             throw new AssertionError(e);
         } catch (InterruptedException e) {
@@ -341,7 +343,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
     }
 
-    /** The first GID of the port from which an address is reached. */
+    /** The first GID of the port from which an address is reachable. */
     private int source(String verb, @Nullable InetAddress ip) throws VerbsException {
         if (ip == null) {
             throw new VerbsException(verb, Errno.EHOSTUNREACH, "the host name is not known");
@@ -350,7 +352,7 @@ final class RoceConnectionManager extends ConnectionManager {
         VerbsException why = null;
         for (int i = 0; i < port.attributes().gidTableLength(); i++) {
             Gid gid = port.gid(i).gid();
-            // from the loopback interface nothing leads elsewhere, whatever the routes of others say
+            // the loopback interface leads nowhere else, whatever the routes of others are
             if (Gids.isIp4(gid) == Gids.isIp4(to) && (ip.isLoopbackAddress() || !Gids.address(gid)
                     .isLoopbackAddress())) {
                 try {
@@ -366,7 +368,7 @@ final class RoceConnectionManager extends ConnectionManager {
                 : String.valueOf(why.getMessage()));
     }
 
-    /** Refuses a queue pair that cannot be connected, or not in this way. */
+    /** Rejects a queue pair that cannot be connected, or not in this way. */
     RoceQueuePair usable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
         int reads = Math.max(p.responderResources(), p.initiatorDepth());
         if (reads > RoceLimits.MAX_READS) {
@@ -387,7 +389,7 @@ final class RoceConnectionManager extends ConnectionManager {
         return own;
     }
 
-    /** Refuses a queue pair of another type than the one that asks. */
+    /** Rejects a queue pair of another type than the requester's. */
     void checkType(String verb, RoceQueuePair own, CmMessage.Req request) throws VerbsException {
         int asked = switch (request.transport()) {
             case CmMessage.RC -> QueuePairType.RC;
@@ -400,7 +402,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
     }
 
-    /** Moves a queue pair to RTS towards the peer's: each end has named the number that the other begins with. */
+    /** Connects a queue pair and moves it to RTS: each end has named the PSN that the other starts with. */
     private void connect(RoceQueuePair qp, int source, Gid peer, int peerNumber, int psn, int peerPsn, int responder,
             int initiator, int retryCount, int rnrRetry, ConnectionParameters p) throws VerbsException {
         if (qp.state() == QueuePairState.RESET) {
@@ -432,7 +434,7 @@ final class RoceConnectionManager extends ConnectionManager {
             boolean waits = cm.isReqRcvd();
             context.lock().unlock();
             if (!waits) {
-                throw new VerbsException(verb, Errno.ECONNRESET, "the peer has given up");
+                throw new VerbsException(verb, Errno.ECONNRESET, "the peer has abandoned the connection");
             }
             int psn = random.nextInt() & PSN_MASK;
             int responder = Math.min(parameters.responderResources(), request.initiatorDepth());
@@ -444,7 +446,7 @@ final class RoceConnectionManager extends ConnectionManager {
             long giveUp = management.nanoTime() + parameters.timeout().toNanos();
             RoceConnection c = new RoceConnection(this, end, own, cm.remote(), data(request));
             try {
-                act(cm, x -> own.core().onFirstPacket(x::communicationEstablished)); // the peer may get ready by data alone
+                act(cm, x -> own.core().onFirstPacket(x::communicationEstablished)); // by data alone
                 act(cm, x -> x.accept(LENGTH_FOLLOWS | data.length, own.number(), psn, responder, initiator, parameters
                         .rnrRetry(), own.hasSharedReceives(), PrivateData.of(data), end, giveUp));
                 end.await(parameters.timeout().plus(MARGIN));
@@ -486,17 +488,17 @@ final class RoceConnectionManager extends ConnectionManager {
     }
 
     /**
-     * Ends a connection, or gives up one that has not come about.
+     * Ends a connection, or abandons one that was not established.
      *
-     * @param answers false if the peer was asked often enough, in vain
+     * @param answers false if the peer did not respond to all retransmissions
      */
     void disconnect(ConnectionEnd end, boolean answers) {
         act(end.cm, c -> c.disconnect(answers));
     }
 
     /**
-     * Before the wire closes: waits until peers know that their connections have ended, since nobody would repeat it to
-     * them any more and they would wait for ever. Not for long: they may be dead.
+     * Before the wire closes: waits until peers know that their connections have ended, since nothing would be
+     * retransmitted to them afterwards and they would wait forever. Not for long: they may be dead.
      */
     void linger() {
         long until = System.nanoTime() + LINGER;
@@ -526,7 +528,7 @@ final class RoceConnectionManager extends ConnectionManager {
         }
     }
 
-    /** What the application of a peer sent along with its request. */
+    /** The private data of the peer's application in its request. */
     static byte[] data(CmMessage.Req request) {
         PrivateData all = request.data();
         return sent(RdmaCmHeader.of(all) == null ? all : all.from(RdmaCmHeader.BYTES), request.qkey());
@@ -536,7 +538,9 @@ final class RoceConnectionManager extends ConnectionManager {
         return sent(reply.data(), reply.qkey());
     }
 
-    /** Another implementation does not say how long they are: all, with what they are padded with. */
+    /**
+     * The private data that were sent. Another implementation does not send their length: all of it, with the padding.
+     */
     private static byte[] sent(PrivateData data, int mark) {
         return ((mark & 0xFFFF_0000) == LENGTH_FOLLOWS ? data.upTo(mark & 0xFFFF) : data).bytes();
     }

@@ -14,7 +14,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
-/** A request that waits for its answer. */
+/** A connection request that waits for its reply. */
 final class RoceConnectionRequest extends ConnectionRequest {
     private final RoceConnectionManager manager;
     private final CmConnection connection;

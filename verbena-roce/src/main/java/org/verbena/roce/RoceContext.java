@@ -45,7 +45,7 @@ import org.verbena.verbs.spi.PlainThreadDomain;
 import org.verbena.verbs.spi.ShownObjects;
 import org.verbena.verbs.spi.Slots;
 
-/** An open device: the transport, its lock, the engine thread, and the tables of what was made from it. */
+/** An open device: the transport, its lock, the engine thread, and the tables of its objects. */
 final class RoceContext extends Context {
     private static final int DEFAULT_PKEY = 0xffff;
     private static final AtomicInteger CONTEXTS = new AtomicInteger();
@@ -67,7 +67,7 @@ final class RoceContext extends Context {
     private final Slots sharedReceiveQueues = new Slots(RoceLimits.MAX_SRQ);
     private final XrcDomains xrcDomains = new XrcDomains();
     private final QueuePairNumbers numbers;
-    /** What numbers of shared receive queues begin with: two contexts have others, and none is 0. */
+    /** The first shared receive queue number: it differs between two contexts, and is never 0. */
     private final int firstQueue;
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
@@ -109,7 +109,7 @@ final class RoceContext extends Context {
         } catch (LinuxException e) {
             discard(port, shown, engine);
             throw new VerbsException("open " + device.name(), e);
-        } catch (VerbsException | RuntimeException | Error e) { // an error too: that of a thread that cannot be had
+        } catch (VerbsException | RuntimeException | Error e) { // an Error too: a thread that cannot be created
             discard(port, shown, engine);
             throw e;
         }
@@ -177,17 +177,17 @@ final class RoceContext extends Context {
         return shown;
     }
 
-    /** Counts something of the device, see {@link org.verbena.verbs.SamplePoint}. */
+    /** Counts an event of the device, see {@link org.verbena.verbs.SamplePoint}. */
     void count(int point) {
         shown.device().add(ShownObjects.cell(point), 1);
     }
 
-    /** Under the lock, after packets were taken or sent. */
+    /** Under the lock, after packets were received or sent. */
     void showCounts() {
         counts.show();
     }
 
-    /** Under the lock, inside the transport: a queue pair has to fail, but not now. */
+    /** Under the lock, inside the transport: a queue pair has to fail after the current call. */
     void failLater(QueuePairCore qp, String reason) {
         qp.setErrorReason(reason);
         failing.add(qp);
@@ -204,17 +204,17 @@ final class RoceContext extends Context {
         failing.clear();
     }
 
-    /** Under the lock, after something was given to the transport. */
+    /** Under the lock, after something was posted to the transport. */
     void posted() {
         progress.posted();
     }
 
-    /** True for an entry of the GID table. */
+    /** True if a GID is in the GID table. */
     boolean isOwn(long gidHigh, long gidLow) {
         return port.has(gidHigh, gidLow);
     }
 
-    /** How a destination is reached; the caller closes it, or gives it to the transport. */
+    /** The path to a destination; the caller closes it, or passes it to the transport. */
     Path path(String verb, AddressVector v) throws VerbsException {
         int length = port.attributes().gidTableLength();
         if (v.port() != 1 || v.sourceGidIndex() < 0 || v.sourceGidIndex() >= length) {
@@ -269,7 +269,7 @@ final class RoceContext extends Context {
         return port.gid(index);
     }
 
-    /** One partition, of which everybody is a full member. */
+    /** One partition, of which every port is a full member. */
     @Override
     public int queryPkey(int number, int index) throws VerbsException {
         checkPort("query partition key " + index, number);
@@ -430,7 +430,7 @@ final class RoceContext extends Context {
 
     // ---- queue pairs
 
-    /** Makes a queue pair once it has a number. */
+    /** Makes a queue pair with its number. */
     interface Maker {
         RoceQueuePair make(QueuePairInitAttributes init, int number) throws VerbsException;
     }
@@ -521,7 +521,7 @@ final class RoceContext extends Context {
         connections.linger();
         progress.stop();
         engine.stop();
-        lock.lock(); // whoever still uses the context finds that out
+        lock.lock(); // a thread that still uses the context finds that out
         port.close();
         lock.unlock();
     }

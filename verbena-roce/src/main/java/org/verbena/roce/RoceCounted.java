@@ -6,7 +6,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
-/** What a device counts, and how: cells are written under the context's lock, by a plain store. */
+/** The sample points of a device and its objects: cells are written under the context's lock, by a plain store. */
 final class RoceCounted {
     private static final long SENDS = ShownObjects.cells(SamplePoint.QP_TX_SENDS, SamplePoint.QP_TX_SEND_BYTES,
             SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS, SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS,

@@ -7,7 +7,7 @@ import org.verbena.verbs.DatagramService;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
-/** A queue pair of type UD that inquiries for a port are answered with. */
+/** A queue pair of type UD that is the reply to service id resolution requests for a port. */
 final class RoceDatagramService extends DatagramService {
     private final RoceConnectionManager manager;
     private final String device;

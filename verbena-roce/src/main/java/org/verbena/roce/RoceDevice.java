@@ -8,7 +8,7 @@ import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.DeviceCapabilityFlags;
 import org.verbena.verbs.VerbsException;
 
-/** A device: a network interface that packets of InfiniBand go by. */
+/** A device: a network interface that carries RoCEv2 packets. */
 abstract class RoceDevice extends Device {
     private static final long CAPABILITIES = DeviceCapabilityFlags.UD_AV_PORT_ENFORCE
             | DeviceCapabilityFlags.CURR_QP_STATE_MOD | DeviceCapabilityFlags.RC_RNR_NAK_GEN
@@ -19,7 +19,7 @@ abstract class RoceDevice extends Device {
     /** Makes the port of a new context. */
     abstract Port openPort() throws VerbsException;
 
-    /** False by {@code -Dverbena.roce.progress=engine}: then polls leave all to the context's own thread. */
+    /** False with {@code -Dverbena.roce.progress=engine}: then polls leave all progress to the context's own thread. */
     boolean progressByApplication() {
         return !"engine".equals(System.getProperty("verbena.roce.progress"));
     }

@@ -10,7 +10,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.VerbsException;
 
-/** Device memory: pages that the application reaches only by copies and work requests. */
+/** Device memory: pages that the application accesses only by copies and work requests. */
 final class RoceDeviceMemory extends DeviceMemory {
     private final RoceContext context;
     private final Mapping mapping;
@@ -42,7 +42,7 @@ final class RoceDeviceMemory extends DeviceMemory {
             RawMemory.throwFault();
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             throw new VerbsException("copy " + describe(), Errno.EINVAL,
-                    "the segment cannot be touched: " + e.getMessage());
+                    "the segment cannot be accessed: " + e.getMessage());
         }
     }
 

@@ -5,7 +5,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.spi.Opcode;
 
-/** The limits of a device, and what its queue pairs can do. */
+/** The limits of a device, and the operations of its queue pairs. */
 final class RoceLimits {
     static final int MAX_QP = 1 << 12;
     static final int MAX_WR = 1 << 14;
@@ -21,17 +21,17 @@ final class RoceLimits {
     /** Reads and atomics outstanding, either way. */
     static final int MAX_READS = 128;
     static final long MAX_MESSAGE = 1L << 31;
-    /** One buffer of a receive, which may be longer than a message; the length of an element in C has 32 bits. */
+    /** One receive buffer, which may be longer than a message; the length of an element in C has 32 bits. */
     static final long MAX_RECEIVE_BUFFER = 0xffff_ffffL;
     static final long MAX_REGION = 1L << 40;
     static final long MAX_DEVICE_MEMORY = 64L << 20;
-    /** Groups, and queue pairs in all of them. */
+    /** Multicast groups, and attachments in all of them. */
     static final int MAX_GROUPS = 256;
     static final int MAX_ATTACHED = 1024;
 
     private RoceLimits() {}
 
-    /** The operations of a type of queue pair: UC has no packet that takes a key away. */
+    /** The operations of a type of queue pair: UC has no packet that invalidates a key. */
     static int operations(int type) {
         int lacks = type == QueuePairType.UC ? SendOperations.SEND_INVALIDATE : 0;
         return Opcode.operations(type) & ~lacks;

@@ -26,7 +26,7 @@ final class RoceMemoryRegion extends MemoryRegion {
         this(context, pd, region, region.segment, false);
     }
 
-    /** A region of device memory, which this process does not touch by a segment. */
+    /** A region of device memory, which this process does not access by a segment. */
     RoceMemoryRegion(RoceContext context, RoceProtectionDomain pd, Region region, DeviceMemory memory)
             throws VerbsException {
         this(context, pd, region, MemorySegment.NULL, true, memory);
@@ -78,7 +78,7 @@ final class RoceMemoryRegion extends MemoryRegion {
         lock.lock();
         try {
             refuseWindows("deregister", r);
-            context.keys().remove(r); // whoever held the lock has left the memory
+            context.keys().remove(r); // every later holder of the lock finds the memory unregistered
         } finally {
             lock.unlock();
         }

@@ -48,7 +48,7 @@ final class RoceNetDevice extends RoceDevice {
         return PREFIX + link.name();
     }
 
-    /** EUI-64 of the interface's address; where it has none, a locally administered one of its index. */
+    /** EUI-64 of the interface's address; without one, a locally administered one of its index. */
     @Override
     public long guid() {
         List<Byte> mac = link.hardwareAddress();
@@ -60,7 +60,7 @@ final class RoceNetDevice extends RoceDevice {
             guid = guid << 8 | mac.get(i) & 0xff;
             guid = i == 2 ? guid << 16 | 0xfffe : guid;
         }
-        return guid ^ 0x0200_0000_0000_0000L; // the bit of what is administered universally
+        return guid ^ 0x0200_0000_0000_0000L; // the universal/local bit
     }
 
     @Override
@@ -71,7 +71,7 @@ final class RoceNetDevice extends RoceDevice {
                 : UdpPort.open(addresses(), link.mtu());
     }
 
-    /** IPv4 first, then IPv6, those of the link last. */
+    /** IPv4 first, then IPv6, link-local ones last. */
     private List<PortAddress> addresses() throws VerbsException {
         String verb = "open " + name();
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {

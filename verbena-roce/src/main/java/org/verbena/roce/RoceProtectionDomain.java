@@ -31,7 +31,7 @@ import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.MemoryLimit;
 import org.verbena.verbs.spi.SharedBuffer;
 
-/** A protection domain: a number that keys and queue pairs carry. */
+/** A protection domain: a number that keys and queue pairs have in common. */
 final class RoceProtectionDomain extends ProtectionDomain {
     private final RoceContext context;
     private final int index;
@@ -48,7 +48,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
         opened();
     }
 
-    /** A parent domain: it has the number of the protection domain that it stands for, so keys and queue pairs fit. */
+    /** A parent domain: it has the number of its protection domain, so that keys and queue pairs match. */
     RoceProtectionDomain(RoceContext context, ParentDomainAttributes attributes, RoceProtectionDomain pd)
             throws VerbsException {
         super(context, attributes);
@@ -60,7 +60,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
         opened();
     }
 
-    /** What other processes know it by. */
+    /** The id by which other processes know it. */
     long shownAs() {
         return shown.id();
     }

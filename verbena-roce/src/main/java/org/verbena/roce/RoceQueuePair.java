@@ -47,7 +47,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         opened();
     }
 
-    /** One of type XRC_RECV. */
+    /** A queue pair of type XRC_RECV. */
     RoceQueuePair(RoceContext context, RoceXrcDomain domain, QueuePairInitAttributes init, int number)
             throws VerbsException {
         super(domain, init);
@@ -63,7 +63,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         opened();
     }
 
-    /** One more handle of one of type XRC_RECV. */
+    /** A further handle of a queue pair of type XRC_RECV. */
     RoceQueuePair(RoceContext context, RoceXrcDomain domain, QueuePairInitAttributes init, QueuePairCore target)
             throws VerbsException {
         super(domain, init);
@@ -86,13 +86,13 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         return context.shown().queuePair(number, init, send, receive, srq);
     }
 
-    /** Whether its receives come from a queue that others share. */
+    /** Whether its receives come from a shared receive queue. */
     boolean hasSharedReceives() {
         ReceivePool own = core.receives;
         return own != null && own.isShared();
     }
 
-    /** The connection has ended, which is no error of the queue pair's. */
+    /** The connection has ended, which is not an error of the queue pair. */
     void disconnected(String reason) {
         ContextLock lock = context.lock();
         lock.lock();
@@ -178,10 +178,10 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
                 throw new VerbsException(verb, Errno.EINVAL, "it has failed meanwhile: " + core.errorReason());
             }
             if (to == QueuePairState.RTR || to == QueuePairState.RESET) {
-                context.progress().drain(); // what was sent to an earlier connection is not for the next one
+                context.progress().drain(); // packets to an earlier connection are not for the next one
             }
             change(to, a, path);
-            path = null; // it is the queue pair's
+            path = null; // it belongs to the queue pair now
         } finally {
             if (path != null) {
                 path.close();
@@ -224,7 +224,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         context.multicast().detach("detach " + describe() + " from " + group, this, group);
     }
 
-    // ---- its own receives
+    // ---- its own receive queue
 
     @Override
     public int mayPost() {
@@ -233,7 +233,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
 
     @Override
     public void posted(int n) {
-        VarHandle.fullFence(); // who fails the queue pair stores its state first, and then looks for receives
+        VarHandle.fullFence(); // a thread that fails the queue pair stores its state first, and then looks for receives
         if (state() == QueuePairState.ERR) {
             ContextLock lock = context.lock();
             lock.lock();

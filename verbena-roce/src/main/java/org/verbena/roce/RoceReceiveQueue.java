@@ -8,12 +8,12 @@ import org.verbena.verbs.ReceiveQueue;
 
 /** Where receives are posted, of a queue pair or a shared receive queue. */
 final class RoceReceiveQueue extends ReceiveQueue {
-    /** Who has the queue. */
+    /** The owner of the queue. */
     interface Owner {
-        /** 0, or the errno that posting answers now. */
+        /** 0, or the errno of posting now. */
         int mayPost();
 
-        /** So many receives were posted. */
+        /** {@code n} receives were posted. */
         void posted(int n);
     }
 

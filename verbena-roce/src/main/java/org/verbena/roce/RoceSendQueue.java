@@ -22,11 +22,11 @@ import org.verbena.verbs.spi.KeepAlive;
 import org.verbena.verbs.spi.Opcode;
 
 /**
- * The send side: fills entries of the transport's ring without the lock, and hands them over under it. What may be sent
- * has left when {@link #complete()} returns.
+ * The send side: fills entries of the transport's ring without the lock, and posts them under it. When
+ * {@link #complete()} returns, everything that may be sent was sent.
  */
 final class RoceSendQueue extends SendQueue {
-    /** Copied into this class, so that a flag of a later {@code verbena-verbs} is refused. */
+    /** Copied into this class, so that a flag of a later {@code verbena-verbs} is rejected. */
     private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED
             | SendFlags.INLINE;
     private static final int WINDOW_ACCESS = AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
@@ -43,20 +43,20 @@ final class RoceSendQueue extends SendQueue {
     private final int always;
     private final int operations;
     private final boolean datagrams;
-    /** Each request says where it goes: of type UD or XRC_SEND. */
+    /** Each request has its own destination: type UD or XRC_SEND. */
     private final boolean addressed;
 
     private boolean open;
     private int error;
     private int staged;
-    /** Entries known to be free behind those posted; asked for anew when used up. */
+    /** Entries known to be free after the posted ones; read anew when used up. */
     private int room;
     private @Nullable SendWqe current;
-    /** The request that was staged last has not been given its destination. */
+    /** The request that was staged last has no destination yet. */
     private boolean needsDestination;
-    /** The request that was staged last takes no (more) buffers. */
+    /** The request that was staged last accepts no (more) buffers. */
     private boolean full;
-    /** Buffers that its inline data were taken from. */
+    /** Number of buffers that its inline data were copied from. */
     private int inlineBuffers;
     private long total;
 
@@ -155,7 +155,7 @@ final class RoceSendQueue extends SendQueue {
         return this;
     }
 
-    /** Posts the binding of a window of type 1; answers as {@link #complete()}. */
+    /** Posts the binding of a window of type 1; returns as {@link #complete()}. */
     int bindWindow(long wrId, int flags, Window window, @Nullable MemoryRegion region, long address, long length,
             int access) {
         int rkey = window.nextKey();
@@ -201,7 +201,7 @@ final class RoceSendQueue extends SendQueue {
         return this;
     }
 
-    /** Stages an operation that takes no buffers; null if it was not. */
+    /** Stages an operation without buffers; null if that failed. */
     private @Nullable SendWqe stageAlone(int opcode, long wrId, int flags, int rkey, long remoteAddress) {
         stage(opcode, wrId, flags, rkey, remoteAddress, 0);
         full = true;
@@ -298,7 +298,7 @@ final class RoceSendQueue extends SendQueue {
         return this;
     }
 
-    /** The flag INLINE with a registered buffer: takes the data now. */
+    /** The flag INLINE with a registered buffer: copies the data now. */
     private void takeInline(SendWqe w, int lkey, long address, long length) {
         if (inlineBuffers >= maxSge || length > maxInline - w.inlineLength) {
             error = Errno.EINVAL;
@@ -331,7 +331,7 @@ final class RoceSendQueue extends SendQueue {
             }
             try {
                 RawMemory.copyOut(data, offset, w.inlineAddress, length);
-            } catch (IllegalStateException | WrongThreadException | InternalError e) { // closed, foreign, or cut off
+            } catch (IllegalStateException | WrongThreadException | InternalError e) { // closed, foreign, or truncated
                 error = Errno.EFAULT;
                 return this;
             }

@@ -48,7 +48,7 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
         return pool;
     }
 
-    /** What other processes know it by. */
+    /** The id by which other processes know it. */
     long shownAs() {
         return counters.id();
     }
@@ -75,7 +75,7 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
 
     @Override
     public void posted(int n) {
-        RoceCounted.add(counters, SamplePoint.SRQ_POSTED, n); // this cell is the poster's
+        RoceCounted.add(counters, SamplePoint.SRQ_POSTED, n); // this cell is written by the poster only
     }
 
     @Override

@@ -5,8 +5,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * How far the application has polled the completions of a send queue: a request takes room until then, not only until it
- * is carried out. Written by who polls, read by who posts.
+ * How far the application has polled the completions of a send queue: a request takes space until then, not only until
+ * it is executed. Written by the polling thread, read by the posting thread.
  */
 final class SendRoom {
     private static final VarHandle FREED;
@@ -22,7 +22,7 @@ final class SendRoom {
     @SuppressWarnings("unused") // FREED
     private long freed;
 
-    /** So many of the requests that were ever posted take no room any more. */
+    /** The first {@code requests} requests that were ever posted take no space any more. */
     void free(long requests) {
         FREED.setRelease(this, requests);
     }

@@ -15,13 +15,13 @@ import org.verbena.verbs.GidType;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.VerbsException;
 
-/** A port whose wire are UDP sockets: its GID table are the addresses that they are bound to. */
+/** A port whose wire is a set of UDP sockets: its GID table consists of the addresses that they are bound to. */
 final class UdpPort implements Port {
     /** IPv4 loopback addresses are 2^24, less the first and the last. */
     private static final long LOOPBACK = 0xffff_7f00_0000L;
     private static final int LOOPBACK_ADDRESSES = (1 << 24) - 2;
     private static final int TRIES = 64;
-    /** {@code false} sends each packet on its own. */
+    /** {@code false} sends each packet by itself. */
     private static final String SEGMENTATION = "verbena.roce.segmentation";
 
     private final UdpWire wire;
@@ -39,8 +39,8 @@ final class UdpPort implements Port {
     }
 
     /**
-     * A port on the loopback interface. All of 127.0.0.0/8 leads there, so each context has an address of its own, and
-     * many can be open at once.
+     * A port on the loopback interface. All of 127.0.0.0/8 is local to it, so each context has an address of its own,
+     * and many can be open at once.
      */
     static UdpPort onLoopback(int interfaceIndex, int mtu) throws VerbsException {
         SplittableRandom random = new SplittableRandom();

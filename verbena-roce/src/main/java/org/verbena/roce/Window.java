@@ -9,17 +9,17 @@ import org.verbena.verbs.MemoryWindow;
 final class Window {
     final int type;
     final int pd;
-    /** Published for the application, which asks without the lock. */
+    /** Published for the application, which reads it without the lock. */
     private volatile int rkey;
-    /** The key that the binding of type 1 that was posted last will have. */
+    /** The key of the binding of type 1 that was posted last. */
     private int postedKey;
     @Nullable Region region;
     int access;
-    /** The first byte as requests name it, and where in the region it lies. */
+    /** Address of the first byte in requests, and its offset in the region. */
     long start;
     long offset;
     long length;
-    /** The queue pair that alone may use it, for type 2. */
+    /** The queue pair that the window is bound to, for type 2. */
     int owner;
 
     Window(int rkey, int pd, int type) {
@@ -37,7 +37,7 @@ final class Window {
         rkey = key;
     }
 
-    /** A key for one more binding of type 1. */
+    /** A key for a further binding of type 1. */
     synchronized int nextKey() {
         postedKey = MemoryWindow.incrementRkey(postedKey);
         return postedKey;
@@ -49,7 +49,7 @@ final class Window {
         return offset >= 0 && bytes >= 0 && offset <= length && bytes <= length - offset;
     }
 
-    /** Nobody reaches anything by it any more. */
+    /** Unbinds it: its key refers to nothing any more. */
     void unbind() {
         Region r = region;
         region = null;

@@ -17,21 +17,21 @@ import org.verbena.verbs.XrcDomainAttributes;
 import org.verbena.verbs.spi.Slots;
 
 /**
- * The XRC domains of a context. A domain that goes by a file is one for all who open it from this context; another
- * context, which has another port, has another one. Safe for use by several threads.
+ * The XRC domains of a context. A domain of a file is shared by all that open it from this context; another context,
+ * which has another port, has another one. Thread-safe.
  */
 final class XrcDomains {
     private final Slots slots = new Slots(RoceLimits.MAX_XRCD);
     private final Map<FileIdentity, Domain> byFile = new HashMap<>();
 
-    /** A domain: what its handles share. */
+    /** A domain: the shared state of its handles. */
     static final class Domain {
         final int index;
         private final @Nullable FileIdentity identity;
         /** Keeps the inode from being used for another file. */
         private final @Nullable Fd file;
         private int handles = 1;
-        /** Of type XRC by number; under the context's lock. */
+        /** XRC shared receive queues by number; under the context's lock. */
         private final @Nullable ReceivePool[] queues = new @Nullable ReceivePool[RoceLimits.MAX_SRQ];
         private final int[] numbers = new int[RoceLimits.MAX_SRQ];
         /** Queue pairs of type XRC_RECV. */
@@ -58,12 +58,12 @@ final class XrcDomains {
             queues[number & RoceLimits.MAX_SRQ - 1] = null;
         }
 
-        /** A new queue pair, which has one handle. */
+        /** Adds a new queue pair, which has one handle. */
         synchronized void add(QueuePairCore target) {
             targets.add(target);
         }
 
-        /** One more handle of a queue pair; null if there is none of that number. */
+        /** Adds a handle of a queue pair; null if there is none of that number. */
         synchronized @Nullable QueuePairCore share(int number) {
             for (QueuePairCore t : targets) {
                 if (t.number == number) {
@@ -74,7 +74,7 @@ final class XrcDomains {
             return null;
         }
 
-        /** One handle less; true if it was the last. */
+        /** Removes a handle; true if it was the last. */
         synchronized boolean release(QueuePairCore target) {
             boolean last = --target.handles == 0;
             if (last) {
@@ -118,7 +118,7 @@ final class XrcDomains {
         }
     }
 
-    /** A handle less. */
+    /** Removes a handle. */
     synchronized void release(Domain d) {
         if (--d.handles > 0) {
             return;

@@ -29,7 +29,7 @@ public final class RejectReason {
             case NO_RESOURCES -> "the peer has too many requests waiting";
             case TIMEOUT -> "the peer has waited too long";
             case UNSUPPORTED -> "the peer does not support the request";
-            case INVALID_SERVICE_ID -> "nobody listens there";
+            case INVALID_SERVICE_ID -> "there is no listener";
             case INVALID_TRANSPORT -> "the peer does not support the type of queue pair";
             case STALE_CONNECTION -> "the peer still has an older connection with this queue pair";
             case INVALID_GID -> "the peer does not know its GID in the request";

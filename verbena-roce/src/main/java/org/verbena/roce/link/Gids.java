@@ -35,7 +35,7 @@ public final class Gids {
         return PseudoHeader.isIp4(gid.high(), gid.low());
     }
 
-    /** Whether an address means something on one interface only: {@code fe80::/10}, and multicast groups. */
+    /** Whether an address is valid on one interface only: {@code fe80::/10}, and multicast groups. */
     static boolean isScoped(Gid gid) {
         return gid.high() >>> 54 == 0x3FA || gid.isMulticast();
     }

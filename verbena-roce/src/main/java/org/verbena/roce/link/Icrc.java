@@ -9,12 +9,12 @@ import org.verbena.linux.spi.RawMemory;
 
 /**
  * The invariant CRC of RoCEv2 (InfiniBand Architecture Specification, volume 1, 7.8.1, and its annex A17): CRC-32 of
- * Ethernet over eight bytes of ones, which stand for a masked local route header, then IP, UDP and all of the packet behind
- * it but the CRC itself. What routers change counts as ones.
+ * Ethernet over eight bytes of ones, which stand for a masked local route header, then IP, UDP and the whole packet
+ * except the CRC itself. Fields that routers change count as ones.
  *
- * <p>Packets lie in one area of memory, each with {@value #HEADROOM} bytes before it that belong to this class: the masked
- * headers are put there, so that one call of the JDK's intrinsic runs over all. Used by one thread at a time; allocates
- * nothing.
+ * <p>Packets lie in one area of memory, each with {@value #HEADROOM} bytes before it that belong to this class: the
+ * masked headers are written there, so that one call of the JDK's intrinsic covers everything. Used by one thread at a
+ * time; allocates nothing.
  */
 final class Icrc {
     /** Bytes in front of a packet's base transport header: ones, IPv6 and UDP. */
@@ -46,14 +46,14 @@ final class Icrc {
      * @param packet offset of the base transport header in the area
      * @param length bytes from there to the CRC, without it; 12 or more
      * @param headerBytes bytes of the pseudo header, which ends where the packet begins
-     * @return as it stands on the wire, the first byte being the lowest
-     * @throws IllegalArgumentException if that is not within the area
+     * @return as it is on the wire, the first byte being the lowest
+     * @throws IllegalArgumentException if that exceeds the area
      */
     int of(int packet, int length, int headerBytes) {
         if (length < BTH_BYTES) {
             throw new IllegalArgumentException("a packet of " + length + " bytes has no base transport header");
         }
-        area.limit(packet + length).position(packet - headerBytes); // also the check of bounds
+        area.limit(packet + length).position(packet - headerBytes); // also checks the bounds
         long masked = base + packet + BTH_MASKED;
         byte congestion = RawMemory.getByte(masked);
         RawMemory.putByte(masked, (byte) 0xFF);

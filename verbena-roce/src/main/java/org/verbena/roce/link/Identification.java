@@ -2,19 +2,19 @@
 package org.verbena.roce.link;
 
 /**
- * Finds the identification of an IPv4 packet from its invariant CRC. The field counts in the CRC, and a UDP socket does not
- * tell it.
+ * Finds the identification of an IPv4 packet from its invariant CRC. The field is part of the CRC, and a UDP socket
+ * does not report it.
  *
- * <p>The CRC is affine: the difference between the CRC on the wire and the one that was computed with an identification of
- * zero depends on the identification and on the bytes behind it only. Each byte behind it multiplies by x^8 modulo the
- * polynomial, which can be undone: what is left must be a number of 16 bits in a word of 32, and is the identification. If
- * the upper 16 bits are not zero, no identification explains the CRC, and the packet is damaged. So of the 32 bits 16 still
- * check, and all 32 where the sender is known to send zero.
+ * <p>The CRC is affine: the difference between the CRC on the wire and the one that was computed with an identification
+ * of zero depends on the identification and on the bytes behind it only. Each byte behind it multiplies by x^8 modulo
+ * the polynomial, which can be undone: what is left must be a number of 16 bits in a word of 32, and is the
+ * identification. If the upper 16 bits are not zero, no identification explains the CRC, and the packet is damaged. So
+ * of the 32 bits 16 still check, and all 32 where the sender is known to send zero.
  *
  * <p>Immutable and thread-safe; allocates nothing once it is made.
  */
 final class Identification {
-    /** What {@link #solve} answers if there is none. */
+    /** Result of {@link #solve} if there is none. */
     static final int NONE = -1;
 
     /** The polynomial of Ethernet, its lowest power in the highest bit. */

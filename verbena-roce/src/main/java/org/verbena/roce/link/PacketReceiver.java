@@ -9,8 +9,8 @@ import org.verbena.roce.transport.ReceivedPacket;
 import org.verbena.roce.transport.Wire;
 
 /**
- * Takes packets from sockets, many in a call, and checks their CRC. Used under the context's lock; allocates and throws
- * nothing.
+ * Receives packets from sockets, many in a call, and checks their CRC. Used under the context's lock; allocates and
+ * throws nothing.
  */
 final class PacketReceiver {
     /** The shortest packet: a base transport header. */
@@ -18,7 +18,7 @@ final class PacketReceiver {
     private static final int COALESCED_BATCH = 16;
     private static final int COALESCED_BYTES = 1 << 16;
     private static final int BATCH = 64;
-    /** One call in so many looks at the sockets that had nothing lately. */
+    /** One call in this many polls the sockets that were empty lately. */
     private static final int QUIET = 8;
 
     private final int port;
@@ -33,9 +33,11 @@ final class PacketReceiver {
     /** The socket that delivered last. */
     private int busy;
     private int calls;
-    /** Datagrams to ask for: a call that finds fewer looks in vain for one more, which is a quarter of what a call costs. */
+    /**
+     * Datagrams to ask for: a call that finds fewer polls once more in vain, which is a quarter of the cost of a call.
+     */
     private int wanted = 1;
-    /** Where in the batch the next packet is: datagram, and bytes in it if it is several in one. */
+    /** Position of the next packet in the batch: datagram, and offset in it if it contains several. */
     private int datagram;
     private int datagrams;
     private int position;
@@ -50,7 +52,7 @@ final class PacketReceiver {
         base = RawMemory.addressOf(batch.memory());
     }
 
-    /** Sockets to take packets from, from now on. */
+    /** Sets the sockets to receive packets from. */
     void setSockets(UdpSocket... all) {
         sockets = all;
         busy = 0;
@@ -68,21 +70,21 @@ final class PacketReceiver {
             int length = segment <= 0 ? total : Math.min(segment, total - position);
             int of = datagram;
             int at = position;
-            position += length; // first: a packet whose handler fails is not taken again and again
+            position += length; // first: a packet whose handler fails is not handled again
             if (position >= total) {
                 position = 0;
                 datagram++;
             }
             taken++;
             boolean reliable = take(of, batch.offset(of) + at, length, handler);
-            // One packet alone is most likely all that there is: who waits for it goes on first. Of other transports what
-            // has arrived finds its receive now, or is lost.
+            // A single packet is most likely all that there is: the thread that waits for it continues first. Packets
+            // of other transports find a receive now, or are lost.
             more = datagrams > 1 || segment > 0 || !reliable;
         }
         return taken;
     }
 
-    /** Reads the socket that was busy; those that were quiet only now and then, as each costs a system call. */
+    /** Reads the socket that delivered last; the others only now and then, as each costs a system call. */
     private boolean fill() {
         datagram = 0;
         datagrams = 0;
@@ -111,7 +113,7 @@ final class PacketReceiver {
         return result > 0;
     }
 
-    /** Hands on a packet if it is intact; true if it was, and is of a reliable transport. */
+    /** Passes on a packet if it is intact; true if it was, and is of a reliable transport. */
     private boolean take(int of, int offset, int withCrc, PacketHandler handler) {
         int length = withCrc - Icrc.BYTES;
         if (length < SHORTEST || length > Wire.PACKET_ROOM || batch.truncated(of)) {

@@ -7,7 +7,9 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.transport.Wire;
 import org.verbena.verbs.Gid;
 
-/** Puts the CRC behind packets and sends them in batches. Used under the context's lock; allocates and throws nothing. */
+/**
+ * Appends the CRC to packets and sends them in batches. Used under the context's lock; allocates and throws nothing.
+ */
 final class PacketSender {
     private static final int BATCH = 64;
     private static final int ECN = 3;
@@ -65,7 +67,7 @@ final class PacketSender {
         int error = batch.send();
         while (error != 0 && error != Errno.EAGAIN) {
             int size = batch.size();
-            batch.drop(); // the transport sends it again, or fails when it has tried long enough
+            batch.drop(); // the transport retransmits it, or fails when its retries are exhausted
             int dropped = size - batch.size();
             counts.sendErrors += dropped;
             counts.lastSendError = error;

@@ -10,7 +10,7 @@ import org.verbena.verbs.Gid;
  * @param interfaceIndex the network interface that has it
  */
 public record PortAddress(Gid gid, int interfaceIndex) {
-    /** The interface if the address means nothing without it, else 0: what a socket address's scope is. */
+    /** The interface if the address is scoped to it, else 0: the scope id of a socket address. */
     int scope() {
         return Gids.isScoped(gid) ? interfaceIndex : 0;
     }

@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * What stands before a packet when its invariant CRC is taken: eight bytes of ones, then IP and UDP with ones in the fields
+ * The pseudo header of a packet for its invariant CRC: eight bytes of ones, then IP and UDP with ones in the fields
  * that routers change.
  *
  * <pre>
@@ -41,13 +41,13 @@ final class PseudoHeader {
     /**
      * Writes the header of an IPv4 packet.
      *
-     * @param end where the packet begins, {@value #BYTES_4} bytes behind the first byte to write
+     * @param end where the packet begins, {@value #BYTES_4} bytes after the first byte to write
      * @param source address, the first byte being the highest
      * @param destination likewise
      * @param sourcePort of UDP
      * @param destinationPort of UDP
      * @param length bytes of the packet with its CRC
-     * @param identification of IP, 0 where the kernel sends it
+     * @param identification of IP, 0 if the kernel sends 0
      */
     static void put4(long end, int source, int destination, int sourcePort, int destinationPort, int length,
             int identification) {

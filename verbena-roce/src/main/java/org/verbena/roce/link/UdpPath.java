@@ -6,7 +6,7 @@ import org.verbena.linux.UdpSocket;
 import org.verbena.roce.transport.Path;
 import org.verbena.verbs.Gid;
 
-/** A path from one of the wire's sockets. It holds nothing that has to be given back. */
+/** A path from one of the wire's sockets. It holds no resource. */
 final class UdpPath extends Path {
     final UdpSocket socket;
     final UdpDestination to;

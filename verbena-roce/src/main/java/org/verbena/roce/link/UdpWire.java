@@ -19,10 +19,10 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The wire over UDP sockets of the kernel, one for each of a port's addresses and for each multicast group; none is
+ * A wire of UDP sockets of the kernel, one for each of a port's addresses and for each multicast group; none is
  * connected, so that IPv4's identification is 0. Used under the context's lock.
  *
- * <p>An address belongs to one wire of a machine at a time: whoever binds its port 4791 first.
+ * <p>An address belongs to one wire of a machine at a time: the first to bind its port 4791.
  */
 public final class UdpWire implements Wire, AutoCloseable {
     /** The UDP port of RoCEv2. */
@@ -57,7 +57,7 @@ public final class UdpWire implements Wire, AutoCloseable {
         boolean all = true;
         for (UdpSocket socket : sockets) {
             socket.setBuffers(SEND_BUFFER, RECEIVE_BUFFER);
-            socket.takeUnchecked(); // Linux's own RoCE sends without, for there is the ICRC
+            socket.takeUnchecked(); // Linux's own RoCE sends no UDP checksum, since there is the ICRC
             socket.setTrafficClass(ECN_CAPABLE);
             socket.setHopLimit(HOP_LIMIT);
             all &= socket.coalesce();
@@ -75,10 +75,10 @@ public final class UdpWire implements Wire, AutoCloseable {
      *
      * @param addresses the GID table, not empty
      * @param interfaceMtu bytes of the longest IP packet
-     * @param segmenting whether packets of one length in a row pass through the kernel as one
+     * @param segmenting whether consecutive packets of one length pass through the kernel as one
      * @return the wire
      * @throws VerbsException {@code EADDRINUSE} if another context, or the kernel's own RoCE, has one of the addresses;
-     *     {@code EADDRNOTAVAIL} if one is not of this machine any more; {@code EMFILE}, {@code ENOMEM}
+     *         {@code EADDRNOTAVAIL} if one is not of this machine any more; {@code EMFILE}, {@code ENOMEM}
      */
     public static UdpWire open(List<PortAddress> addresses, int interfaceMtu, boolean segmenting)
             throws VerbsException {
@@ -102,7 +102,7 @@ public final class UdpWire implements Wire, AutoCloseable {
         } catch (LinuxException e) {
             throw new VerbsException("open wire", e);
         } finally {
-            sockets.forEach(UdpSocket::close); // of a wire that did not come about
+            sockets.forEach(UdpSocket::close); // of a wire that was not opened
             if (epoll != null) {
                 epoll.close();
             }
@@ -146,7 +146,7 @@ public final class UdpWire implements Wire, AutoCloseable {
         return addresses;
     }
 
-    /** What was counted so far. */
+    /** The counts so far. */
     public WireCounts counts() {
         return counts;
     }
@@ -186,14 +186,14 @@ public final class UdpWire implements Wire, AutoCloseable {
         }
     }
 
-    /** What the socket has already is not said with each packet. */
+    /** The socket's default hop limit is not set again with each packet. */
     private static int hopLimit(int wanted, Gid destination) {
         int limit = wanted == 0 ? HOP_LIMIT : wanted;
         return limit == HOP_LIMIT && !destination.isMulticast() ? -1 : limit;
     }
 
     /**
-     * Takes packets that are sent to a multicast group from now on. A second call for a group changes nothing.
+     * Receives packets to a multicast group from now on. A second call for a group has no effect.
      *
      * @param group {@code ff00::/8}, or an IPv4 group {@code ::ffff:224.0.0.0/100}
      * @throws VerbsException {@code EINVAL} if it is not a group, {@code ENODEV}, {@code ENOBUFS}
@@ -231,7 +231,7 @@ public final class UdpWire implements Wire, AutoCloseable {
         }
     }
 
-    /** Takes no packets of a multicast group any more; does nothing if it was not joined. */
+    /** Receives no packets of a multicast group any more; does nothing if it was not joined. */
     public void leave(Gid group) {
         UdpSocket socket = groups.remove(group);
         if (socket != null) {
@@ -252,7 +252,7 @@ public final class UdpWire implements Wire, AutoCloseable {
                 socket.tellHopLimit();
             }
         } catch (LinuxException e) {
-            counts.receiveErrors++; // packets arrive all the same
+            counts.receiveErrors++; // packets are received all the same
         }
     }
 
@@ -292,7 +292,7 @@ public final class UdpWire implements Wire, AutoCloseable {
         return epoll.fd().value();
     }
 
-    /** The kernel tells a set of descriptors of each packet, which is as much as a tenth of what a small one costs. */
+    /** The kernel notifies a set of descriptors of each packet, which is up to a tenth of the cost of a small one. */
     @Override
     public void watch(boolean on) {
         if (on == watched) {
@@ -315,11 +315,11 @@ public final class UdpWire implements Wire, AutoCloseable {
                 epoll.remove(socket.fd());
             }
         } catch (LinuxException | IllegalStateException e) {
-            counts.receiveErrors++; // polls take its packets all the same
+            counts.receiveErrors++; // polls receive its packets all the same
         }
     }
 
-    /** Closes the sockets; what waits to be sent is lost. Idempotent. */
+    /** Closes the sockets; packets that wait to be sent are lost. Idempotent. */
     @Override
     public void close() {
         epoll.close();

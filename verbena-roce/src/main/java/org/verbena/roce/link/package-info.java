@@ -3,7 +3,6 @@
  * Packets on the network: the invariant CRC, and the UDP sockets that carry them.
  *
  * <p>{@link org.verbena.roce.link.UdpWire} is the wire of one context: a socket for each of its GIDs, which needs no
- * privilege. What arrives with a wrong CRC is counted
- * and dropped here; what a packet means is the transport's.
+ * privilege. Packets with a wrong CRC are counted and dropped here; the transport interprets the rest.
  */
 package org.verbena.roce.link;

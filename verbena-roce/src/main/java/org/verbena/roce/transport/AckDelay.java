@@ -2,19 +2,21 @@
 package org.verbena.roce.transport;
 
 /**
- * Whether the ACKs of a reliable queue pair may wait for long. They may where both sides talk in turn: requests of our own
- * leave between those that come, so the peer waits for these and not for its completions. Where it did wait, it falls
- * silent until the ACK; then the next attempt is made after twice as many turns.
+ * Decides whether the ACKs of a reliable queue pair may be delayed for long. They may where both sides take turns:
+ * requests of our own leave between those that arrive, so the peer waits for these and not for its completions. A peer
+ * that did wait for the ACK falls silent until it arrives; the next long delay is then tried after twice as many turns.
  */
 final class AckDelay {
-    /** So many packets have one ACK at most: half of the smallest window, so that no peer runs into its end. */
+    /**
+     * An ACK covers at most this many packets: half of the smallest window, so that no peer runs into the window's end.
+     */
     private static final int PACKETS = CongestionWindow.MIN / 2;
     private static final int FEWEST_TURNS = 8;
     private static final int MOST_TURNS = 1024;
 
     /** Packets since the last ACK. */
     private int packets;
-    /** Packets in a row before each of which something of our own has left. */
+    /** Packets in a row before each of which a request of our own was sent. */
     private int turns;
     private int turnsNeeded = FEWEST_TURNS;
     private boolean spoken;
@@ -31,24 +33,24 @@ final class AckDelay {
         spoken = true;
     }
 
-    /** A new packet of the peer's has come. */
+    /** A new packet of the peer has arrived. */
     void arrived() {
         packets++;
         turns = spoken ? Math.min(turns + 1, MOST_TURNS) : 0;
         spoken = false;
     }
 
-    /** The peer repeats what was acknowledged: an ACK was lost, or late. */
+    /** The peer retransmits what was acknowledged: an ACK was lost, or late. */
     void repeated() {
         turns = 0;
     }
 
-    /** Whether the ACK may wait for as long as anyone's may. */
+    /** Whether the ACK may be delayed for the longest time that is allowed. */
     boolean isPatient() {
         return turns >= turnsNeeded && packets < PACKETS;
     }
 
-    /** The ACK leaves, {@code late} if it has waited for as long as it may. */
+    /** The ACK is sent; {@code late} if it was delayed for the longest time that is allowed. */
     void sent(boolean late) {
         if (late && packets <= 1) {
             turnsNeeded = Math.min(turnsNeeded * 2, MOST_TURNS);

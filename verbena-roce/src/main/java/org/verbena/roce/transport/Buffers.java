@@ -5,7 +5,7 @@ package org.verbena.roce.transport;
 final class Buffers {
     private Buffers() {}
 
-    /** Bytes of all elements together; -1 if one is negative, or the sum is longer than a message can be. */
+    /** Bytes of all elements together; -1 if one is negative, or the sum exceeds the longest message. */
     static long length(int count, long[] lengths) {
         long sum = 0;
         for (int i = 0; i < count; i++) {
@@ -19,7 +19,8 @@ final class Buffers {
     }
 
     /**
-     * Bytes of a message that fit into all elements together, which may be larger than any message; -1 if one is negative.
+     * Bytes of a message that fit into all elements together, which may be larger than any message; -1 if one is
+     * negative.
      */
     static long room(int count, long[] lengths) {
         long sum = 0;
@@ -32,7 +33,7 @@ final class Buffers {
         return sum;
     }
 
-    /** True if each element names memory that may be used so. */
+    /** True if each element names memory that may be accessed in this way. */
     static boolean areAllowed(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, int access) {
         for (int i = 0; i < count; i++) {
             if (lengths[i] != 0 && memory.local(lkeys[i], addresses[i], lengths[i], access) < 0) {
@@ -45,7 +46,7 @@ final class Buffers {
     /**
      * Copies a part of a message out of its buffers.
      *
-     * @param offset where in the message the part begins; it lies within the buffers, or nothing is copied
+     * @param offset where in the message the part begins; within the buffers, or nothing is copied
      * @return false if an element may not be read
      */
     static boolean gather(Memory memory, int count, int[] lkeys, long[] addresses, long[] lengths, long offset,

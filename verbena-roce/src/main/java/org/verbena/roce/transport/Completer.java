@@ -10,8 +10,8 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What a requester makes of responses: ACK, NAK, answers of READs and atomics (IBTA volume 1, 9.7.5). What is stale or
- * was never asked for is dropped.
+ * The requester's handling of responses: ACK, NAK, READ and atomic responses (IBTA volume 1, 9.7.5). Responses that are
+ * stale or were never requested are dropped.
  */
 final class Completer {
     private final ReliableQueuePair qp;
@@ -49,9 +49,9 @@ final class Completer {
             qp.transport.drop(Drop.SEQUENCE); // reserved
             return;
         }
-        boolean complete = requester.acknowledged(place); // a NAK acknowledges what is before it
+        boolean complete = requester.acknowledged(place); // a NAK acknowledges all packets before it
         if (!qp.isSending()) {
-            return; // a request before it has failed
+            return; // an earlier request has failed
         }
         if (!complete) {
             implied();
@@ -68,14 +68,14 @@ final class Completer {
     private void refused(int syndrome) {
         switch (syndrome) {
             case Aeth.NAK_INVALID_REQUEST -> qp.failOldest(WcStatus.REM_INV_REQ_ERR,
-                    "the peer calls the request invalid" + qp.oldest().knownFault());
+                    "the peer rejected the request as invalid" + qp.oldest().knownFault());
             case Aeth.NAK_REMOTE_ACCESS -> qp.failOldest(WcStatus.REM_ACCESS_ERR,
-                    "the peer's memory may not be used so");
+                    "the peer's memory does not allow this access");
             default -> qp.failOldest(WcStatus.REM_OP_ERR, "the peer could not complete the request");
         }
     }
 
-    /** A later answer is here, an earlier one is not. */
+    /** A later response has arrived, an earlier one is missing. */
     private void implied() {
         owner.count(SamplePoint.QP_IMPLIED_NAKS, 1);
         requester.lost();
@@ -96,9 +96,9 @@ final class Completer {
         }
         SendWqe w = requester.oldestAnswered();
         if (w == null || w.first + w.received != place || atomic != isAtomic(w)) {
-            qp.transport.drop(Drop.SEQUENCE); // nobody asked for it
+            qp.transport.drop(Drop.SEQUENCE); // not requested
         } else if (atomic) {
-            // in the machine's order from here on; the packet is ours
+            // in native byte order from here on; the packet buffer is ours
             RawMemory.putLongUnaligned(p.extended + Aeth.BYTES, BigEndian.getLong(p.extended + Aeth.BYTES));
             put(w, 0, p.extended + Aeth.BYTES, Long.BYTES);
         } else {
@@ -113,7 +113,7 @@ final class Completer {
     private void read(Packet p, SendWqe w) {
         long left = w.opcode == SendOpcode.READ ? w.length - (long) w.received * qp.mtu : 0;
         if (p.length != Math.min(left, qp.mtu)) {
-            qp.failOldest(WcStatus.BAD_RESP_ERR, "the answer to a READ has another length");
+            qp.failOldest(WcStatus.BAD_RESP_ERR, "a READ response has a wrong length");
             return;
         }
         put(w, (long) w.received * qp.mtu, p.payload, p.length);
@@ -122,7 +122,7 @@ final class Completer {
     private void put(SendWqe w, long offset, long from, int bytes) {
         if (bytes > 0 && !Buffers.scatter(owner.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset, bytes,
                 from)) {
-            qp.failOldest(WcStatus.LOC_PROT_ERR, "memory that an answer belongs into is gone");
+            qp.failOldest(WcStatus.LOC_PROT_ERR, "the memory that a response is written to is no longer registered");
             return;
         }
         requester.received(w, w.received + 1);

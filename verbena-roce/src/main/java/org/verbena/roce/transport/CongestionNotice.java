@@ -8,7 +8,7 @@ import org.verbena.verbs.SamplePoint;
 
 /**
  * Congestion notification packets of a connection (annex A17, 17.9.3): one is sent when a router has marked a packet,
- * and not again for a while.
+ * and the next one after an interval at the earliest.
  */
 final class CongestionNotice {
     private static final long INTERVAL_NANOS = 50_000;
@@ -22,7 +22,7 @@ final class CongestionNotice {
         this.qp = qp;
     }
 
-    /** Answers a packet that a router has marked. */
+    /** Sends a notification for a packet that a router has marked. */
     void look(Packet p) {
         if ((p.raw.trafficClass & 3) != Wire.ECN_CONGESTION || p.opcode == Opcode.CNP) {
             return;
@@ -43,7 +43,7 @@ final class CongestionNotice {
         qp.sendPacket(to, Wire.ECN_NOT_CAPABLE, Bth.BYTES + BYTES);
     }
 
-    /** A notice has come: true if it tells of other congestion than the last one. */
+    /** A notification was received: true if it reports other congestion than the last one. */
     boolean isNew() {
         long now = qp.wire.nanoTime();
         boolean fresh = now - heardAt >= INTERVAL_NANOS;

@@ -2,11 +2,11 @@
 package org.verbena.roce.transport;
 
 /**
- * How many packets may be on their way: grows with what is acknowledged, shrinks with what is lost or met congestion
- * (RFC 5681's rules, in packets). A socket's buffer is short, and without a window one burst would fill it.
+ * How many packets may be in flight: grows with acknowledgements, shrinks with losses and congestion (the rules of RFC
+ * 5681, in packets). A socket's buffer is short, and without a window one burst would fill it.
  */
 final class CongestionWindow {
-    /** What a requester may always have on its way: one READ request of the length that it is cut to. */
+    /** The smallest window: one READ request of the length that READs are split into. */
     static final int MIN = 16;
     private static final int FIRST = 32;
     static final int MAX = 256;
@@ -40,7 +40,7 @@ final class CongestionWindow {
         }
     }
 
-    /** A packet was lost, or a router is full. */
+    /** A packet was lost, or a router is congested. */
     void shrink() {
         size = Math.max(MIN, size / 2);
         threshold = size;

@@ -12,7 +12,10 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** A queue pair of type UD (IBTA volume 1, 9.8.3): single packets, to and from anybody who knows the queue key. */
+/**
+ * A queue pair of type UD (IBTA volume 1, 9.8.3): single packets, to and from every queue pair that knows the queue
+ * key.
+ */
 final class DatagramQueuePair extends TransportQueuePair {
     private final RequestWriter writer;
     private final Incoming incoming;
@@ -63,10 +66,10 @@ final class DatagramQueuePair extends TransportQueuePair {
             if (a == 0) {
                 return false;
             }
-            // with the top bit set the sender's own key is meant (10.2.5)
+            // with the top bit set, the sender's own Q_Key is used (10.2.5)
             int length = writer.datagram(a, w, w.remoteQkey < 0 ? qkey : w.remoteQkey);
             if (length < 0) {
-                failOldestToSqe(WcStatus.LOC_PROT_ERR, "memory that a datagram names is gone");
+                failOldestToSqe(WcStatus.LOC_PROT_ERR, "the memory that a datagram names is no longer registered");
                 return true;
             }
             sendPacket(to, Wire.ECN_NOT_CAPABLE, length);
@@ -95,7 +98,7 @@ final class DatagramQueuePair extends TransportQueuePair {
             return;
         }
         if (!incoming.hasRoom(GlobalRoutingHeader.BYTES + p.length)) {
-            incoming.giveBack(); // for one that fits
+            incoming.giveBack(); // for a message that fits
             lost(Drop.UNRELIABLE);
             return;
         }
@@ -132,12 +135,12 @@ final class DatagramQueuePair extends TransportQueuePair {
 
     @Override
     void expired(long now) {
-        // it has no timer
+        // a UD queue pair has no timer
     }
 
     @Override
     void stop() {
-        // each datagram is done when it has left
+        // each datagram is complete when it is sent
     }
 
     @Override

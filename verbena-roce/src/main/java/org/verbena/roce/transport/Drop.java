@@ -3,11 +3,11 @@ package org.verbena.roce.transport;
 
 /** Why a packet was dropped silently. */
 public enum Drop {
-    /** Shorter than its headers say, wrong padding, not a multiple of 4. */
+    /** Shorter than its headers claim, wrong padding, or not a multiple of 4. */
     MALFORMED,
     /** A transport version other than 0. */
     VERSION,
-    /** An opcode that does not exist, or that the queue pair's type does not know. */
+    /** An opcode that does not exist, or that the queue pair's type does not support. */
     OPCODE,
     /** No such queue pair, or not in a state that receives. */
     QUEUE_PAIR,
@@ -17,7 +17,7 @@ public enum Drop {
     QKEY,
     /** Not from the address that the queue pair is connected to. */
     ADDRESS,
-    /** Nothing that the state of the connection expects: stale answers, requests behind a gap. */
+    /** Not expected in the state of the connection: stale responses, requests behind a gap. */
     SEQUENCE,
     /** An unreliable message that found no receive, did not fit, or lost a packet. */
     UNRELIABLE

@@ -9,14 +9,14 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** The receive that a message is being put into. */
+/** The receive work request that the current message is written to. */
 final class Incoming {
     private final QueuePairOwner owner;
     private @Nullable ReceiveSource source;
     private @Nullable ReceiveWqe wqe;
     private long room;
     private long offset;
-    /** What it completes with when the queue pair fails. */
+    /** The status of its completion if the queue pair fails. */
     private int end = WcStatus.WR_FLUSH_ERR;
 
     Incoming(QueuePairOwner owner) {
@@ -28,7 +28,7 @@ final class Incoming {
         return offset;
     }
 
-    /** Takes the oldest receive; false if there is none. */
+    /** Takes the oldest posted receive; false if there is none. */
     boolean take(ReceiveSource from) {
         ReceiveWqe w = from.take();
         if (w == null) {
@@ -42,7 +42,7 @@ final class Incoming {
         return true;
     }
 
-    /** True for lengths that no memory has, too: {@link #put} says so. */
+    /** True also for lengths that no memory has, which {@link #put} rejects. */
     boolean hasRoom(int bytes) {
         return room < 0 || bytes <= room - offset;
     }
@@ -91,12 +91,17 @@ final class Incoming {
         }
     }
 
-    /** The queue pair is about to fail because of this receive: who polls its completion is to find the state. */
+    /**
+     * The queue pair is about to fail because of this receive: the state has to be changed before its completion can be
+     * polled.
+     */
     void blame(int status) {
         end = status;
     }
 
-    /** The queue pair has failed: completes the receive, if there is one, with what it is to blame for, or flushes it. */
+    /**
+     * The queue pair has failed: completes the receive, if there is one, with the status that was set, or flushes it.
+     */
     void fail() {
         ReceiveWqe w = wqe;
         if (w != null) {
@@ -116,7 +121,7 @@ final class Incoming {
         }
     }
 
-    /** Puts the receive back, as if it had not been taken. */
+    /** Returns the receive to its queue, as if it had not been taken. */
     void giveBack() {
         ReceiveWqe w = wqe;
         ReceiveSource s = source;
@@ -127,7 +132,7 @@ final class Incoming {
         }
     }
 
-    /** Flushes a receive that nothing was put into. */
+    /** Flushes a receive that no data were written to. */
     static void flush(QueuePairOwner owner, ReceiveSource source, ReceiveWqe w) {
         describeFailure(w);
         w.status = WcStatus.WR_FLUSH_ERR;

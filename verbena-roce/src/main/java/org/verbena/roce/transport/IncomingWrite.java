@@ -5,7 +5,7 @@ import org.verbena.roce.header.Opcode;
 import org.verbena.roce.header.Reth;
 import org.verbena.verbs.AccessFlags;
 
-/** The peer's WRITE that is being carried out. */
+/** The peer's WRITE that is being executed. */
 final class IncomingWrite {
     private final TransportQueuePair qp;
     private long address;
@@ -22,7 +22,10 @@ final class IncomingWrite {
         return length;
     }
 
-    /** True if packets and RETH agree: all bytes have come with the last packet, and not before (9.7.4.1.6). */
+    /**
+     * True if the packet lengths match the RETH: all bytes have arrived with the last packet, and not before
+     * (9.7.4.1.6).
+     */
     boolean hasRightLength(Packet p) {
         long before = p.has(Opcode.IS_FIRST) ? Reth.length(p.extended) : left;
         if (before > Limits.MAX_MESSAGE) {
@@ -31,7 +34,7 @@ final class IncomingWrite {
         return p.has(Opcode.IS_LAST) ? p.length == before : p.length < before;
     }
 
-    /** Writes a packet's bytes; false if the key does not allow it. Without bytes no key is needed (9.7.4.1.5). */
+    /** Writes a packet's bytes; false if the key does not allow it. A WRITE of 0 bytes needs no key (9.7.4.1.5). */
     boolean put(Memory memory, Packet p) {
         if (p.has(Opcode.IS_FIRST)) {
             address = Reth.address(p.extended);

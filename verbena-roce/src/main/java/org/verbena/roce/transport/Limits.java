@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
-/** Sizes that the transport has. */
+/** Limits of the transport. */
 public final class Limits {
     /** The longest message, bytes (IBTA volume 1, 9.7.2). */
     public static final long MAX_MESSAGE = 1L << 31;

@@ -5,51 +5,53 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AccessFlags;
 
 /**
- * The memory of one protection domain, as work requests and peers name it. A key, an address and a length go in; a
- * native address comes out, or a code below 0. Called under the context's lock, which whoever deregisters memory takes as
- * well.
+ * The memory of one protection domain, as work requests and peers name it. Takes a key, an address and a length;
+ * returns a native address, or a code below 0. Called under the context's lock, which every thread that deregisters
+ * memory takes as well.
  *
- * <p>The copies and atomics here use that address. That is right for memory that stays as long as the lock is held;
- * memory that its owner may free without the lock has to do them in another way.
+ * <p>The copies and atomics here use that address. That is right for memory that stays valid as long as the lock is
+ * held; an implementation for memory that its owner may free without the lock has to override them.
  */
 public interface Memory {
     /** No such key. */
     long BAD_KEY = -1;
-    /** The range does not lie inside region or window. */
+    /** The range exceeds the region or window. */
     long BAD_RANGE = -2;
     /** The key does not allow the access. */
     long BAD_ACCESS = -3;
-    /** An atomic's value does not lie at a multiple of its size. */
+    /** An atomic's operand is not aligned to its size. */
     long BAD_ALIGNMENT = -4;
 
     /**
-     * Checks what an own work request names.
+     * Checks a memory reference of a local work request.
      *
      * @param lkey key of a region
-     * @param address first byte as the region counts
+     * @param address first byte, in the address space of the region
      * @param length bytes, above 0
-     * @param access {@link org.verbena.verbs.AccessFlags#LOCAL_WRITE} if it is written, 0 if it is read
+     * @param access {@link org.verbena.verbs.AccessFlags#LOCAL_WRITE} for a write, 0 for a read
      * @return the native address of the first byte, or {@code BAD_…}
      */
     long local(int lkey, long address, long length, int access);
 
     /**
-     * Checks what a peer names. One call a message; {@link #remoteAgain} for its later packets.
+     * Checks a memory reference of the peer. Called once a message; {@link #remoteAgain} for its later packets.
      *
-     * @param queuePair number of the own queue pair that the packet came to: a window of type 2 belongs to one
+     * @param queuePair number of the local queue pair that received the packet: a window of type 2 is bound to one
      * @param rkey key of a region or window
-     * @param address first byte as region or window counts
-     * @param length bytes of the whole message; with 0 key and access alone are checked
+     * @param address first byte, in the address space of the region or window
+     * @param length bytes of the whole message; with 0 only key and access are checked
      * @param access exactly one of {@code REMOTE_WRITE}, {@code REMOTE_READ}, {@code REMOTE_ATOMIC},
      *        {@code FLUSH_GLOBAL}, {@code FLUSH_PERSISTENT} of {@link org.verbena.verbs.AccessFlags}
      * @return the native address of the first byte, or {@code BAD_…}
      */
     long remote(int queuePair, int rkey, long address, long length, int access);
 
-    /** As {@link #remote}, but counts no message: the key may have been taken away since the message's first packet. */
+    /**
+     * As {@link #remote}, but counts no message: the key may have been invalidated since the message's first packet.
+     */
     long remoteAgain(int queuePair, int rkey, long address, long length, int access);
 
-    /** Copies out of memory that an own work request names; 0, or {@code BAD_…} with nothing copied. */
+    /** Copies out of memory that a local work request names; 0, or {@code BAD_…} with nothing copied. */
     default long copyOut(int lkey, long address, long to, int bytes) {
         long from = local(lkey, address, bytes, 0);
         if (from < 0) {
@@ -59,7 +61,7 @@ public interface Memory {
         return 0;
     }
 
-    /** Copies into memory that an own work request names; 0, or {@code BAD_…}. */
+    /** Copies into memory that a local work request names; 0, or {@code BAD_…}. */
     default long copyIn(int lkey, long address, long from, int bytes) {
         long to = local(lkey, address, bytes, AccessFlags.LOCAL_WRITE);
         if (to < 0) {
@@ -92,7 +94,7 @@ public interface Memory {
     /**
      * Adds to eight bytes that a peer names, as {@link #remote}.
      *
-     * @param before takes the value that was there
+     * @param before receives the previous value
      * @return 0, or {@code BAD_…} with nothing changed
      */
     default long fetchAndAdd(int queuePair, int rkey, long address, long add, long[] before) {
@@ -114,7 +116,9 @@ public interface Memory {
         return 0;
     }
 
-    /** Writes eight bytes that a peer names at once, in the machine's order, as {@link #remote}; 0, or {@code BAD_…}. */
+    /**
+     * Atomically writes eight bytes that a peer names, in native byte order, as {@link #remote}; 0, or {@code BAD_…}.
+     */
     default long put(int queuePair, int rkey, long address, long value) {
         long at = word(queuePair, rkey, address, AccessFlags.REMOTE_WRITE);
         if (at < 0) {
@@ -130,11 +134,11 @@ public interface Memory {
     }
 
     /**
-     * Takes a key away.
+     * Invalidates a key.
      *
-     * @param queuePair number of the own queue pair
-     * @param remote true for SEND with invalidate, false for the own LOCAL_INV
-     * @return 0, or {@code BAD_…} for a key that is none, or may not be invalidated by this queue pair
+     * @param queuePair number of the local queue pair
+     * @param remote true for SEND with invalidate, false for a local LOCAL_INV
+     * @return 0, or {@code BAD_…} for an unknown key, or one that this queue pair may not invalidate
      */
     long invalidate(int queuePair, int rkey, boolean remote);
 

@@ -3,10 +3,10 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
-/** Queue pairs by number: open addressing, so that looking one up makes no object. */
+/** Queue pairs by number: open addressing, so that a lookup allocates nothing. */
 final class NumberTable {
     private static final int FIRST_SIZE = 16;
-    /** Odd, so that neighbours spread over the table. */
+    /** Odd, so that neighboring numbers spread over the table. */
     private static final int SPREAD = 0x9e3779b1;
 
     private @Nullable TransportQueuePair[] entries = new TransportQueuePair[FIRST_SIZE];
@@ -27,7 +27,7 @@ final class NumberTable {
         }
     }
 
-    /** Adds one whose number is not there. */
+    /** Adds a queue pair whose number is not in the table. */
     void put(TransportQueuePair queuePair) {
         if (++used * 2 > entries.length) {
             @Nullable TransportQueuePair[] old = entries;
@@ -50,7 +50,7 @@ final class NumberTable {
         entries[i] = queuePair;
     }
 
-    /** Removes one if it is there, and moves those behind it up, so that no search ends at the gap. */
+    /** Removes a queue pair if it is there, and moves the following ones up, so that no probe ends at the gap. */
     void remove(TransportQueuePair queuePair) {
         int mask = entries.length - 1;
         int gap = home(queuePair.number(), mask);

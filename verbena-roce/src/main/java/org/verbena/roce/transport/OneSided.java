@@ -13,14 +13,14 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.FlushType;
 import org.verbena.verbs.SamplePoint;
 
-/** What a responder does for READs, atomics, atomic writes and flushes (IBTA volume 1, 9.4.4, 9.4.5; annex A19). */
+/** The responder's execution of READs, atomics, atomic writes and flushes (IBTA volume 1, 9.4.4, 9.4.5; annex A19). */
 final class OneSided {
-    /** The request has been carried out, or its answer is on its way. */
+    /** The request was executed, or its response is queued. */
     static final int DONE = 0;
 
     private final ReliableQueuePair qp;
     private final Replies replies;
-    /** What an atomic has found. */
+    /** The value before an atomic operation. */
     private final long[] before = new long[1];
     private int packets;
 
@@ -29,12 +29,12 @@ final class OneSided {
         this.replies = replies;
     }
 
-    /** PSNs that the last request took. */
+    /** PSNs that the last request used. */
     int packets() {
         return packets;
     }
 
-    /** Carries out a request; {@link #DONE}, or the NAK that it deserves. */
+    /** Executes a request; {@link #DONE}, or the NAK code of its refusal. */
     int execute(Packet p, Memory memory, long place, int msn) {
         packets = 1;
         if (replies.depth() == 0 || replies.isFull() || p.length > 0 && p.operation() != Opcode.ATOMIC_WRITE) {
@@ -70,7 +70,7 @@ final class OneSided {
         return DONE;
     }
 
-    /** A zero-based region may begin anywhere, so an aligned address may name a value that is not. */
+    /** A zero-based region may begin at any address, so an aligned address may name an operand that is not aligned. */
     private static int refusal(long bad) {
         return bad == Memory.BAD_ALIGNMENT ? Aeth.NAK_INVALID_REQUEST : Aeth.NAK_REMOTE_ACCESS;
     }
@@ -111,7 +111,10 @@ final class OneSided {
         return DONE;
     }
 
-    /** Each packet's bytes are written by this thread: a fence makes them visible to all that read with acquire. */
+    /**
+     * The bytes of all packets are written by this thread: a fence makes them visible to all threads that read with
+     * acquire.
+     */
     private int flush(long feth, Memory memory, long place, int msn) {
         long address = Reth.address(feth + Feth.BYTES);
         int rkey = Reth.rkey(feth + Feth.BYTES);

@@ -8,9 +8,12 @@ import org.verbena.roce.header.Bth;
 import org.verbena.roce.header.Opcode;
 import org.verbena.roce.header.XrcEth;
 
-/** A packet that has been found whole: what its headers say. One object of a {@link Transport}, filled anew. */
+/**
+ * A packet that was parsed without an error: the values of its headers. One object of a {@link Transport}, reused for
+ * each packet.
+ */
 public final class Packet {
-    /** What the wire knows of it. */
+    /** What the wire knows about it. */
     ReceivedPacket raw = new ReceivedPacket();
     public int opcode;
     /** {@link Opcode#flags}. */
@@ -19,7 +22,7 @@ public final class Packet {
     int psn;
     boolean acknowledge;
     boolean solicited;
-    /** Address of the extended headers, the XRCETH not counted. */
+    /** Address of the extended headers after the XRCETH. */
     public long extended;
     /** Address of the payload. */
     public long payload;
@@ -27,9 +30,9 @@ public final class Packet {
     public int length;
 
     /**
-     * Takes the headers apart.
+     * Parses the headers.
      *
-     * @return why the packet has to be dropped; null if it is whole
+     * @return why the packet has to be dropped; null if it is valid
      */
     @Nullable
     public Drop parse(ReceivedPacket p) {
@@ -51,7 +54,7 @@ public final class Packet {
         if (length < 0 || length > 0 && !has(Opcode.HAS_PAYLOAD)) {
             return Drop.MALFORMED;
         }
-        // of two members one has to be full, and we are: the lower 15 bits decide (10.9.1.3)
+        // one of two members has to be a full one, and we are: the lower 15 bits decide (10.9.1.3)
         if ((Bth.pkey(a) & 0x7fff) != (Bth.DEFAULT_PKEY & 0x7fff)) {
             return Drop.PKEY;
         }
@@ -76,7 +79,7 @@ public final class Packet {
         return opcode & Opcode.OPERATION;
     }
 
-    /** Immediate value or invalidated key: the last header of those that have one. */
+    /** Immediate value or invalidated key: the last header of the packets that have one. */
     int immediate() {
         return BigEndian.getInt(payload - 4);
     }

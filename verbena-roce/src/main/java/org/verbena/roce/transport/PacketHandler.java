@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
-/** Takes what has arrived. */
+/** Receives packets. */
 @FunctionalInterface
 public interface PacketHandler {
-    /** A packet whose ICRC is right; it is valid until the method returns. Throws nothing. */
+    /** Handles a packet with a correct ICRC; the packet is valid until the method returns. Throws nothing. */
     void received(ReceivedPacket packet);
 }

@@ -4,8 +4,8 @@ package org.verbena.roce.transport;
 import org.verbena.verbs.Gid;
 
 /**
- * How a destination is reached; made by {@link Wire#path}, which extends it with what it needs to send there. Immutable,
- * but for being closed.
+ * A path to a destination; made by {@link Wire#path}, which extends it with what it needs for sending. Immutable,
+ * except for {@link #close}.
  */
 public abstract class Path implements AutoCloseable {
     private final Gid source;
@@ -28,7 +28,7 @@ public abstract class Path implements AutoCloseable {
         return source;
     }
 
-    /** Where in the device's GID table the own GID is. */
+    /** Index of the own GID in the device's GID table. */
     public final int sourceGidIndex() {
         return sourceGidIndex;
     }
@@ -43,18 +43,18 @@ public abstract class Path implements AutoCloseable {
         return trafficClass;
     }
 
-    /** 20 bits; 0 if nobody has set it. */
+    /** 20 bits; 0 if it was not set. */
     public final int flowLabel() {
         return flowLabel;
     }
 
-    /** True if a packet came from where the path leads to, and to where it starts. */
+    /** True if a packet came from the destination of the path, to its source. */
     public final boolean matches(ReceivedPacket packet) {
         return packet.sourceLow == destination.low() && packet.sourceHigh == destination.high()
                 && packet.destinationLow == source.low() && packet.destinationHigh == source.high();
     }
 
-    /** Gives back what the wire holds for it; nothing is sent there afterwards. */
+    /** Releases what the wire holds for the path, which must not be used afterwards. */
     @Override
     public abstract void close();
 }

@@ -5,11 +5,16 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
-/** What is done before the first packet of a request leaves: checks, its length, what needs no packet at all. */
+/**
+ * Preparation of a request before its first packet is sent: checks, its length, and the operations that need no packet.
+ */
 final class Preparation {
     private Preparation() {}
 
-    /** Sets the transport's fields of a request but for {@code first}; SUCCESS, or the status that it fails with. */
+    /**
+     * Sets the transport's fields of a request, except {@code first}; SUCCESS, or the status that the request fails
+     * with.
+     */
     static int prepare(TransportQueuePair qp, SendWqe w, int mtu) {
         w.received = 0;
         w.packets = 0;

@@ -6,14 +6,14 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.QueuePairState;
 
 /**
- * The provider's half of a queue pair: what it has, and what it is told. Everything is called under the context's lock
- * and from inside a call of the transport's, throws nothing and calls nothing of the transport.
+ * The provider's half of a queue pair: supplies its resources and receives its events. Every method is called under the
+ * context's lock and from inside a call of the transport, throws nothing and does not call the transport.
  */
 public interface QueuePairOwner {
-    /** What the keys of its sends, and of its peer, name. Never asked of type XRC_RECV. */
+    /** The memory that the keys of its sends, and of its peer, refer to. Never called for type XRC_RECV. */
     Memory memory();
 
-    /** Where its receives come from; null for XRC types, whose receives {@link #sharedReceiveQueue} has. */
+    /** Where its receives come from; null for XRC types, which use {@link #sharedReceiveQueue}. */
     @Nullable
     ReceiveSource receives();
 
@@ -22,14 +22,14 @@ public interface QueuePairOwner {
     ReceiveSource sharedReceiveQueue(int number);
 
     /**
-     * A send work request has completed and was signaled, or has failed; its slot is free when this returns. Called in the
-     * order of posting.
+     * A send work request has completed and was signaled, or has failed; its slot is free when this returns. Called in
+     * posting order.
      *
-     * @param wqe results are {@link SendWqe#status} and {@link SendWqe#byteLength}
+     * @param wqe has the results {@link SendWqe#status} and {@link SendWqe#byteLength}
      */
     void sent(SendWqe wqe);
 
-    /** True if a datagram to a group is this queue pair's own, and it does not want those. */
+    /** True if a multicast datagram was sent by this queue pair itself, which blocks its own. */
     default boolean isUnwanted(long sourceHigh, long sourceLow, int sourceQueuePair) {
         return false;
     }
@@ -38,16 +38,16 @@ public interface QueuePairOwner {
     void received(ReceiveSource source, ReceiveWqe wqe);
 
     /**
-     * The transport has moved the queue pair to ERR, or (UC and UD, by a failed send) to SQE.
+     * The transport has moved the queue pair to ERR, or (UC and UD, after a failed send) to SQE.
      *
      * @param reason one sentence, a constant
-     * @param event {@link org.verbena.verbs.AsyncEventType} that tells it, -1 if completions do
+     * @param event the {@link org.verbena.verbs.AsyncEventType} that reports it, -1 if completions do
      */
     void stateChanged(QueuePairState state, String reason, int event);
 
-    /** The peer's first packet has come, in whatever state: the peer is ready. */
+    /** The peer's first packet was received, in whatever state: the peer is ready. */
     default void communicates() {
-        // who has no connection that is coming about does not wait for it
+        // a queue pair without a connection in establishment does not wait for it
     }
 
     /** An event that changes no state: COMM_EST, SQ_DRAINED, QP_LAST_WQE_REACHED. */

@@ -3,18 +3,21 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
-/** Where posted receives come from: a queue pair's own queue, or one that is shared. */
+/** Where posted receives come from: the queue pair's own receive queue, or a shared one. */
 public interface ReceiveSource {
-    /** The oldest receive, which is the caller's until {@link QueuePairOwner#received}; null if there is none. */
+    /**
+     * Takes the oldest receive, which belongs to the caller until {@link QueuePairOwner#received}; null if there is
+     * none.
+     */
     @Nullable
     ReceiveWqe take();
 
-    /** Gives back a receive that was taken and not used: the message has failed before it completed anything. */
+    /** Returns a receive that was taken and not used: the message failed before it completed anything. */
     void giveBack(ReceiveWqe wqe);
 
-    /** True for a shared receive queue: its receives are not flushed with a queue pair. */
+    /** True for a shared receive queue: a queue pair that fails does not flush its receives. */
     boolean isShared();
 
-    /** What the keys of its receives name; of an XRC queue also what the peer's keys name. */
+    /** The memory that the keys of its receives refer to; of an XRC queue also the keys of the peer. */
     Memory memory();
 }

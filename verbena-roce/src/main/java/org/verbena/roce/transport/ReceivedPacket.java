@@ -5,21 +5,22 @@ import org.verbena.roce.header.Bth;
 import org.verbena.roce.header.Opcode;
 
 /**
- * A packet that has arrived: where its bytes are, and what the layers below said of it. One object, which the wire fills
- * anew for each packet. GIDs are as in {@link org.verbena.verbs.Gid}, big-endian halves; IPv4 is {@code ::ffff:a.b.c.d}.
+ * A received packet: the address of its bytes, and what the lower layers know about it. One object, which the wire
+ * reuses for each packet. GIDs are as in {@link org.verbena.verbs.Gid}, big-endian halves; IPv4 is
+ * {@code ::ffff:a.b.c.d}.
  */
 public final class ReceivedPacket {
     /** Address of the BTH. */
     public long address;
-    /** Bytes from the BTH to the padding's end, without the ICRC. */
+    /** Bytes from the BTH to the end of the padding, without the ICRC. */
     public int length;
     /** Sender. */
     public long sourceHigh;
     /** Sender. */
     public long sourceLow;
-    /** What the packet was sent to: one of the device's own GIDs, or a multicast group's. */
+    /** Destination: one of the device's own GIDs, or a multicast group's. */
     public long destinationHigh;
-    /** What the packet was sent to. */
+    /** Destination. */
     public long destinationLow;
     /** UDP source port. */
     public int sourcePort;
@@ -27,10 +28,10 @@ public final class ReceivedPacket {
     public int trafficClass;
     /** IPv6 flow label, 0 for IPv4. */
     public int flowLabel;
-    /** IPv4 time to live or IPv6 hop limit; 0 if the wire cannot know, or was not asked to tell. */
+    /** IPv4 time to live or IPv6 hop limit; 0 if the wire does not know it, or was not asked to report it. */
     public int hopLimit;
 
-    /** For wires, which make one. */
+    /** For implementations of {@link Wire}. */
     public ReceivedPacket() {}
 
     /** True if it came by IPv4. */
@@ -43,7 +44,10 @@ public final class ReceivedPacket {
         return destinationHigh >>> 56 == 0xff || destinationHigh == 0 && destinationLow >>> 28 == 0xffff_eL;
     }
 
-    /** Whether its transport acknowledges and repeats: RC or XRC; {@link #length} is at least a base transport header's. */
+    /**
+     * Whether its transport acknowledges and retransmits: RC or XRC; {@link #length} is at least that of a base
+     * transport header.
+     */
     public boolean isReliable() {
         int transport = Bth.opcode(address) & Opcode.TRANSPORT;
         return transport == Opcode.RC || transport == Opcode.XRC;

@@ -6,11 +6,11 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 
-/** A queue pair of type RC, XRC_SEND or XRC_RECV: a requester and a responder, of which XRC uses one each. */
+/** A queue pair of type RC, XRC_SEND or XRC_RECV: a requester and a responder; XRC types use one of the two. */
 final class ReliableQueuePair extends TransportQueuePair {
-    /** Bytes of payload of each packet but a message's last. */
+    /** Payload bytes of each packet except a message's last. */
     int mtu = 256;
-    /** The peer's number. */
+    /** The peer's queue pair number. */
     int destination;
     final int wireTransport;
     private final Requester requester;
@@ -18,7 +18,7 @@ final class ReliableQueuePair extends TransportQueuePair {
     private final Responder responder;
     private final CongestionNotice notice;
     private boolean established;
-    /** The peer's request was refused: what was answered before, and the NAK, still leave. */
+    /** A request of the peer is being refused: responses that are queued, and the NAK, are still sent. */
     private boolean refusing;
 
     ReliableQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
@@ -65,7 +65,7 @@ final class ReliableQueuePair extends TransportQueuePair {
         }
     }
 
-    /** True while requests may be under way. */
+    /** True while requests may be in flight. */
     boolean isSending() {
         return state == QueuePairState.RTS || state == QueuePairState.SQD;
     }
@@ -98,7 +98,7 @@ final class ReliableQueuePair extends TransportQueuePair {
                 return;
             }
             completer.received(p);
-            transport.schedule(this); // the window may be open again
+            transport.schedule(this); // the window may have opened
             return;
         }
         if (type() == QueuePairType.XRC_SEND) {
@@ -112,7 +112,7 @@ final class ReliableQueuePair extends TransportQueuePair {
         responder.received(p);
     }
 
-    /** A request of the peer's broke a rule: the NAK leaves, the queue pair fails. */
+    /** A request of the peer violated the protocol: the NAK is sent, the queue pair fails. */
     void refuse(String reason, int event) {
         refusing = true;
         fail(reason, event);
@@ -137,7 +137,7 @@ final class ReliableQueuePair extends TransportQueuePair {
         return more;
     }
 
-    /** To the peer, by the path of the queue pair. */
+    /** Sends to the peer, by the path of the queue pair. */
     void sendToPeer(int length) {
         Path to = path;
         if (to != null) {

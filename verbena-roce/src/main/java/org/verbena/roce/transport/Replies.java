@@ -10,23 +10,23 @@ import org.verbena.roce.header.Bth;
 import org.verbena.roce.header.Opcode;
 
 /**
- * Answers of a responder that are more than an ACK: to READs, atomics, flushes and atomic writes. The last ones are kept
- * to be given again when a request comes twice (IBTA volume 1, 9.7.4.1.3.1), as many as the peer may have outstanding.
+ * Responses of a responder that are more than an ACK: to READs, atomics, flushes and atomic writes. The latest ones are
+ * kept to be replayed for a duplicate request (IBTA volume 1, 9.7.4.1.3.1), as many as the peer may have outstanding.
  */
 final class Replies {
-    /** What an answer is. */
+    /** The kind of a response. */
     enum Kind {
-        /** Memory, read again each time it is answered. */
+        /** Memory, read again each time the response is sent. */
         READ,
-        /** The value that was there before. */
+        /** The previous value. */
         ATOMIC,
-        /** Nothing: a READ answer without payload. */
+        /** Empty: a READ response without payload. */
         EMPTY
     }
 
     private static final class Slot {
         boolean used;
-        /** All of it has been sent once. */
+        /** All of it was sent once. */
         boolean answered;
         Kind kind = Kind.EMPTY;
         long first;
@@ -37,7 +37,7 @@ final class Replies {
         int rkey;
         long length;
         long value;
-        /** What is to be sent now: the first and the next packet, and the byte behind the last. */
+        /** What is to be sent: the first and the next packet, and the offset of the end. */
         int start;
         int next;
         long end;
@@ -46,7 +46,7 @@ final class Replies {
     private final ReliableQueuePair qp;
     private Slot[] slots = new Slot[0];
     private int newest;
-    /** Slots in the order in which they are answered. */
+    /** Slots in the order in which their responses are sent. */
     private int[] queue = new int[0];
     private int queued;
     private long refused;
@@ -55,7 +55,7 @@ final class Replies {
         this.qp = qp;
     }
 
-    /** How many requests are kept; control path. */
+    /** Sets the number of requests that are kept; control path. */
     void setDepth(int n) {
         slots = new Slot[n];
         for (int i = 0; i < n; i++) {
@@ -83,8 +83,9 @@ final class Replies {
     }
 
     /**
-     * True if as many requests as were agreed on wait for their answers: one more breaks the agreement (9.4.4, 9.7.4.1.3). An
-     * answer that is only to be given again does not count, for who asks for more has had it.
+     * True if as many requests as were negotiated wait for their responses: one more is a violation (9.4.4, 9.7.4.1.3).
+     * A response that is only to be replayed does not count, since a requester that sends a new request has received
+     * it.
      */
     boolean isFull() {
         Slot oldest = slots[(newest + 1) % slots.length];
@@ -92,10 +93,10 @@ final class Replies {
     }
 
     /**
-     * A new request: its answer is kept, and sent behind those that wait.
+     * Adds a new request: its response is kept, and sent after the queued ones.
      *
-     * @param value of an atomic
-     * @return false if no request of this kind was agreed on
+     * @param value the result of an atomic
+     * @return false if no requests of this kind were negotiated
      */
     boolean add(Kind kind, long first, int packets, int msn, Memory memory, long address, int rkey, long length,
             long value) {
@@ -104,7 +105,7 @@ final class Replies {
         }
         newest = (newest + 1) % slots.length;
         Slot s = slots[newest];
-        dequeue(newest); // it came twice
+        dequeue(newest); // a duplicate
         s.used = true;
         s.answered = false;
         s.kind = kind;
@@ -123,7 +124,9 @@ final class Replies {
         return true;
     }
 
-    /** A READ has come again, whole or the rest of it; false if that is none of those kept (9.7.4.1.3.1). */
+    /**
+     * Replays the response to a duplicate READ, whole or its rest; false if it is not among those kept (9.7.4.1.3.1).
+     */
     boolean repeatRead(long place, long address, int rkey, long length) {
         for (int i = 0; i < slots.length; i++) {
             Slot s = slots[i];
@@ -144,7 +147,7 @@ final class Replies {
         return false;
     }
 
-    /** Another request has come again; false if it is none of those kept. */
+    /** Replays the response to another duplicate request; false if it is not among those kept. */
     boolean repeat(long place, long address, int rkey) {
         for (int i = 0; i < slots.length; i++) {
             Slot s = slots[i];
@@ -160,7 +163,7 @@ final class Replies {
         return false;
     }
 
-    /** To the end: a requester that asks again asks for all that followed as well. */
+    /** Moves to the end: a requester that retransmits a request retransmits all that followed as well. */
     private void enqueue(int slot) {
         dequeue(slot);
         queue[queued++] = slot;
@@ -176,17 +179,17 @@ final class Replies {
         queued = kept;
     }
 
-    /** What became of {@link #send}. */
+    /** The result of {@link #send}. */
     enum Outcome {
-        /** Nothing is left to be answered. */
+        /** No response is left to send. */
         DONE,
-        /** The rest has to wait, for the wire or because it is enough for once. */
+        /** The rest has to wait, for the wire or because the budget is used up. */
         MORE,
-        /** Memory is gone that an answer needs. */
+        /** The memory that a response reads is no longer registered. */
         REFUSED
     }
 
-    /** Sends answers, {@code budget} packets at most. */
+    /** Sends responses, {@code budget} packets at most. */
     Outcome send(int budget) {
         int left = budget;
         while (queued > 0) {
@@ -214,7 +217,7 @@ final class Replies {
         return Outcome.DONE;
     }
 
-    /** The place that was to be answered when memory was gone. */
+    /** The sequence number of the response whose memory was no longer registered. */
     long refused() {
         return refused;
     }

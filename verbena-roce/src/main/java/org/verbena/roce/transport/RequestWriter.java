@@ -12,9 +12,9 @@ import org.verbena.roce.header.Reth;
 import org.verbena.roce.header.XrcEth;
 import org.verbena.verbs.SendFlags;
 
-/** Writes the packets of requests; of one queue pair. */
+/** Writes the request packets of one queue pair. */
 final class RequestWriter {
-    /** A local key or range is wrong; no packet length is below 0 else. */
+    /** A local key or range is invalid; a packet length is never negative. */
     static final int PROTECTION = -1;
 
     private final TransportQueuePair qp;
@@ -30,8 +30,8 @@ final class RequestWriter {
     /**
      * Writes a packet of a SEND or WRITE.
      *
-     * @param packet which one of the message, from 0
-     * @return bytes from the BTH to the padding's end, or {@link #PROTECTION}
+     * @param packet its index in the message, from 0
+     * @return bytes from the BTH to the end of the padding, or {@link #PROTECTION}
      */
     int message(long a, SendWqe w, int packet, int mtu, int destination, boolean acknowledge) {
         boolean first = packet == 0;
@@ -93,7 +93,7 @@ final class RequestWriter {
         };
     }
 
-    /** The middle's opcode follows that of the first, for writes and sends alike. */
+    /** The opcode of a middle packet follows that of the first, for writes and sends alike. */
     private static int part(boolean first, boolean last, int ofFirst, int ofLast, int ofOnly) {
         return first ? last ? ofOnly : ofFirst : last ? ofLast : ofFirst + 1;
     }
@@ -118,8 +118,8 @@ final class RequestWriter {
     /**
      * Writes a READ request for packets of a READ.
      *
-     * @param from the first packet wanted
-     * @param to behind the last
+     * @param from the first packet of the response
+     * @param to the index after the last
      */
     int read(long a, SendWqe w, int from, int to, int mtu, int destination) {
         long at = begin(a, w, Opcode.READ_REQUEST, from, destination);
@@ -144,7 +144,7 @@ final class RequestWriter {
             case SendOpcode.ATOMIC_WRITE -> {
                 long at = begin(a, w, Opcode.ATOMIC_WRITE, 0, destination);
                 Reth.put(at, w.remoteAddress, w.rkey, Long.BYTES);
-                RawMemory.putLongUnaligned(at + Reth.BYTES, w.compareOrAdd); // bytes as memory has them, no number
+                RawMemory.putLongUnaligned(at + Reth.BYTES, w.compareOrAdd); // in memory order, not a number
                 yield (int) (at - a) + Reth.BYTES + Long.BYTES;
             }
             default -> {

@@ -9,27 +9,31 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
- * The requester of a reliable queue pair (IBTA volume 1, 9.7.2 to 9.7.5): sends what is posted, and again what is lost.
+ * The requester of a reliable queue pair (IBTA volume 1, 9.7.2 to 9.7.5): sends what is posted, and retransmits what is
+ * lost.
  *
- * <p>Places in the sequence are 64-bit numbers here, of which the PSN is the lower 24 bits:
+ * <p>Sequence numbers are extended to 64 bits here; the PSN is the lower 24 bits:
  *
  * <pre>
  *   unacked           next               high
  *  ----|---------------|------------------|-------->
- *      |  on its way   | to be sent again | not sent yet
+ *      |  in flight    | to retransmit   | not sent yet
  * </pre>
  *
- * <p>A READ is cut into requests of {@link #READ_PACKETS} answers each, so that the window holds for answers as well: a
- * responder knows nothing of our buffers.
+ * <p>A READ is split into requests of {@link #READ_PACKETS} response packets each, so that the window limits responses
+ * as well: a responder does not know our buffers.
  */
 final class Requester {
-    /** Answers that one READ request asks for at most; requests begin at multiples of it in the message. */
+    /** Response packets that one READ request asks for at most; requests begin at multiples of it in the message. */
     static final int READ_PACKETS = CongestionWindow.MIN;
 
-    /** An ACK is asked for with each last packet, and this often in between. */
+    /** An ACK is requested with each last packet of a message, and after this many packets in between. */
     private static final int ACKNOWLEDGE_EVERY = 16;
     private static final int FOR_EVER = 7;
-    /** The shortest time-out: a packet that waits for a thread to run is not lost. Linux cannot do less than a tick. */
+    /**
+     * The shortest time-out: a packet that waits for a thread to be scheduled is not lost. The shortest on Linux is a
+     * tick.
+     */
     private static final long MIN_TIMEOUT_NANOS = 1_000_000;
     /** 4.096 µs. */
     private static final long TIMEOUT_UNIT_NANOS = 4096;
@@ -48,21 +52,21 @@ final class Requester {
 
     /** Index of the first entry that was never sent. */
     private long started;
-    /** Index of the entry that is sent next, and its packet. */
+    /** Index of the entry that is sent next, and the packet within it. */
     private long current;
     private int packet;
     private long next;
     long high;
     long unacked;
-    /** READ requests, atomics, flushes that have no answer yet. */
+    /** READ requests, atomics, flushes without a response. */
     private int outstanding;
     private int unasked;
 
     private int retriesLeft;
     private int rnrRetriesLeft;
-    /** What is on its way is a repetition, and nothing has come back since it began. */
+    /** What is in flight is retransmitted, and nothing was acknowledged since that began. */
     private boolean retrying;
-    /** All repetitions were in vain. */
+    /** All retries are exhausted. */
     private boolean gaveUp;
     private long ackDeadline = Timers.NEVER;
     private long rnrDeadline = Timers.NEVER;
@@ -104,7 +108,7 @@ final class Requester {
         maxReadAtomic = n;
     }
 
-    /** Forgets what is on its way; the ring's entries are complete, or will be flushed. */
+    /** Resets the sequence; the ring's entries are complete, or will be flushed. */
     void clear() {
         started = ring.tail;
         current = ring.tail;
@@ -131,9 +135,9 @@ final class Requester {
     // ---- sending
 
     /**
-     * Sends what the window, the peer's depth of reads and the wire allow.
+     * Sends what the window, the peer's limit of outstanding reads and the wire allow.
      *
-     * @return false if it is the wire that does not
+     * @return false if the wire is the limit
      */
     boolean send() {
         while (current < ring.tail && rnrDeadline == Timers.NEVER && sendsNow()) {
@@ -163,7 +167,10 @@ final class Requester {
         return qp.state == QueuePairState.RTS || qp.state == QueuePairState.SQD;
     }
 
-    /** The first packet of a request, or all of one that needs none; false if it has to wait or has failed. */
+    /**
+     * Starts a request before its first packet, or executes one that needs no packet; false if it has to wait or has
+     * failed.
+     */
     private boolean start(SendWqe w) {
         if (qp.state == QueuePairState.SQD || (w.flags & SendFlags.FENCE) != 0 && outstanding > 0) {
             return false;
@@ -171,7 +178,7 @@ final class Requester {
         w.first = high;
         int status = Preparation.prepare(qp, w, qp.mtu);
         if (status == WcStatus.SUCCESS && w.answered && maxReadAtomic == 0) {
-            status = WcStatus.LOC_QP_OP_ERR; // it would wait for ever
+            status = WcStatus.LOC_QP_OP_ERR; // it would wait forever
         }
         if (status != WcStatus.SUCCESS) {
             failLater(w, status);
@@ -184,7 +191,7 @@ final class Requester {
         return sendsNow();
     }
 
-    /** The request fails when those before it are done. */
+    /** The request fails when the earlier ones are complete. */
     private void failLater(SendWqe w, int status) {
         w.failed = true;
         w.status = status;
@@ -222,7 +229,7 @@ final class Requester {
             }
             length = writer.message(a, w, packet, qp.mtu, qp.destination, ask);
         }
-        if (length < 0) { // the memory has been taken away since the request was started
+        if (length < 0) { // the memory was deregistered since the request was started
             failStarted(w);
             return false;
         }
@@ -248,14 +255,14 @@ final class Requester {
         return true;
     }
 
-    /** The rest of the request never leaves; it fails when those before it are done. */
+    /** The rest of the request is never sent; it fails when the earlier ones are complete. */
     private void failStarted(SendWqe w) {
         w.failed = true;
         w.status = WcStatus.LOC_PROT_ERR;
         retire(unacked);
     }
 
-    /** Continues at a place that was sent before. */
+    /** Continues at a sequence number that was sent before. */
     private void moveTo(long place) {
         next = place;
         packet = 0;
@@ -268,9 +275,9 @@ final class Requester {
         }
     }
 
-    // ---- what came back
+    // ---- responses
 
-    /** The oldest request if it waits for an answer of its own; else null. */
+    /** The oldest request if it expects a response of its own; else null. */
     @Nullable
     SendWqe oldestAnswered() {
         if (ring.head >= started) {
@@ -281,9 +288,9 @@ final class Requester {
     }
 
     /**
-     * All before a place has arrived at the peer.
+     * All packets before a sequence number have arrived at the peer.
      *
-     * @return false if an answer before it is missing: an implied NAK (9.7.5.1.1)
+     * @return false if a response before it is missing: an implied NAK (9.7.5.1.1)
      */
     boolean acknowledged(long place) {
         long before = unacked;
@@ -299,7 +306,7 @@ final class Requester {
             SendWqe w = ring.at(ring.head);
             long end = w.first + w.packets;
             if (w.failed) {
-                qp.failOldest(w.status, "a request names memory that it may not use, or cannot be carried out");
+                qp.failOldest(w.status, "a request names memory that it may not use, or cannot be executed");
                 return true;
             }
             if (ring.head == started) {
@@ -321,7 +328,7 @@ final class Requester {
         return true;
     }
 
-    /** Answers of the oldest request have come: how many there are now. */
+    /** Responses to the oldest request have arrived: {@code answers} of them by now. */
     void received(SendWqe w, int answers) {
         boolean wholeRequest = answers == w.packets || answers % READ_PACKETS == 0;
         w.received = answers;
@@ -350,10 +357,10 @@ final class Requester {
         qp.transport.timers().set(qp, deadline());
     }
 
-    // ---- repetition
+    // ---- retransmission
 
     long deadline() {
-        // waiting for a receive at the peer is no silence of the peer's (9.7.5.2.8)
+        // a peer that waits for a receive to be posted is not silent (9.7.5.2.8)
         return rnrDeadline == Timers.NEVER ? ackDeadline : rnrDeadline;
     }
 
@@ -368,7 +375,7 @@ final class Requester {
         }
     }
 
-    /** Something is lost, as an answer shows; a repetition that is under way brings it. */
+    /** A response shows that a packet was lost; a retransmission that is under way includes it. */
     void lost() {
         if (!retrying && rnrDeadline == Timers.NEVER) {
             retry();
@@ -378,7 +385,7 @@ final class Requester {
     private void retry() {
         if (retriesLeft == 0) {
             gaveUp = true;
-            qp.failOldest(WcStatus.RETRY_EXC_ERR, "the peer did not answer, though the request was repeated");
+            qp.failOldest(WcStatus.RETRY_EXC_ERR, "the peer did not respond to any retransmission");
             return;
         }
         retriesLeft--;
@@ -388,15 +395,15 @@ final class Requester {
         restartTimer();
     }
 
-    /** The peer has no receive for the oldest request. */
+    /** RNR NAK: the peer has no receive posted for the oldest request. */
     void notReady(long nanos) {
         if (rnrDeadline != Timers.NEVER) {
-            return; // the same said twice
+            return; // a duplicate NAK
         }
         owner.count(SamplePoint.QP_TX_RNR_WAITS, 1);
         if (rnrRetry != FOR_EVER) {
             if (rnrRetriesLeft == 0) {
-                qp.failOldest(WcStatus.RNR_RETRY_EXC_ERR, "the peer had no receive, though the request was repeated");
+                qp.failOldest(WcStatus.RNR_RETRY_EXC_ERR, "the peer had no receive posted for any retry");
                 return;
             }
             rnrRetriesLeft--;

@@ -19,12 +19,12 @@ import org.verbena.verbs.WcStatus;
 
 /**
  * The responder of a reliable queue pair (IBTA volume 1, 9.7.4 and 9.7.5.1): executes requests in order, each once, and
- * says so. ACKs are given once a batch of packets, for all that came before.
+ * acknowledges them. ACKs are sent once a batch of packets, for all earlier packets.
  */
 final class Responder {
-    /** Answers sent at once, before other queue pairs have their turn. */
+    /** Response packets sent at a time, before it is other queue pairs' turn. */
     private static final int BUDGET = 64;
-    /** No ACK or NAK waits to be sent. */
+    /** No ACK or NAK is pending. */
     private static final int NOTHING = -1;
 
     /** The message that has begun and is not complete. */
@@ -42,18 +42,19 @@ final class Responder {
     private final OneSided oneSided;
     private final AckDelay delay = new AckDelay();
 
-    /** The place of the packet that comes next; its lower 24 bits are the PSN. */
+    /** The sequence number of the next packet; its lower 24 bits are the PSN. */
     private long expected;
     /**
-     * The place of the last packet of a SEND or WRITE, which is the last that an ACK may name: READs and atomics are
-     * acknowledged by their answers alone, and Linux takes an ACK with a READ's PSN for its end, without the data.
+     * The sequence number of the last packet of a SEND or WRITE, which is the last that an ACK may name: READs and
+     * atomics are acknowledged by their responses alone, and Linux takes an ACK with a READ's PSN for the READ's end,
+     * without the data.
      */
     private long acknowledgeable;
     private int msn;
     private Message message = Message.NONE;
-    /** XRC: the queue that the message is for. */
+    /** XRC: the shared receive queue of the message. */
     private int messageQueue;
-    /** A NAK has been sent for what is missing: what comes before it does is dropped silently. */
+    /** A NAK was sent for a missing packet: packets before it arrives are dropped silently. */
     private boolean nakSent;
     private int rnrTimer;
 
@@ -156,7 +157,7 @@ final class Responder {
 
     private void execute(Packet p) {
         if (!isInSequence(p)) {
-            invalid("the peer's packets do not make up a message");
+            invalid("the peer's packets do not form a message");
             return;
         }
         ReceiveSource queue = owner.receives();
@@ -178,7 +179,7 @@ final class Responder {
         }
     }
 
-    /** First and only packets begin a message, middle and last ones go on with it (9.7.4.1.2). */
+    /** First and only packets begin a message, middle and last ones continue it (9.7.4.1.2). */
     private boolean isInSequence(Packet p) {
         if (p.has(Opcode.IS_FIRST)) {
             return message == Message.NONE;
@@ -186,7 +187,7 @@ final class Responder {
         return message == (p.has(Opcode.IS_SEND) ? Message.SEND : Message.WRITE);
     }
 
-    /** What the peer's keys name. */
+    /** The memory that the peer's keys refer to. */
     private Memory memory(@Nullable ReceiveSource queue) {
         return qp.type() == QueuePairType.XRC_RECV && queue != null ? queue.memory() : owner.memory();
     }
@@ -205,7 +206,7 @@ final class Responder {
         if (p.has(Opcode.HAS_INVALIDATE)
                 && memory(queue).invalidate(qp.number(), p.immediate(), true) != 0) {
             incoming.blame(WcStatus.REM_INV_REQ_ERR);
-            refuse(Aeth.NAK_REMOTE_ACCESS, "the peer takes a key away that it may not",
+            refuse(Aeth.NAK_REMOTE_ACCESS, "the peer invalidates a key that it may not invalidate",
                     AsyncEventType.QP_ACCESS_ERR);
             return;
         }
@@ -230,7 +231,7 @@ final class Responder {
         done(p);
     }
 
-    /** First and middle packets are full, a last one is not empty (9.7.4.1.6). */
+    /** First and middle packets have MTU length, a last one is not empty (9.7.4.1.6). */
     static boolean hasRightLength(Packet p, int mtu) {
         if (!p.has(Opcode.IS_LAST)) {
             return p.length == mtu;
@@ -279,14 +280,15 @@ final class Responder {
                 expected += oneSided.packets();
                 qp.transport.schedule(qp);
             }
-            case Aeth.NAK_REMOTE_ACCESS -> refuse(Aeth.NAK_REMOTE_ACCESS, "the peer reaches where it may not",
+            case Aeth.NAK_REMOTE_ACCESS -> refuse(Aeth.NAK_REMOTE_ACCESS,
+                    "the peer accesses memory that it may not access",
                     AsyncEventType.QP_ACCESS_ERR);
             default -> invalid(
-                    "the peer's request is malformed, one that the queue pair does not allow, or one more than was agreed on");
+                    "the peer's request is malformed, not allowed, or exceeds the negotiated number of outstanding ones");
         }
     }
 
-    // ---- answers
+    // ---- responses
 
     private void done(Packet p) {
         acknowledgeable = expected++;
@@ -300,7 +302,7 @@ final class Responder {
 
     private void notReady() {
         owner.count(SamplePoint.QP_RX_OUT_OF_BUFFER, 1);
-        nakSent = true; // what follows will come again without being asked for
+        nakSent = true; // the requester retransmits what follows by itself
         answer(Aeth.RNR_NAK | rnrTimer, expected);
     }
 
@@ -323,7 +325,7 @@ final class Responder {
     }
 
     /**
-     * Sends answers, and behind them the ACK or NAK.
+     * Sends responses, and after them the ACK or NAK.
      *
      * @return false if the wire or the budget leaves something for later
      */
@@ -333,7 +335,8 @@ final class Responder {
                 return false;
             }
             case REFUSED -> {
-                refuse(Aeth.NAK_REMOTE_ACCESS, "the peer reads memory that is gone", AsyncEventType.QP_ACCESS_ERR);
+                refuse(Aeth.NAK_REMOTE_ACCESS, "the peer reads memory that is no longer registered",
+                        AsyncEventType.QP_ACCESS_ERR);
                 syndromePlace = replies.refused();
                 replies.forgetQueue();
             }

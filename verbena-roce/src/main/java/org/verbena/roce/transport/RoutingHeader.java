@@ -9,8 +9,8 @@ import org.verbena.roce.header.BigEndian;
 import org.verbena.verbs.GlobalRoutingHeader;
 
 /**
- * The 40 bytes in front of a received datagram: the IPv6 header, or 20 bytes of 0 and the IPv4 header (annex A17, 17.4.5).
- * It is made of what the wire knows.
+ * The 40 bytes in front of a received datagram: the IPv6 header, or 20 bytes of 0 and the IPv4 header (annex A17,
+ * 17.4.5). It is rebuilt from what the wire knows about the packet.
  */
 final class RoutingHeader {
     private static final int UDP_HEADER = 8;
@@ -22,7 +22,7 @@ final class RoutingHeader {
     private final MemorySegment memory = Arena.ofAuto().allocate(GlobalRoutingHeader.BYTES, Long.BYTES);
     private final long address = RawMemory.addressOf(memory);
 
-    /** Where the header is until the next one is made. */
+    /** Address of the header; valid until the next call. */
     long of(ReceivedPacket p) {
         int udp = UDP_HEADER + p.length + ICRC;
         if (p.isIpv4()) {

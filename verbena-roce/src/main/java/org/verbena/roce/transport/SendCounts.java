@@ -4,7 +4,7 @@ package org.verbena.roce.transport;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 
-/** What is counted of requests that are done. */
+/** Counts completed requests. */
 final class SendCounts {
     private SendCounts() {}
 

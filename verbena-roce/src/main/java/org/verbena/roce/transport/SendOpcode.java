@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
-/** What a send work request does, {@code enum ibv_wr_opcode}. */
+/** Opcodes of send work requests, {@code enum ibv_wr_opcode}. */
 public final class SendOpcode {
     public static final int WRITE = 0;
     public static final int WRITE_IMM = 1;

@@ -2,16 +2,16 @@
 package org.verbena.roce.transport;
 
 /**
- * A send queue's entries. The poster fills entries from {@link #free(int)} on, then {@link TransportQueuePair#post} makes
- * them the transport's. All under the context's lock, but for filling.
+ * The entries of a send queue. The poster fills entries from {@link #free(int)} on, then
+ * {@link TransportQueuePair#post} hands them to the transport. Used under the context's lock, except for filling.
  */
 public final class SendRing {
     private final SendWqe[] entries;
     private final int mask;
     private final int capacity;
-    /** The oldest that is not complete. */
+    /** The oldest entry that is not complete. */
     long head;
-    /** Behind the newest. */
+    /** One past the newest. */
     long tail;
 
     /**
@@ -19,9 +19,9 @@ public final class SendRing {
      *
      * @param capacity entries, at least 1
      * @param maxSge elements an entry
-     * @param inline native memory for inline data, {@code slots(capacity) * inlineStride} bytes that live as long as the
-     *        ring; 0 if there is none
-     * @param inlineStride bytes an entry, 0 if there is none
+     * @param inline native memory for inline data, {@code slots(capacity) * inlineStride} bytes that live as long as
+     *        the ring; 0 for none
+     * @param inlineStride bytes an entry, 0 for none
      */
     public SendRing(int capacity, int maxSge, long inline, int inlineStride) {
         this.capacity = capacity;
@@ -32,7 +32,7 @@ public final class SendRing {
         }
     }
 
-    /** How many objects a ring of this capacity has: the next power of two. */
+    /** Number of objects of a ring of this capacity: the next power of two. */
     public static int slots(int capacity) {
         return Integer.highestOneBit(Math.max(1, capacity * 2 - 1));
     }
@@ -42,17 +42,17 @@ public final class SendRing {
         return capacity - (int) (tail - head);
     }
 
-    /** The n-th entry behind those posted, from 0, below {@link #room()}. */
+    /** The n-th entry after the posted ones, from 0, below {@link #room()}. */
     public SendWqe free(int n) {
         return entries[(int) (tail + n) & mask];
     }
 
-    /** How many have been posted since the ring was made. */
+    /** Requests posted since the ring was made. */
     public long posted() {
         return tail;
     }
 
-    /** How many were posted before the one that completes now, or is the oldest. */
+    /** Requests posted before the one that completes now, or is the oldest. */
     public long completed() {
         return head;
     }

@@ -4,31 +4,31 @@ package org.verbena.roce.transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send work request: an entry of a {@link SendRing}, made once and filled anew for each request. The poster writes the
- * public fields before it commits, and nothing afterwards.
+ * A send work request: an entry of a {@link SendRing}, made once and reused for each request. The poster writes the
+ * public fields before it posts, and never afterwards.
  */
 public final class SendWqe {
-    /** The application's. */
+    /** Set by the application. */
     public long wrId;
     /** One of {@link SendOpcode}. */
     public int opcode;
     /** {@link org.verbena.verbs.SendFlags}; SIGNALED is set for all if the queue pair signals all. */
     public int flags;
-    /** Immediate value as a number, not swapped; for SEND_INVALIDATE the peer's key. */
+    /** Immediate value as a number in native byte order; for SEND_INVALIDATE the peer's key. */
     public int immediate;
-    /** The peer's key; for LOCAL_INVALIDATE and BIND_WINDOW the own one. */
+    /** The peer's key; for LOCAL_INVALIDATE and BIND_WINDOW the local one. */
     public int rkey;
-    /** Where at the peer; for BIND_WINDOW the first byte of the window. */
+    /** Address at the peer; for BIND_WINDOW the first byte of the window. */
     public long remoteAddress;
-    /** COMPARE_AND_SWAP: what is expected. FETCH_AND_ADD: what is added. ATOMIC_WRITE: the value. */
+    /** COMPARE_AND_SWAP: the expected value. FETCH_AND_ADD: the addend. ATOMIC_WRITE: the value. */
     public long compareOrAdd;
-    /** COMPARE_AND_SWAP: what is stored. */
+    /** COMPARE_AND_SWAP: the new value. */
     public long swap;
-    /** UD: where to. */
+    /** UD: the path to the destination. */
     public @Nullable Path path;
-    /** UD: the destination's number. */
+    /** UD: the destination's queue pair number. */
     public int remoteQueuePair;
-    /** UD: the destination's key. */
+    /** UD: the destination's Q_Key. */
     public int remoteQkey;
     /** XRC_SEND: the shared receive queue at the peer. */
     public int remoteSharedReceiveQueue;
@@ -38,24 +38,24 @@ public final class SendWqe {
     public int flushType;
     /** FLUSH: {@code FlushType.RANGE} or {@code REGION}. */
     public int flushLevel;
-    /** BIND_WINDOW: whatever {@link Memory#bind} understands. */
+    /** BIND_WINDOW: an object for {@link Memory#bind}. */
     public @Nullable Object window;
-    /** BIND_WINDOW: whatever {@link Memory#bind} understands. */
+    /** BIND_WINDOW: an object for {@link Memory#bind}. */
     public @Nullable Object windowRegion;
     /** BIND_WINDOW: bytes. */
     public long windowLength;
     /** BIND_WINDOW: remote rights. */
     public int windowAccess;
 
-    /** With {@link org.verbena.verbs.SendFlags#INLINE} the data are at {@link #inlineAddress}. */
+    /** Bytes of inline data with {@link org.verbena.verbs.SendFlags#INLINE}, at {@link #inlineAddress}. */
     public int inlineLength;
-    /** The entry's own room for inline data; never changes. */
+    /** The entry's own memory for inline data; never changes. */
     public final long inlineAddress;
-    /** How many elements there are, 0 with inline data. */
+    /** Number of elements, 0 with inline data. */
     public int sgeCount;
     /** Elements: keys. */
     public final int[] lkeys;
-    /** Elements: first bytes. */
+    /** Elements: addresses of the first bytes. */
     public final long[] addresses;
     /** Elements: bytes. */
     public final long[] lengths;
@@ -65,19 +65,19 @@ public final class SendWqe {
     /** Result: bytes of the message. */
     public long byteLength;
 
-    // ---- the transport's
+    // ---- set by the transport
 
     /** Bytes of the message. */
     long length;
-    /** The first packet's place in the sequence, of which the PSN is the lower 24 bits. */
+    /** The first packet's sequence number, of which the PSN is the lower 24 bits. */
     long first;
-    /** Packets that the request uses, the answers of a READ counted instead of its requests; 0 if all happens here. */
+    /** Packets that the request uses, of a READ those of its response; 0 if it is executed locally. */
     int packets;
-    /** READ: answers that have come. */
+    /** READ: response packets that have arrived. */
     int received;
-    /** Completes with an answer of its own, not with an ACK. */
+    /** Completes with a response of its own, not with an ACK. */
     boolean answered;
-    /** Has failed here, with {@link #status}; completes when it is the oldest. */
+    /** Has failed locally, with {@link #status}; completes when it is the oldest. */
     boolean failed;
 
     SendWqe(int maxSge, long inlineAddress) {
@@ -87,7 +87,7 @@ public final class SendWqe {
         lengths = new long[maxSge];
     }
 
-    /** Makes the entry ready to be filled: no buffers, no flags. */
+    /** Resets the entry for a new request: no buffers, no flags. */
     public SendWqe begin(long id, int op, int sendFlags) {
         wrId = id;
         opcode = op;
@@ -100,7 +100,7 @@ public final class SendWqe {
         return this;
     }
 
-    /** What this end knows to be wrong with a request that the peer has refused, after ": "; else empty. */
+    /** What is known locally to be wrong with a request that the peer has refused, after ": "; else empty. */
     String knownFault() {
         return switch (opcode) {
             case SendOpcode.COMPARE_AND_SWAP, SendOpcode.FETCH_AND_ADD, SendOpcode.ATOMIC_WRITE ->
@@ -120,7 +120,7 @@ public final class SendWqe {
         lengths[n] = bytes;
     }
 
-    /** Appends to the inline data; the caller has checked that there is room. False if the memory may not be read. */
+    /** Appends to the inline data; the caller has checked that they fit. False if the memory may not be read. */
     public boolean addInline(Memory memory, int lkey, long address, int bytes) {
         if (memory.copyOut(lkey, address, inlineAddress + inlineLength, bytes) < 0) {
             return false;

@@ -7,18 +7,18 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When queue pairs want to be looked at: a heap of which the earliest is on top. A later time costs nothing, for the entry
- * stays where it is and is asked again when its old time has come: that is what happens with each ACK.
+ * The deadlines of queue pairs: a heap with the earliest on top. Moving a deadline to a later time costs nothing, since
+ * the entry stays where it is and is re-evaluated at its old time: that is what happens with each ACK.
  */
 final class Timers {
-    /** No time. */
+    /** No deadline. */
     static final long NEVER = Long.MAX_VALUE;
     private static final int FIRST_SIZE = 16;
 
     private @Nullable TransportQueuePair[] heap = new TransportQueuePair[FIRST_SIZE];
     private int size;
 
-    /** Looks at a queue pair no later than at a time. */
+    /** Sets a queue pair's deadline, unless an earlier one is set. */
     void set(TransportQueuePair queuePair, long when) {
         if (when == NEVER) {
             return;
@@ -50,12 +50,12 @@ final class Timers {
         }
     }
 
-    /** The earliest time, {@link #NEVER} if there is none. */
+    /** The earliest deadline, {@link #NEVER} if there is none. */
     long first() {
         return size == 0 ? NEVER : at(0).heapTime;
     }
 
-    /** Takes the earliest out if its time has come. */
+    /** Removes and returns the queue pair with the earliest deadline if that has passed. */
     @Nullable
     TransportQueuePair takeDue(long now) {
         if (size == 0 || at(0).heapTime > now) {

@@ -15,28 +15,28 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 
 /**
- * The transport of a context: its queue pairs, and what makes them go on. Whoever calls holds the context's lock.
+ * The transport of a context: its queue pairs and their progress. Every caller holds the context's lock.
  *
  * {@snippet :
  * lock.lock();
- * transport.progress(64); // takes packets, runs timers, sends, flushes
+ * transport.progress(64); // receives packets, runs timers, sends, flushes
  * long sleep = transport.nextDeadline() - wire.nanoTime();
  * lock.unlock();
  * poll(wire.descriptor(), sleep);
  * }
  */
 public final class Transport {
-    /** How soon to look again when the wire takes nothing more. */
+    /** When to retry after the wire has accepted no more packets. */
     private static final long FULL_WIRE_NANOS = 50_000;
-    /** So many calls without much to do take some microseconds: as long as an answer of the application's. */
+    /** This many calls with little to do take some microseconds: as long as the application takes for a reply. */
     private static final int DELAYING_CALLS = 16;
-    /** As long as several turns of a conversation, see {@link AckDelay}; some tens of microseconds. */
+    /** As long as several request-reply exchanges, see {@link AckDelay}; some tens of microseconds. */
     private static final int PATIENT_CALLS = 128;
-    /** One of so many calls in a row looks at the clock: that is a tenth of a call that finds nothing. */
+    /** One in this many calls in a row reads the clock, which costs a tenth of a call that finds nothing. */
     private static final int CLOCK_EVERY = 8;
-    /** So many batches in a row may be full before timers are looked at all the same: some milliseconds of packets. */
+    /** After this many full batches in a row timers are checked all the same: some milliseconds of packets. */
     private static final int FULL_BATCHES = 64;
-    /** Where more arrives at once, the sender has filled its window, or soon will. */
+    /** If more arrives at once, the sender has filled its window, or soon will. */
     private static final int DELAYED_PACKETS = 2;
 
     private record Member(Gid group, TransportQueuePair queuePair) {}
@@ -51,27 +51,27 @@ public final class Transport {
     private final RoutingHeader routingHeader = new RoutingHeader();
     private final PacketHandler handler = this::received;
 
-    /** Queue pairs with work that neither a packet nor a timer brings back: a ring, and each at most once. */
+    /** Queue pairs with work that neither a packet nor a timer resumes: a ring, with each at most once. */
     private @Nullable TransportQueuePair[] scheduled = new TransportQueuePair[16];
     private int scheduledHead;
     private int scheduledCount;
-    /** ACKs stay where they are: a later call sends them. */
+    /** ACKs are left pending: a later call sends them. */
     private boolean delaying;
-    /** Calls since the first of the ACKs that wait. */
+    /** Calls since the first of the pending ACKs. */
     private int waits;
-    /** Some wait. */
+    /** ACKs are pending. */
     private boolean delayed;
-    /** Calls since the clock was looked at. */
+    /** Calls since the clock was read. */
     private int unclocked;
-    /** Calls in a row that have taken as many packets as they were allowed to. */
+    /** Calls in a row that have received as many packets as their limit. */
     private int fullBatches;
 
-    /** Over a wire, which stays the caller's. */
+    /** A transport over a wire, which the caller keeps and closes. */
     public Transport(Wire wire) {
         this.wire = wire;
     }
 
-    /** What carries its packets. */
+    /** The wire that carries its packets. */
     public Wire wire() {
         return wire;
     }
@@ -79,7 +79,7 @@ public final class Transport {
     /**
      * Makes a queue pair in state RESET.
      *
-     * @param number 24 bits, not used by another; 1 is for connection management
+     * @param number 24 bits, not in use; 1 is for connection management
      * @param type RC, UC, UD, XRC_SEND or XRC_RECV
      * @param sends an empty ring; of capacity 1 for XRC_RECV, which never uses it
      * @throws IllegalArgumentException for another type, or a number that is in use
@@ -87,7 +87,7 @@ public final class Transport {
     public TransportQueuePair create(int number, int type, QueuePairOwner owner, SendRing sends) {
         if (queuePairs.get(number) != null || number < 0 || number >= QueuePair.MULTICAST) {
             throw new IllegalArgumentException("queue pair number 0x" + Integer.toHexString(number)
-                    + " is in use, or not one of 24 bits");
+                    + " is in use, or exceeds 24 bits");
         }
         TransportQueuePair made = switch (type) {
             case QueuePairType.RC, QueuePairType.XRC_SEND, QueuePairType.XRC_RECV -> new ReliableQueuePair(this, number,
@@ -106,7 +106,7 @@ public final class Transport {
         return queuePairs.get(number);
     }
 
-    /** Datagrams to a group reach this queue pair from now on; attaching twice changes nothing. */
+    /** Datagrams to a group are delivered to this queue pair from now on; attaching twice has no effect. */
     public void attach(TransportQueuePair queuePair, Gid group) {
         Member m = new Member(group, queuePair);
         if (!members.contains(m)) {
@@ -120,21 +120,22 @@ public final class Transport {
     }
 
     /**
-     * Goes on: takes packets, answers them, runs timers that are due, sends, flushes the batch. Timers wait for the packets that
-     * have arrived: what a timer misses may be among them, where this process has not run for a while.
+     * Makes progress: receives packets, responds to them, runs expired timers, sends, flushes the batch. Timers run
+     * after the packets that have arrived: what a timer waits for may be among them if this process was not scheduled
+     * for a while.
      *
-     * @param limit packets taken at most
-     * @return what was done: packets taken and timers run; 0 if there was nothing to do
+     * @param limit packets to receive at most
+     * @return the number of packets received and timers run; 0 if there was nothing to do
      */
     public int progress(int limit) {
         return progress(limit, false);
     }
 
     /**
-     * As {@link #progress(int)}, by somebody who calls again and again, or {@link #settle}: an ACK of little is sent after
-     * {@value #DELAYING_CALLS} calls only, so that the answer of whom the message is for leaves before, and one ACK may do
-     * for several messages; where both sides talk in turn, after {@value #PATIENT_CALLS}. {@link #nextDeadline} does not know those that wait.
-     * Timers are looked at in one of {@value #CLOCK_EVERY} calls.
+     * As {@link #progress(int)}, for a caller that calls it repeatedly, or else {@link #settle}: an ACK of few packets
+     * is sent after {@value #DELAYING_CALLS} calls only, so that the reply of the message's receiver leaves before, and
+     * one ACK may cover several messages; where both sides take turns, after {@value #PATIENT_CALLS}.
+     * {@link #nextDeadline} does not include pending ACKs. Timers are checked in one of {@value #CLOCK_EVERY} calls.
      */
     public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
@@ -155,7 +156,7 @@ public final class Transport {
         return done;
     }
 
-    /** Sends ACKs that were delayed: nobody will call soon. */
+    /** Sends pending ACKs, when no call will follow soon. */
     public void settle() {
         if (delayed) {
             work();
@@ -191,20 +192,20 @@ public final class Transport {
         return done;
     }
 
-    /** Sends what {@link TransportQueuePair#post} put into the batch. */
+    /** Sends what {@link TransportQueuePair#post} added to the batch. */
     public void flush() {
         wire.flush();
     }
 
     /**
-     * When {@link #progress} has to be called though no packet arrives, a time of {@link Wire#nanoTime()}; may be earlier
-     * than necessary.
+     * When {@link #progress} has to be called even if no packet arrives, a time of {@link Wire#nanoTime()}; may be
+     * earlier than necessary.
      *
-     * @return {@link Long#MAX_VALUE} if nothing waits
+     * @return {@link Long#MAX_VALUE} for never
      */
     public long nextDeadline() {
         if (scheduledCount == 0 || delayed) {
-            return timers.first(); // who delays looks again by itself
+            return timers.first(); // a caller that delays ACKs calls again by itself
         }
         long now = wire.nanoTime();
         return wire.canSend() ? now : Math.min(timers.first(), now + FULL_WIRE_NANOS);
@@ -216,7 +217,7 @@ public final class Transport {
         return drops[reason.ordinal()];
     }
 
-    /** All of them. */
+    /** All packets dropped silently. */
     public long dropped() {
         return allDrops;
     }
@@ -233,7 +234,7 @@ public final class Transport {
         allDrops++;
     }
 
-    /** Calls {@link TransportQueuePair#work} soon. */
+    /** Has {@link TransportQueuePair#work} called soon. */
     void schedule(TransportQueuePair q) {
         if (q.scheduled) {
             return;
@@ -280,7 +281,7 @@ public final class Transport {
         } else if (p.destination == QueuePair.MULTICAST) {
             multicast(p);
         } else if (raw.isToGroup()) {
-            drop(Drop.QUEUE_PAIR); // members are reached by that number only
+            drop(Drop.QUEUE_PAIR); // members of a group are addressed by that number only
         } else {
             TransportQueuePair q = queuePairs.get(p.destination);
             if (q == null || !q.state.receives()) {

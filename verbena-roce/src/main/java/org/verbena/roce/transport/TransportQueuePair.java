@@ -25,13 +25,13 @@ public abstract class TransportQueuePair {
     private final int type;
     QueuePairState state = QueuePairState.RESET;
     @Nullable Path path;
-    /** UDP source port: routers spread flows by it (annex A17, 17.9.2). */
+    /** UDP source port: routers distribute flows by it (annex A17, 17.9.2). */
     private int sourcePort;
     int accessFlags;
     private boolean draining;
     private boolean notifyDrained;
 
-    // ---- of Timers and Transport
+    // ---- used by Timers and Transport
     int heapIndex = -1;
     long heapTime;
     boolean scheduled;
@@ -56,17 +56,17 @@ public abstract class TransportQueuePair {
         return type;
     }
 
-    /** The state now. */
+    /** The current state. */
     public final QueuePairState state() {
         return state;
     }
 
-    /** The send queue's entries. */
+    /** The entries of the send queue. */
     public final SendRing sends() {
         return sends;
     }
 
-    /** In SQD, and a request that was started before is not done. */
+    /** In SQD with a request that was started before and is not complete. */
     public final boolean isDraining() {
         return draining;
     }
@@ -74,9 +74,9 @@ public abstract class TransportQueuePair {
     /**
      * Changes state or attributes; the provider has checked that the transition exists and the values are in range.
      *
-     * @param to the state afterwards; ERR flushes what is posted before the call returns, RESET forgets it
-     * @param attributes what is set now
-     * @param newPath for {@link QueuePairAttributes#AV}; becomes the queue pair's, which closes the one it had
+     * @param to the new state; ERR flushes what is posted before the call returns, RESET discards it
+     * @param attributes the attributes to set
+     * @param newPath for {@link QueuePairAttributes#AV}; owned by the queue pair, which closes its previous one
      */
     public final void modify(QueuePairState to, QueuePairAttributes attributes, @Nullable Path newPath) {
         if (newPath != null) {
@@ -117,19 +117,19 @@ public abstract class TransportQueuePair {
         switch (state) {
             case ERR, SQE -> flushSends();
             case RTS -> send();
-            default -> { // SQD: they wait; other states take none
+            default -> { // SQD: they wait; other states accept none
             }
         }
     }
 
-    /** A receive was posted; what is posted in state ERR is flushed here. */
+    /** A receive was posted; in state ERR, posted receives are flushed here. */
     public final void receivePosted() {
         if (state == QueuePairState.ERR) {
             flushReceives();
         }
     }
 
-    /** Moves to ERR on purpose: what has come is acknowledged first. */
+    /** Moves to ERR on request: what was received is acknowledged first. */
     public final void end(String reason) {
         acknowledge();
         fail(reason, -1);
@@ -144,7 +144,7 @@ public abstract class TransportQueuePair {
         flush();
     }
 
-    /** Ends it; no callback afterwards. Packets that come for it are dropped. */
+    /** Closes it; no callback afterwards. Packets that arrive for it are dropped. */
     public final void close() {
         acknowledge();
         reset();
@@ -153,53 +153,53 @@ public abstract class TransportQueuePair {
         transport.forget(this);
     }
 
-    /** Whether it has failed because the peer answered to no repetition. */
+    /** Whether it has failed because the peer responded to no retransmission. */
     public boolean isPeerSilent() {
         return false;
     }
 
-    // ---- what the types differ in
+    // ---- differs by type
 
-    /** The application ends it: what has come, and is to be answered later, is answered now. */
+    /** The application moves it to ERR: delayed ACKs for what was received are sent now. */
     void acknowledge() {
-        // who is not reliable answers nothing
+        // unreliable types acknowledge nothing
     }
 
-    /** New attributes; {@link #state} is the new state already. */
+    /** Sets attributes; {@link #state} is the new state already. */
     abstract void set(QueuePairState from, QueuePairAttributes attributes);
 
     /** Sends what may be sent now. */
     abstract void send();
 
-    /** Takes a packet that is whole and of this type; the state receives. */
+    /** Handles a packet that is valid and of this type, in a state that receives. */
     abstract void received(Packet p);
 
     /**
-     * Goes on with what could not be done at once.
+     * Continues work that could not be done at once.
      *
-     * @return true if something is left that neither a packet nor a timer will bring back
+     * @return true if work is left that neither a packet nor a timer will resume
      */
     abstract boolean work();
 
-    /** When {@link #expired} has to be called; {@link Timers#NEVER} if nothing waits. */
+    /** When {@link #expired} has to be called; {@link Timers#NEVER} for never. */
     abstract long deadline();
 
-    /** The time that {@link #deadline} said has come. */
+    /** The time of {@link #deadline} has passed. */
     abstract void expired(long now);
 
-    /** In ERR: forgets what is on its way. */
+    /** In ERR: discards what is in flight. */
     abstract void stop();
 
-    /** Gives back or flushes what has been received in part; the receive in use, if there is one, is flushed. */
+    /** Returns or flushes a partially received message; the receive in use, if there is one, is flushed. */
     abstract void flushReceiveInUse();
 
-    /** To RESET: forgets everything. */
+    /** To RESET: discards everything. */
     abstract void clear();
 
-    /** True if no request of the send queue has been started that is not done. */
+    /** True if every started request of the send queue is complete. */
     abstract boolean isIdle();
 
-    // ---- for them
+    // ---- for subclasses
 
     /** Sends what was written to {@link Wire#next()}. */
     final void sendPacket(Path to, int ecn, int length) {
@@ -207,7 +207,7 @@ public abstract class TransportQueuePair {
         owner.count(SamplePoint.QP_TX_PACKETS, 1);
     }
 
-    /** Completes the oldest request; one that was not signaled and succeeded tells nobody. */
+    /** Completes the oldest request; one that was not signaled and succeeded produces no completion. */
     final void complete(SendWqe w, int status) {
         w.status = status;
         w.byteLength = w.length;
@@ -223,19 +223,19 @@ public abstract class TransportQueuePair {
         sends.head++;
     }
 
-    /** The oldest request; there is one. */
+    /** The oldest request, which must exist. */
     final SendWqe oldest() {
         return sends.at(sends.head);
     }
 
-    /** Fails the oldest request, and the queue pair with it. */
+    /** Fails the oldest request, and with it the queue pair. */
     final void failOldest(int status, String reason) {
         beginError(reason, -1);
         complete(sends.at(sends.head), status);
         flush();
     }
 
-    /** Fails the oldest request of an unreliable service: what follows is flushed, receiving goes on (10.8.2.2). */
+    /** Fails the oldest request of an unreliable service: later ones are flushed, receiving continues (10.8.2.2). */
     final void failOldestToSqe(int status, String reason) {
         state = QueuePairState.SQE;
         owner.stateChanged(QueuePairState.SQE, reason, -1);
@@ -277,7 +277,7 @@ public abstract class TransportQueuePair {
         }
     }
 
-    /** The first packet of a connection has come (11.6.3.1). */
+    /** The first packet of a connection was received (11.6.3.1). */
     final void tellEstablished() {
         if (state == QueuePairState.RTR) {
             owner.event(AsyncEventType.COMM_EST);
@@ -285,7 +285,7 @@ public abstract class TransportQueuePair {
         owner.communicates();
     }
 
-    /** In SQD: tells when the last started request is done. */
+    /** In SQD: raises the event when the last started request is complete. */
     final void checkDrained() {
         if (draining && isIdle()) {
             draining = false;

@@ -12,8 +12,8 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * A queue pair of type UC (IBTA volume 1, 9.8.2): a message that lost a packet is lost, and nobody is told. A request is
- * done when its last packet has left.
+ * A queue pair of type UC (IBTA volume 1, 9.8.2): a message that lost a packet is lost, and nobody is notified. A
+ * request is complete when its last packet is sent.
  */
 final class UnreliableQueuePair extends TransportQueuePair {
     private final RequestWriter writer;
@@ -75,7 +75,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
                     status = WcStatus.LOC_QP_OP_ERR;
                 }
                 if (status != WcStatus.SUCCESS) {
-                    failOldestToSqe(status, "a request names memory that it may not use, or cannot be carried out");
+                    failOldestToSqe(status, "a request names memory that it may not use, or cannot be executed");
                     return true;
                 }
             }
@@ -99,7 +99,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
         }
         int length = writer.message(a, w, packet, mtu, destination, false);
         if (length < 0) {
-            failOldestToSqe(WcStatus.LOC_PROT_ERR, "memory that a request names is gone");
+            failOldestToSqe(WcStatus.LOC_PROT_ERR, "the memory that a request names is no longer registered");
             return false;
         }
         sendPacket(to, Wire.ECN_NOT_CAPABLE, length);
@@ -118,7 +118,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
             return;
         }
         if (p.opcode == Opcode.CNP) {
-            owner.count(SamplePoint.QP_CNP_IGNORED, 1); // nothing is in flight that could be less
+            owner.count(SamplePoint.QP_CNP_IGNORED, 1); // nothing is in flight that could be reduced
             return;
         }
         if (!established) {
@@ -128,7 +128,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
         int kind = p.flags & (Opcode.IS_SEND | Opcode.IS_WRITE);
         if (p.has(Opcode.IS_FIRST)) {
             if (message != 0) {
-                lost(); // the one before has no end
+                lost(); // the previous message has no end
             }
         } else if (kind != message || p.psn != expected) {
             if (message != 0) {
@@ -146,7 +146,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
 
     private void lost() {
         message = 0;
-        incoming.giveBack(); // for the next message, of whichever queue pair
+        incoming.giveBack(); // for the next message, on whichever queue pair
         owner.count(SamplePoint.QP_RX_LOST, 1);
         transport.drop(Drop.UNRELIABLE);
     }
@@ -210,7 +210,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
 
     @Override
     void expired(long now) {
-        // it has no timer
+        // a UC queue pair has no timer
     }
 
     @Override
