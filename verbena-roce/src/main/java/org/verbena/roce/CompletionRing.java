@@ -148,7 +148,7 @@ final class CompletionRing {
                 ENTRY.setOpaque(entries, at, VOID);
                 if (owners[slot] instanceof PooledReceive && OWNER.getAndSet(owners, slot,
                         null) instanceof PooledReceive r) {
-                    r.pool.giveBack(r);
+                    r.pool.putBack(r);
                 }
                 voids++;
             }

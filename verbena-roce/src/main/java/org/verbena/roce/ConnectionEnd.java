@@ -63,7 +63,7 @@ final class ConnectionEnd implements CmUser {
     }
 
     /** Sets the connection that is notified when the peer ends it; at once, if the peer already has. */
-    void belongsTo(RoceConnection c) {
+    void setConnection(RoceConnection c) {
         connection = c;
         String reason = endedBecause;
         if (reason != null) {

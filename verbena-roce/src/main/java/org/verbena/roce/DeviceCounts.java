@@ -3,7 +3,7 @@ package org.verbena.roce;
 
 import org.verbena.roce.cm.CmCounts;
 import org.verbena.roce.link.WireCounts;
-import org.verbena.roce.transport.Drop;
+import org.verbena.roce.transport.DropReason;
 import org.verbena.roce.transport.Transport;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
@@ -32,7 +32,7 @@ final class DeviceCounts {
     }
 
     /** Called after packets were received or sent. */
-    void show() {
+    void publish() {
         if (!ShownObjects.COUNTING) {
             return;
         }
@@ -44,20 +44,20 @@ final class DeviceCounts {
         if (drops != dropsShown || troubles != troublesShown) {
             dropsShown = drops;
             troublesShown = troubles;
-            showTroubles();
+            publishErrors();
         }
     }
 
-    private void showTroubles() {
+    private void publishErrors() {
         raise(SamplePoint.DEVICE_TX_ERRORS, wire.sendErrors);
         raise(SamplePoint.DEVICE_BAD_ICRC, wire.icrcErrors);
         raise(SamplePoint.DEVICE_MALFORMED,
-                wire.malformed + transport.dropped(Drop.MALFORMED) + transport.dropped(Drop.VERSION));
-        raise(SamplePoint.DEVICE_BAD_PKEYS, transport.dropped(Drop.PKEY));
+                wire.malformed + transport.dropped(DropReason.MALFORMED) + transport.dropped(DropReason.VERSION));
+        raise(SamplePoint.DEVICE_BAD_PKEYS, transport.dropped(DropReason.PKEY));
         raise(SamplePoint.DEVICE_BAD_QUEUE_PAIRS,
-                transport.dropped(Drop.QUEUE_PAIR) + transport.dropped(Drop.OPCODE));
-        raise(SamplePoint.DEVICE_BAD_ADDRESSES, transport.dropped(Drop.ADDRESS));
-        raise(SamplePoint.DEVICE_BAD_SEQUENCES, transport.dropped(Drop.SEQUENCE));
+                transport.dropped(DropReason.QUEUE_PAIR) + transport.dropped(DropReason.OPCODE));
+        raise(SamplePoint.DEVICE_BAD_ADDRESSES, transport.dropped(DropReason.ADDRESS));
+        raise(SamplePoint.DEVICE_BAD_SEQUENCES, transport.dropped(DropReason.SEQUENCE));
         raise(SamplePoint.DEVICE_CM_DROPPED, management.dropped());
         raise(SamplePoint.DEVICE_CM_MALFORMED, messages.malformed);
         raise(SamplePoint.DEVICE_CM_UNEXPECTED, messages.unexpected);

@@ -27,7 +27,7 @@ final class DomainMemory implements Memory {
     // ---- checks: they return offsets in the region, or an error
 
     private long localOffset(@Nullable Region r, long address, long length, int access) {
-        if (r == null || r.pd != pd || !r.isThere()) {
+        if (r == null || r.pd != pd || !r.isAlive()) {
             return BAD_KEY;
         }
         if (!r.covers(address, length)) {
@@ -57,7 +57,7 @@ final class DomainMemory implements Memory {
     }
 
     private long inRegion(Region r, long address, long length, int access) {
-        if (r.pd != pd || !r.isThere()) {
+        if (r.pd != pd || !r.isAlive()) {
             return BAD_KEY;
         }
         if (length > 0 && !r.covers(address, length)) {
@@ -68,7 +68,7 @@ final class DomainMemory implements Memory {
 
     private long inWindow(@Nullable Window w, int queuePair, int rkey, long address, long length, int access) {
         Region r = w == null ? null : w.region;
-        if (w == null || r == null || w.rkey() != rkey || w.pd != pd || !r.isThere()
+        if (w == null || r == null || w.rkey() != rkey || w.pd != pd || !r.isAlive()
                 || w.type == MemoryWindow.TYPE_2 && w.owner != queuePair) {
             return BAD_KEY;
         }

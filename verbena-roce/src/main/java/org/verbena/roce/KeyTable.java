@@ -19,7 +19,7 @@ final class KeyTable {
     private @Nullable Window[] windows = new @Nullable Window[16];
 
     /** Allocates a key that is not in use, and that its index did not have recently. */
-    int takeKey() throws VerbsException {
+    int allocateKey() throws VerbsException {
         int index = slots.take("register memory", "memory regions and windows");
         synchronized (generations) {
             int key = index << 8 | ++generations[index] & 0xff;
@@ -28,8 +28,8 @@ final class KeyTable {
         }
     }
 
-    /** Frees a key of {@link #takeKey} that refers to nothing any more. */
-    void giveKey(int key) {
+    /** Frees a key of {@link #allocateKey} that refers to nothing any more. */
+    void freeKey(int key) {
         slots.give(key >>> 8);
     }
 

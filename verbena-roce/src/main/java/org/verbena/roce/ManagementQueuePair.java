@@ -173,7 +173,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
         } else {
             dropped++;
         }
-        buffers.giveBack(wqe);
+        buffers.putBack(wqe);
     }
 
     @Override
@@ -212,7 +212,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
         }
 
         @Override
-        public void giveBack(ReceiveWqe wqe) {
+        public void putBack(ReceiveWqe wqe) {
             free.addFirst(wqe);
         }
 

@@ -31,7 +31,7 @@ final class Progress implements Engine.Waiting {
     private final Fd descriptor;
     private final boolean byApplication;
     private final List<RoceCompletionQueue> moderated = new ArrayList<>();
-    private final Attendance attendance = new Attendance();
+    private final PollDetector pollDetector = new PollDetector();
     private volatile boolean watching = true;
     private boolean again;
     /** When the engine runs next by itself. */
@@ -77,10 +77,10 @@ final class Progress implements Engine.Waiting {
         if (!byApplication) {
             return;
         }
-        attendance.polled();
+        pollDetector.polled();
         if (lock.tryLock()) {
             try {
-                run(attendance.isAttended()); // an application that polls often polls again at once
+                run(pollDetector.isPolling()); // an application that polls often polls again at once
             } finally {
                 lock.unlock();
             }
@@ -94,7 +94,7 @@ final class Progress implements Engine.Waiting {
         }
         context.failOverrun();
         transport.flush();
-        context.showCounts();
+        context.publishCounts();
         long deadline = Math.min(transport.nextDeadline(), context.connections().nextDeadline());
         if (deadline < engineDeadline) {
             engineDeadline = deadline;
@@ -103,12 +103,12 @@ final class Progress implements Engine.Waiting {
     }
 
     /** The application is about to sleep: packets are left to the engine. */
-    void applicationSleeps() {
-        if (attendance.isAttended()) {
+    void beforeSleep() {
+        if (pollDetector.isPolling()) {
             lock.lock();
             try {
                 if (!stopped) {
-                    transport.settle();
+                    transport.flushAcks();
                 }
             } finally {
                 lock.unlock();
@@ -151,7 +151,7 @@ final class Progress implements Engine.Waiting {
         if (context.connections().progress() > 0) {
             transport.flush(); // their responses
         }
-        context.showCounts();
+        context.publishCounts();
         if (!moderated.isEmpty()) {
             long now = System.nanoTime();
             for (int i = 0; i < moderated.size(); i++) {
@@ -165,11 +165,11 @@ final class Progress implements Engine.Waiting {
 
     @Override
     public boolean wake() {
-        boolean attended = attendance.look(lock.isHeld());
+        boolean polling = pollDetector.sample(lock.isHeld());
         if (stopped) {
             return true;
         }
-        if (attended) {
+        if (polling) {
             again = true;
             if (watching) {
                 watch(false);

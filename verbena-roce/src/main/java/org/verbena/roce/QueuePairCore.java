@@ -66,11 +66,11 @@ final class QueuePairCore implements QueuePairOwner {
     private volatile String errorReason = "";
     private boolean closed;
     /** The application, or an end of the connection, is changing the state; under the lock. */
-    private boolean moving;
+    private boolean modifying;
     /** Action for the peer's first packet; under the lock. */
     private @Nullable Runnable firstPacket;
     /** Does not receive its own multicast datagrams. */
-    private final boolean blocksOwn;
+    private final boolean blocksMulticastLoopback;
 
     QueuePairCore(RoceContext context, int number, QueuePairInitAttributes init, @Nullable RoceProtectionDomain pd,
             XrcDomains.@Nullable Domain domain, CounterEntry counters) {
@@ -80,7 +80,7 @@ final class QueuePairCore implements QueuePairOwner {
         this.domain = domain;
         this.counters = counters;
         memory = pd == null ? null : pd.memory();
-        blocksOwn = (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0;
+        blocksMulticastLoopback = (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0;
         boolean target = type == QueuePairType.XRC_RECV;
         sendCq = target ? null : (RoceCompletionQueue) init.sendCq();
         receiveCq = target || type == QueuePairType.XRC_SEND ? null : (RoceCompletionQueue) init.receiveCq();
@@ -93,7 +93,7 @@ final class QueuePairCore implements QueuePairOwner {
         lock.lock();
         try {
             if (type == QueuePairType.UD) {
-                context.transport().wire().tellHopLimits(); // the routing header of its receives contains one
+                context.transport().wire().reportHopLimits(); // the routing header of its receives contains one
             }
             transport = context.transport().create(number, type, this, sends);
         } finally {
@@ -112,21 +112,21 @@ final class QueuePairCore implements QueuePairOwner {
     }
 
     /** Adds a handle, which events name from now on. */
-    void belongsTo(QueuePair qp) {
+    void addHandle(QueuePair qp) {
         synchronized (api) {
             api.add(new WeakReference<>(qp));
         }
     }
 
     /** Removes a handle, which events do not name any more. */
-    void belongsNoMoreTo(QueuePair qp) {
+    void removeHandle(QueuePair qp) {
         synchronized (api) {
             api.removeIf(r -> r.refersTo(qp) || r.refersTo(null));
         }
     }
 
     /** Sets the connection that is notified when the queue pair fails. */
-    void connectedBy(RoceConnection c) {
+    void setConnection(RoceConnection c) {
         connection = new WeakReference<>(c);
     }
 
@@ -158,11 +158,11 @@ final class QueuePairCore implements QueuePairOwner {
     }
 
     private void move(Runnable change) {
-        moving = true;
+        modifying = true;
         try {
             change.run();
         } finally {
-            moving = false;
+            modifying = false;
         }
         setState(transport.state());
     }
@@ -259,8 +259,8 @@ final class QueuePairCore implements QueuePairOwner {
     }
 
     @Override
-    public boolean isUnwanted(long sourceHigh, long sourceLow, int sourceQueuePair) {
-        return blocksOwn && sourceQueuePair == number && context.isOwn(sourceHigh, sourceLow);
+    public boolean blocksLoopback(long sourceHigh, long sourceLow, int sourceQueuePair) {
+        return blocksMulticastLoopback && sourceQueuePair == number && context.isOwn(sourceHigh, sourceLow);
     }
 
     @Override
@@ -296,13 +296,13 @@ final class QueuePairCore implements QueuePairOwner {
 
     @Override
     public void stateChanged(QueuePairState to, String reason, int event) {
-        if (!moving) {
+        if (!modifying) {
             errorReason = reason; // first: a thread that sees the state then finds the reason
         }
         setState(to);
         if (to == QueuePairState.ERR) {
             VarHandle.fullFence(); // before the flush: a thread that posts a receive checks the state afterwards
-            if (!moving) {
+            if (!modifying) {
                 context.count(SamplePoint.DEVICE_QP_ERRORS);
                 FlightEvents.broken(context.describe(), number, reason);
             }
@@ -312,13 +312,13 @@ final class QueuePairCore implements QueuePairOwner {
                 context.engine().submit(() -> c.failed(reason)); // it takes the lock
             }
         }
-        if (event >= 0 && !moving) {
+        if (event >= 0 && !modifying) {
             raise(event, reason);
         }
     }
 
     @Override
-    public void communicates() {
+    public void peerReady() {
         Runnable action = firstPacket;
         if (action != null) {
             firstPacket = null;

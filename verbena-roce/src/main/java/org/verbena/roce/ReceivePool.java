@@ -127,7 +127,7 @@ final class ReceivePool implements ReceiveSource {
      * taken.
      */
     @Nullable
-    PooledReceive takeFree() {
+    PooledReceive allocate() {
         PooledReceive top;
         do {
             top = (PooledReceive) FREE.getAcquire(this);
@@ -203,7 +203,7 @@ final class ReceivePool implements ReceiveSource {
     }
 
     @Override
-    public void giveBack(ReceiveWqe wqe) {
+    public void putBack(ReceiveWqe wqe) {
         long head = postedHead - 1;
         posted[(int) head & mask] = (PooledReceive) wqe;
         POSTED_HEAD.setRelease(this, head);
@@ -242,7 +242,7 @@ final class ReceivePool implements ReceiveSource {
             push(new PooledReceive(this, maxSge));
         }
         for (; more < 0; more++) {
-            if (takeFree() == null) {
+            if (allocate() == null) {
                 EXCESS.getAndAdd(this, 1);
             }
         }

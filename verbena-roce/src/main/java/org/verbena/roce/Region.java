@@ -17,8 +17,8 @@ final class Region {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle().withInvokeExactBehavior();
 
     /** A resource that is released with a region. */
-    interface Given {
-        void giveBack() throws LinuxException;
+    interface Resource {
+        void release() throws LinuxException;
     }
 
     final int key;
@@ -32,14 +32,14 @@ final class Region {
     /** Accessible from any thread. */
     final MemorySegment segment;
     /** The resource that is released with the region; null for memory of the application or the device. */
-    final @Nullable Given given;
+    final @Nullable Resource resource;
     /** Memory that cannot be freed while the region exists: it needs no liveness check. */
     private final boolean own;
     /** Number of memory windows bound to it. */
     int windows;
     private @Nullable CounterEntry counters;
 
-    Region(int key, int pd, int access, MemorySegment segment, long iova, boolean own, @Nullable Given given) {
+    Region(int key, int pd, int access, MemorySegment segment, long iova, boolean own, @Nullable Resource resource) {
         this.key = key;
         this.pd = pd;
         this.access = access;
@@ -48,12 +48,12 @@ final class Region {
         this.iova = iova;
         this.length = segment.byteSize();
         this.own = own;
-        this.given = given;
+        this.resource = resource;
     }
 
     /** The same region with another address, domain or rights, under the same key. */
     Region changed(int newPd, int newAccess, MemorySegment newSegment, long newIova, boolean newOwn) {
-        Region r = new Region(key, newPd, newAccess, newSegment, newIova, newOwn, given);
+        Region r = new Region(key, newPd, newAccess, newSegment, newIova, newOwn, resource);
         r.counters = counters;
         return r;
     }
@@ -191,7 +191,7 @@ final class Region {
     }
 
     /** False if the application has freed the memory, though it must not. */
-    boolean isThere() {
+    boolean isAlive() {
         return own || segment.scope().isAlive();
     }
 

@@ -68,7 +68,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
     }
 
     /** The id by which other processes know it. */
-    long shownAs() {
+    long publishedId() {
         return counters.id();
     }
 
@@ -327,7 +327,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         } finally {
             lock.unlock();
         }
-        context.progress().applicationSleeps();
+        context.progress().beforeSleep();
         return 0;
     }
 
@@ -409,6 +409,6 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         if (channel() instanceof RoceCompletionChannel c) {
             c.remove(this);
         }
-        context.giveCompletionQueue(this, index);
+        context.releaseCompletionQueue(this, index);
     }
 }

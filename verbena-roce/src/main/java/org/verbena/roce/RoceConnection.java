@@ -25,8 +25,8 @@ final class RoceConnection extends QueuedConnection {
 
     void established() {
         begin();
-        end.belongsTo(this);
-        qp.core().connectedBy(this);
+        end.setConnection(this);
+        qp.core().setConnection(this);
         if (qp.state() == QueuePairState.ERR) {
             failed(qp.errorReason());
         }
@@ -34,7 +34,7 @@ final class RoceConnection extends QueuedConnection {
 
     /** The queue pair has failed: notifies the peer, if possible. */
     void failed(String reason) {
-        boolean answers = !qp.core().transport.isPeerSilent();
+        boolean answers = !qp.core().transport.hasExhaustedRetries();
         end(ConnectionEvent.DISCONNECTED, reason, () -> manager.disconnect(end, answers));
     }
 

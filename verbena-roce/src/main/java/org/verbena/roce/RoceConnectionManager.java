@@ -64,7 +64,7 @@ final class RoceConnectionManager extends ConnectionManager {
     /** How long a context that closes waits for peers, 1 s: five tries of {@link CmConnection#disconnect}. */
     static final long LINGER = 1_000_000_000L;
     /** How often it checks for their replies, 1 ms: the engine needs the lock to receive them. */
-    private static final long LOOK = 1_000_000;
+    private static final long CHECK_INTERVAL = 1_000_000;
 
     private final RoceContext context;
     private final Port port;
@@ -119,12 +119,12 @@ final class RoceConnectionManager extends ConnectionManager {
     }
 
     /** An action that takes a port, if it is free. */
-    private interface Beginning<T> {
+    private interface PortAction<T> {
         T at(int port) throws VerbsException;
     }
 
     /** Runs the action for a port; 0 is any free one. */
-    private static <T> T at(String verb, int port, Beginning<T> what) throws VerbsException {
+    private static <T> T at(String verb, int port, PortAction<T> what) throws VerbsException {
         if (port != 0) {
             return what.at(port);
         }
@@ -298,7 +298,7 @@ final class RoceConnectionManager extends ConnectionManager {
             throws VerbsException {
         String verb = "connect " + qp.describe() + " to " + remote;
         context.requireOpen(verb);
-        RoceQueuePair own = usable(verb, qp, parameters);
+        RoceQueuePair own = checkConnectable(verb, qp, parameters);
         long start = management.nanoTime();
         int source = source(verb, remote.getAddress());
         Gid from = port.gid(source).gid();
@@ -369,7 +369,7 @@ final class RoceConnectionManager extends ConnectionManager {
     }
 
     /** Rejects a queue pair that cannot be connected, or not in this way. */
-    RoceQueuePair usable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
+    RoceQueuePair checkConnectable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
         int reads = Math.max(p.responderResources(), p.initiatorDepth());
         if (reads > RoceLimits.MAX_READS) {
             throw new VerbsException(verb, Errno.EINVAL, reads + " reads and atomics outstanding, " + context.describe()
@@ -503,7 +503,7 @@ final class RoceConnectionManager extends ConnectionManager {
     void linger() {
         long until = System.nanoTime() + LINGER;
         while (isEnding() && System.nanoTime() - until < 0 && !Thread.currentThread().isInterrupted()) {
-            LockSupport.parkNanos(LOOK);
+            LockSupport.parkNanos(CHECK_INTERVAL);
         }
     }
 

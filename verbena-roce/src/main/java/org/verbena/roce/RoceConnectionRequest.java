@@ -50,7 +50,7 @@ final class RoceConnectionRequest extends ConnectionRequest {
     @Override
     protected Connection implAccept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
         String verb = "accept on " + qp.describe();
-        RoceQueuePair own = manager.usable(verb, qp, parameters);
+        RoceQueuePair own = manager.checkConnectable(verb, qp, parameters);
         manager.checkType(verb, own, request);
         answerOnce("accept");
         return manager.accept(verb, connection, request, own, parameters);

@@ -183,8 +183,8 @@ final class RoceContext extends Context {
     }
 
     /** Under the lock, after packets were received or sent. */
-    void showCounts() {
-        counts.show();
+    void publishCounts() {
+        counts.publish();
     }
 
     /** Under the lock, inside the transport: a queue pair has to fail after the current call. */
@@ -341,7 +341,7 @@ final class RoceContext extends Context {
         }
     }
 
-    void givePd(int index) {
+    void releasePd(int index) {
         pds.give(index);
     }
 
@@ -416,7 +416,7 @@ final class RoceContext extends Context {
         }
     }
 
-    void giveCompletionQueue(RoceCompletionQueue cq, int index) {
+    void releaseCompletionQueue(RoceCompletionQueue cq, int index) {
         lock.lock();
         progress.forget(cq);
         lock.unlock();
@@ -479,7 +479,7 @@ final class RoceContext extends Context {
         }
     }
 
-    void giveSharedReceiveQueue(int number) {
+    void releaseSharedReceiveQueue(int number) {
         sharedReceiveQueues.give(number & RoceLimits.MAX_SRQ - 1);
     }
 
@@ -504,15 +504,15 @@ final class RoceContext extends Context {
             adopt(m);
             return m;
         } catch (LinuxException e) {
-            giveDeviceMemory(length);
+            freeDeviceMemory(length);
             throw new VerbsException(verb, e);
         } catch (VerbsException e) {
-            giveDeviceMemory(length);
+            freeDeviceMemory(length);
             throw e;
         }
     }
 
-    void giveDeviceMemory(long length) {
+    void freeDeviceMemory(long length) {
         deviceMemory.addAndGet(-length);
     }
 

@@ -58,6 +58,6 @@ final class RoceDeviceMemory extends DeviceMemory {
         } catch (LinuxException e) {
             throw new VerbsException("free " + describe(), e);
         }
-        context.giveDeviceMemory(length());
+        context.freeDeviceMemory(length());
     }
 }

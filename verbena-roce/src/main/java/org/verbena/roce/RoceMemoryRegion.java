@@ -38,7 +38,8 @@ final class RoceMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         this.fixed = fixed;
-        counters = context.shown().memoryRegion(region.key, pd.shownAs(), region.iova, region.length, region.access);
+        counters = context.shown().memoryRegion(region.key, pd.publishedId(), region.iova, region.length,
+                region.access);
         region.countWith(counters);
         show(counters);
         ContextLock lock = context.lock();
@@ -82,11 +83,11 @@ final class RoceMemoryRegion extends MemoryRegion {
         } finally {
             lock.unlock();
         }
-        context.keys().giveKey(r.key);
-        Region.Given given = r.given;
-        if (given != null) {
+        context.keys().freeKey(r.key);
+        Region.Resource resource = r.resource;
+        if (resource != null) {
             try {
-                given.giveBack();
+                resource.release();
             } catch (LinuxException e) {
                 throw new VerbsException("free the memory of " + describe(), e);
             }

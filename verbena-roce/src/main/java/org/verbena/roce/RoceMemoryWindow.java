@@ -45,6 +45,6 @@ final class RoceMemoryWindow extends MemoryWindow {
         window.unbind();
         context.keys().remove(window);
         lock.unlock();
-        context.keys().giveKey(window.rkey());
+        context.keys().freeKey(window.rkey());
     }
 }

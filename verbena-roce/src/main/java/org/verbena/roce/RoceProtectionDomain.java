@@ -61,7 +61,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
     }
 
     /** The id by which other processes know it. */
-    long shownAs() {
+    long publishedId() {
         return shown.id();
     }
 
@@ -126,15 +126,15 @@ final class RoceProtectionDomain extends ProtectionDomain {
     }
 
     private MemoryRegion region(MemorySegment segment, int access, long iova, boolean own,
-            Region.@Nullable Given given) throws VerbsException {
-        int key = context.keys().takeKey();
+            Region.@Nullable Resource resource) throws VerbsException {
+        int key = context.keys().allocateKey();
         try {
             RoceMemoryRegion mr = new RoceMemoryRegion(context, this,
-                    new Region(key, index, access, segment, iova, own, given));
+                    new Region(key, index, access, segment, iova, own, resource));
             context.adopt(mr);
             return mr;
         } catch (VerbsException e) { // the domain was closed meanwhile
-            context.keys().giveKey(key);
+            context.keys().freeKey(key);
             throw e;
         }
     }
@@ -143,27 +143,27 @@ final class RoceProtectionDomain extends ProtectionDomain {
     protected MemoryRegion implRegisterDeviceMemory(DeviceMemory memory, long offset, long length, int access)
             throws VerbsException {
         MemorySegment part = ((RoceDeviceMemory) memory).segment().asSlice(offset, length);
-        int key = context.keys().takeKey();
+        int key = context.keys().allocateKey();
         try {
             RoceMemoryRegion mr = new RoceMemoryRegion(context, this,
                     new Region(key, index, access, part, 0, true, null), memory);
             context.adopt(mr);
             return mr;
         } catch (VerbsException e) {
-            context.keys().giveKey(key);
+            context.keys().freeKey(key);
             throw e;
         }
     }
 
     @Override
     protected MemoryWindow implAllocateMemoryWindow(int type) throws VerbsException {
-        int key = context.keys().takeKey();
+        int key = context.keys().allocateKey();
         try {
             RoceMemoryWindow w = new RoceMemoryWindow(context, this, new Window(key, index, type));
             context.adopt(w);
             return w;
         } catch (VerbsException e) {
-            context.keys().giveKey(key);
+            context.keys().freeKey(key);
             throw e;
         }
     }
@@ -219,7 +219,7 @@ final class RoceProtectionDomain extends ProtectionDomain {
     @Override
     protected void implClose() {
         if (!isParentDomain()) {
-            context.givePd(index);
+            context.releasePd(index);
         }
     }
 }

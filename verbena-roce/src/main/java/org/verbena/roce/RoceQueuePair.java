@@ -43,7 +43,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         ReceivePool own = core.receives;
         receiveQueue = own == null || own.isShared() ? new NoReceives() : new RoceReceiveQueue(this, own);
         show(shown);
-        core.belongsTo(this);
+        core.addHandle(this);
         opened();
     }
 
@@ -58,7 +58,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         sendQueue = new NoSends();
         receiveQueue = new NoReceives();
         show(shown);
-        core.belongsTo(this);
+        core.addHandle(this);
         this.domain.add(core);
         opened();
     }
@@ -72,17 +72,17 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         core = target;
         sendQueue = new NoSends();
         receiveQueue = new NoReceives();
-        core.belongsTo(this);
+        core.addHandle(this);
         opened();
     }
 
     private CounterEntry shown(QueuePairInitAttributes init, int number) {
         boolean target = init.type() == QueuePairType.XRC_RECV;
-        long send = target ? 0 : ((RoceCompletionQueue) init.sendCq()).shownAs();
+        long send = target ? 0 : ((RoceCompletionQueue) init.sendCq()).publishedId();
         long receive = target || init.type() == QueuePairType.XRC_SEND
                 ? send
-                : ((RoceCompletionQueue) init.receiveCq()).shownAs();
-        long srq = init.sharedReceiveQueue() instanceof RoceSharedReceiveQueue s ? s.shownAs() : 0;
+                : ((RoceCompletionQueue) init.receiveCq()).publishedId();
+        long srq = init.sharedReceiveQueue() instanceof RoceSharedReceiveQueue s ? s.publishedId() : 0;
         return context.shown().queuePair(number, init, send, receive, srq);
     }
 
@@ -250,7 +250,7 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
     @Override
     protected void implClose() throws VerbsException {
         context.multicast().detachAll(this);
-        core.belongsNoMoreTo(this);
+        core.removeHandle(this);
         if (domain == null) {
             context.close(core);
         } else {

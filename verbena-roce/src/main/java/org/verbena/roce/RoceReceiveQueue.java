@@ -33,14 +33,14 @@ final class RoceReceiveQueue extends ReceiveQueue {
 
     @Override
     public ReceiveQueue start() {
-        giveBack();
+        discardBatch();
         open = true;
         error = 0;
         return this;
     }
 
     /** Drops a batch that was not posted. */
-    private void giveBack() {
+    private void discardBatch() {
         while (staged > 0) {
             PooledReceive r = requests[--staged];
             if (r != null) {
@@ -56,7 +56,7 @@ final class RoceReceiveQueue extends ReceiveQueue {
             error = error == 0 ? Errno.EINVAL : error;
             return this;
         }
-        PooledReceive w = pool.takeFree();
+        PooledReceive w = pool.allocate();
         if (w == null) {
             error = Errno.ENOMEM;
             return this;
@@ -90,7 +90,7 @@ final class RoceReceiveQueue extends ReceiveQueue {
         open = false;
         int refused = error != 0 ? error : owner.mayPost();
         if (refused != 0) {
-            giveBack();
+            discardBatch();
             return refused;
         }
         int n = staged;

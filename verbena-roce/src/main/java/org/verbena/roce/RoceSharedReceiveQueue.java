@@ -49,7 +49,7 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
     }
 
     /** The id by which other processes know it. */
-    long shownAs() {
+    long publishedId() {
         return counters.id();
     }
 
@@ -118,6 +118,6 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
             domain.remove(number);
             lock.unlock();
         }
-        context.giveSharedReceiveQueue(number);
+        context.releaseSharedReceiveQueue(number);
     }
 }

@@ -22,7 +22,7 @@ class DomainMemoryTest {
 
     private Region region(Arena arena, int pd, int access, long iova) throws Exception {
         MemorySegment s = arena.allocate(4096);
-        Region r = new Region(keys.takeKey(), pd, access, s, iova, false, null);
+        Region r = new Region(keys.allocateKey(), pd, access, s, iova, false, null);
         keys.put(r);
         return r;
     }
@@ -51,7 +51,7 @@ class DomainMemoryTest {
                 assertThat(found >= 0).as("seed %d, round %d", seed, round).isEqualTo(allowed);
                 keys.remove(r);
                 assertThat(memory.remote(1, r.key, iova, 1, wanted)).isEqualTo(Memory.BAD_KEY);
-                keys.giveKey(r.key);
+                keys.freeKey(r.key);
             }
         }
     }
@@ -69,9 +69,9 @@ class DomainMemoryTest {
 
     @Test
     void keysDoNotComeBackAtOnce() throws Exception {
-        int first = keys.takeKey();
-        keys.giveKey(first);
-        int second = keys.takeKey();
+        int first = keys.allocateKey();
+        keys.freeKey(first);
+        int second = keys.allocateKey();
         assertThat(second).isNotEqualTo(first).isNotZero();
     }
 }

@@ -18,7 +18,7 @@ class ReceivePoolTest {
     private final ReceivePool pool = new ReceivePool(new DomainMemory(new KeyTable(), 0), true, CAPACITY, 64, 1);
 
     private int post(int wrId) {
-        PooledReceive r = pool.takeFree();
+        PooledReceive r = pool.allocate();
         if (r == null) {
             return 0;
         }
@@ -52,7 +52,7 @@ class ReceivePoolTest {
 
     private int free() {
         int n = 0;
-        while (pool.takeFree() != null) {
+        while (pool.allocate() != null) {
             n++;
         }
         return n;
@@ -67,7 +67,7 @@ class ReceivePoolTest {
         assertThat(pool.outstanding()).isEqualTo(CAPACITY);
         ReceiveWqe first = pool.take();
         assertThat(first).isNotNull();
-        pool.giveBack(first);
+        pool.putBack(first);
         assertThat(pool.take()).isSameAs(first);
         pool.release((PooledReceive) first);
         pool.resize(CAPACITY + 4);

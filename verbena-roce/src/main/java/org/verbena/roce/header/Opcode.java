@@ -58,7 +58,7 @@ public final class Opcode {
     /** From responder to requester. */
     public static final int IS_RESPONSE = 1 << 6;
     /** Answered by more than an ACK. */
-    public static final int IS_ANSWERED = 1 << 7;
+    public static final int EXPECTS_RESPONSE = 1 << 7;
     public static final int HAS_PAYLOAD = 1 << 8;
     private static final int ONLY = IS_FIRST | IS_LAST;
 
@@ -101,11 +101,11 @@ public final class Opcode {
         int response = IS_RESPONSE;
         add(transport | SEND_LAST_INVALIDATE, 4, IS_SEND | HAS_PAYLOAD | IS_LAST | HAS_INVALIDATE);
         add(transport | SEND_ONLY_INVALIDATE, 4, IS_SEND | HAS_PAYLOAD | ONLY | HAS_INVALIDATE);
-        add(transport | READ_REQUEST, Reth.BYTES, ONLY | IS_ANSWERED);
-        add(transport | COMPARE_AND_SWAP, AtomicEth.BYTES, ONLY | IS_ANSWERED);
-        add(transport | FETCH_AND_ADD, AtomicEth.BYTES, ONLY | IS_ANSWERED);
-        add(transport | FLUSH, Feth.BYTES + Reth.BYTES, ONLY | IS_ANSWERED);
-        add(transport | ATOMIC_WRITE, Reth.BYTES, ONLY | IS_ANSWERED | HAS_PAYLOAD);
+        add(transport | READ_REQUEST, Reth.BYTES, ONLY | EXPECTS_RESPONSE);
+        add(transport | COMPARE_AND_SWAP, AtomicEth.BYTES, ONLY | EXPECTS_RESPONSE);
+        add(transport | FETCH_AND_ADD, AtomicEth.BYTES, ONLY | EXPECTS_RESPONSE);
+        add(transport | FLUSH, Feth.BYTES + Reth.BYTES, ONLY | EXPECTS_RESPONSE);
+        add(transport | ATOMIC_WRITE, Reth.BYTES, ONLY | EXPECTS_RESPONSE | HAS_PAYLOAD);
         add(transport | READ_FIRST, Aeth.BYTES, response | HAS_PAYLOAD | IS_FIRST);
         add(transport | READ_MIDDLE, 0, response | HAS_PAYLOAD);
         add(transport | READ_LAST, Aeth.BYTES, response | HAS_PAYLOAD | IS_LAST);

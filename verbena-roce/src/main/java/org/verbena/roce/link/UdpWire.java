@@ -242,7 +242,7 @@ public final class UdpWire implements Wire, AutoCloseable {
 
     /** Idempotent. */
     @Override
-    public void tellHopLimits() {
+    public void reportHopLimits() {
         if (tellsHopLimits) {
             return;
         }

@@ -19,34 +19,34 @@ final class AckDelay {
     /** Packets in a row before each of which a request of our own was sent. */
     private int turns;
     private int turnsNeeded = FEWEST_TURNS;
-    private boolean spoken;
+    private boolean requestPosted;
 
     void clear() {
         packets = 0;
         turns = 0;
         turnsNeeded = FEWEST_TURNS;
-        spoken = false;
+        requestPosted = false;
     }
 
     /** A request of our own has been posted. */
-    void spoken() {
-        spoken = true;
+    void requestPosted() {
+        requestPosted = true;
     }
 
     /** A new packet of the peer has arrived. */
     void arrived() {
         packets++;
-        turns = spoken ? Math.min(turns + 1, MOST_TURNS) : 0;
-        spoken = false;
+        turns = requestPosted ? Math.min(turns + 1, MOST_TURNS) : 0;
+        requestPosted = false;
     }
 
     /** The peer retransmits what was acknowledged: an ACK was lost, or late. */
-    void repeated() {
+    void duplicateReceived() {
         turns = 0;
     }
 
     /** Whether the ACK may be delayed for the longest time that is allowed. */
-    boolean isPatient() {
+    boolean allowsLongDelay() {
         return turns >= turnsNeeded && packets < PACKETS;
     }
 

@@ -25,47 +25,47 @@ final class Completer {
     }
 
     void received(Packet p) {
-        long place = requester.unacked + Psn.diff(p.psn, (int) requester.unacked & Psn.MASK);
-        if (place < requester.unacked || place >= requester.high) {
-            qp.transport.drop(Drop.SEQUENCE);
+        long sequence = requester.unacked + Psn.diff(p.psn, (int) requester.unacked & Psn.MASK);
+        if (sequence < requester.unacked || sequence >= requester.high) {
+            qp.transport.drop(DropReason.SEQUENCE);
             return;
         }
         switch (p.operation()) {
-            case Opcode.ACKNOWLEDGE -> acknowledge(place, Aeth.syndrome(p.extended));
-            case Opcode.ATOMIC_ACKNOWLEDGE -> answer(p, place, true);
-            default -> answer(p, place, false);
+            case Opcode.ACKNOWLEDGE -> acknowledge(sequence, Aeth.syndrome(p.extended));
+            case Opcode.ATOMIC_ACKNOWLEDGE -> response(p, sequence, true);
+            default -> response(p, sequence, false);
         }
     }
 
-    private void acknowledge(long place, int syndrome) {
+    private void acknowledge(long sequence, int syndrome) {
         if (Aeth.isAck(syndrome)) {
-            if (!requester.acknowledged(place + 1) && qp.isSending()) {
-                implied();
+            if (!requester.acknowledged(sequence + 1) && qp.isSending()) {
+                impliedNak();
             }
             return;
         }
         boolean rnr = Aeth.isRnr(syndrome);
         if (!rnr && (syndrome < Aeth.NAK_SEQUENCE || syndrome > Aeth.NAK_REMOTE_OPERATION)) {
-            qp.transport.drop(Drop.SEQUENCE); // reserved
+            qp.transport.drop(DropReason.SEQUENCE); // reserved
             return;
         }
-        boolean complete = requester.acknowledged(place); // a NAK acknowledges all packets before it
+        boolean complete = requester.acknowledged(sequence); // a NAK acknowledges all packets before it
         if (!qp.isSending()) {
             return; // an earlier request has failed
         }
         if (!complete) {
-            implied();
+            impliedNak();
         } else if (rnr) {
-            requester.notReady(Aeth.rnrNanos(syndrome));
+            requester.receiverNotReady(Aeth.rnrNanos(syndrome));
         } else if (syndrome == Aeth.NAK_SEQUENCE) {
             owner.count(SamplePoint.QP_PACKET_SEQUENCE_ERRORS, 1);
-            requester.lost();
+            requester.packetLost();
         } else {
-            refused(syndrome);
+            remoteError(syndrome);
         }
     }
 
-    private void refused(int syndrome) {
+    private void remoteError(int syndrome) {
         switch (syndrome) {
             case Aeth.NAK_INVALID_REQUEST -> qp.failOldest(WcStatus.REM_INV_REQ_ERR,
                     "the peer rejected the request as invalid" + qp.oldest().knownFault());
@@ -76,27 +76,27 @@ final class Completer {
     }
 
     /** A later response has arrived, an earlier one is missing. */
-    private void implied() {
+    private void impliedNak() {
         owner.count(SamplePoint.QP_IMPLIED_NAKS, 1);
-        requester.lost();
+        requester.packetLost();
     }
 
-    private void answer(Packet p, long place, boolean atomic) {
+    private void response(Packet p, long sequence, boolean atomic) {
         if (p.operation() != Opcode.READ_MIDDLE && !Aeth.isAck(Aeth.syndrome(p.extended))) {
-            qp.transport.drop(Drop.SEQUENCE);
+            qp.transport.drop(DropReason.SEQUENCE);
             return;
         }
-        boolean complete = requester.acknowledged(place);
+        boolean complete = requester.acknowledged(sequence);
         if (!qp.isSending()) {
             return;
         }
         if (!complete) {
-            implied();
+            impliedNak();
             return;
         }
-        SendWqe w = requester.oldestAnswered();
-        if (w == null || w.first + w.received != place || atomic != isAtomic(w)) {
-            qp.transport.drop(Drop.SEQUENCE); // not requested
+        SendWqe w = requester.oldestExpectingResponse();
+        if (w == null || w.first + w.received != sequence || atomic != isAtomic(w)) {
+            qp.transport.drop(DropReason.SEQUENCE); // not requested
         } else if (atomic) {
             // in native byte order from here on; the packet buffer is ours
             RawMemory.putLongUnaligned(p.extended + Aeth.BYTES, BigEndian.getLong(p.extended + Aeth.BYTES));
@@ -120,7 +120,8 @@ final class Completer {
     }
 
     private void put(SendWqe w, long offset, long from, int bytes) {
-        if (bytes > 0 && !Buffers.scatter(owner.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset, bytes,
+        if (bytes > 0 && !ScatterGather.scatter(owner.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset,
+                bytes,
                 from)) {
             qp.failOldest(WcStatus.LOC_PROT_ERR, "the memory that a response is written to is no longer registered");
             return;

@@ -16,14 +16,14 @@ final class CongestionNotice {
 
     private final ReliableQueuePair qp;
     private long sentAt = -INTERVAL_NANOS;
-    private long heardAt = -INTERVAL_NANOS;
+    private long receivedAt = -INTERVAL_NANOS;
 
     CongestionNotice(ReliableQueuePair qp) {
         this.qp = qp;
     }
 
     /** Sends a notification for a packet that a router has marked. */
-    void look(Packet p) {
+    void packetReceived(Packet p) {
         if ((p.raw.trafficClass & 3) != Wire.ECN_CONGESTION || p.opcode == Opcode.CNP) {
             return;
         }
@@ -44,11 +44,11 @@ final class CongestionNotice {
     }
 
     /** A notification was received: true if it reports other congestion than the last one. */
-    boolean isNew() {
+    boolean notificationReceived() {
         long now = qp.wire.nanoTime();
-        boolean fresh = now - heardAt >= INTERVAL_NANOS;
+        boolean fresh = now - receivedAt >= INTERVAL_NANOS;
         if (fresh) {
-            heardAt = now;
+            receivedAt = now;
         }
         qp.owner.count(fresh ? SamplePoint.QP_CNP_HANDLED : SamplePoint.QP_CNP_IGNORED, 1);
         return fresh;

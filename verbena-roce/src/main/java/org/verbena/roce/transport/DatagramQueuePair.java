@@ -18,14 +18,14 @@ import org.verbena.verbs.WcStatus;
  */
 final class DatagramQueuePair extends TransportQueuePair {
     private final RequestWriter writer;
-    private final Incoming incoming;
+    private final CurrentReceive incoming;
     private int qkey;
     private int psn;
 
     DatagramQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
         super(transport, number, type, owner, sends);
         writer = new RequestWriter(this, Opcode.UD);
-        incoming = new Incoming(owner);
+        incoming = new CurrentReceive(owner);
     }
 
     @Override
@@ -54,7 +54,7 @@ final class DatagramQueuePair extends TransportQueuePair {
             Path to = w.path;
             int status = Preparation.prepare(this, w, wire.mtu());
             if (status == WcStatus.SUCCESS) {
-                status = to == null || w.answered || w.packets == 0
+                status = to == null || w.expectsResponse || w.packets == 0
                         ? WcStatus.LOC_QP_OP_ERR
                         : w.packets > 1 ? WcStatus.LOC_LEN_ERR : WcStatus.SUCCESS;
             }
@@ -88,18 +88,18 @@ final class DatagramQueuePair extends TransportQueuePair {
         }
         if (Deth.qkey(p.extended) != qkey) {
             owner.count(SamplePoint.QP_BAD_QKEYS, 1);
-            lost(Drop.QKEY);
+            lost(DropReason.QKEY);
             return;
         }
         ReceiveSource source = owner.receives();
         if (source == null || p.length > wire.mtu() || !incoming.take(source)) {
             owner.count(SamplePoint.QP_RX_OUT_OF_BUFFER, 1);
-            lost(Drop.UNRELIABLE);
+            lost(DropReason.UNRELIABLE);
             return;
         }
         if (!incoming.hasRoom(GlobalRoutingHeader.BYTES + p.length)) {
-            incoming.giveBack(); // for a message that fits
-            lost(Drop.UNRELIABLE);
+            incoming.putBack(); // for a message that fits
+            lost(DropReason.UNRELIABLE);
             return;
         }
         int status = incoming.put(transport.routingHeader(p), GlobalRoutingHeader.BYTES);
@@ -107,7 +107,7 @@ final class DatagramQueuePair extends TransportQueuePair {
             status = incoming.put(p.payload, p.length);
         }
         if (status != WcStatus.SUCCESS) {
-            incoming.blame(status);
+            incoming.setFailureStatus(status);
             fail("a receive names memory that it may not use", -1);
             return;
         }
@@ -116,7 +116,7 @@ final class DatagramQueuePair extends TransportQueuePair {
                 immediate ? WcFlags.GRH | WcFlags.WITH_IMM : WcFlags.GRH, Deth.source(p.extended), p.solicited);
     }
 
-    private void lost(Drop reason) {
+    private void lost(DropReason reason) {
         owner.count(SamplePoint.QP_RX_LOST, 1);
         transport.drop(reason);
     }

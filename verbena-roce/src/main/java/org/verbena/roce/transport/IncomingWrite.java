@@ -26,7 +26,7 @@ final class IncomingWrite {
      * True if the packet lengths match the RETH: all bytes have arrived with the last packet, and not before
      * (9.7.4.1.6).
      */
-    boolean hasRightLength(Packet p) {
+    boolean hasValidLength(Packet p) {
         long before = p.has(Opcode.IS_FIRST) ? Reth.length(p.extended) : left;
         if (before > Limits.MAX_MESSAGE) {
             return false;

@@ -19,14 +19,14 @@ final class OneSided {
     static final int DONE = 0;
 
     private final ReliableQueuePair qp;
-    private final Replies replies;
+    private final ResponderResources resources;
     /** The value before an atomic operation. */
     private final long[] before = new long[1];
     private int packets;
 
-    OneSided(ReliableQueuePair qp, Replies replies) {
+    OneSided(ReliableQueuePair qp, ResponderResources resources) {
         this.qp = qp;
-        this.replies = replies;
+        this.resources = resources;
     }
 
     /** PSNs that the last request used. */
@@ -35,16 +35,16 @@ final class OneSided {
     }
 
     /** Executes a request; {@link #DONE}, or the NAK code of its refusal. */
-    int execute(Packet p, Memory memory, long place, int msn) {
+    int execute(Packet p, Memory memory, long sequence, int msn) {
         packets = 1;
-        if (replies.depth() == 0 || replies.isFull() || p.length > 0 && p.operation() != Opcode.ATOMIC_WRITE) {
+        if (resources.depth() == 0 || resources.isFull() || p.length > 0 && p.operation() != Opcode.ATOMIC_WRITE) {
             return Aeth.NAK_INVALID_REQUEST;
         }
         return switch (p.operation()) {
-            case Opcode.READ_REQUEST -> read(p.extended, memory, place, msn);
-            case Opcode.COMPARE_AND_SWAP, Opcode.FETCH_AND_ADD -> atomic(p, memory, place, msn);
-            case Opcode.ATOMIC_WRITE -> atomicWrite(p, memory, place, msn);
-            case Opcode.FLUSH -> flush(p.extended, memory, place, msn);
+            case Opcode.READ_REQUEST -> read(p.extended, memory, sequence, msn);
+            case Opcode.COMPARE_AND_SWAP, Opcode.FETCH_AND_ADD -> atomic(p, memory, sequence, msn);
+            case Opcode.ATOMIC_WRITE -> atomicWrite(p, memory, sequence, msn);
+            case Opcode.FLUSH -> flush(p.extended, memory, sequence, msn);
             default -> Aeth.NAK_INVALID_REQUEST;
         };
     }
@@ -53,7 +53,7 @@ final class OneSided {
         return (qp.accessFlags & access) != 0;
     }
 
-    private int read(long reth, Memory memory, long place, int msn) {
+    private int read(long reth, Memory memory, long sequence, int msn) {
         long address = Reth.address(reth);
         int rkey = Reth.rkey(reth);
         long length = Reth.length(reth);
@@ -66,7 +66,7 @@ final class OneSided {
         packets = (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
         qp.owner.count(SamplePoint.QP_RX_READS, 1);
         qp.owner.count(SamplePoint.QP_RX_READ_BYTES, length);
-        replies.add(Replies.Kind.READ, place, packets, msn, memory, address, rkey, length, 0);
+        resources.add(ResponderResources.Kind.READ, sequence, packets, msn, memory, address, rkey, length, 0);
         return DONE;
     }
 
@@ -75,7 +75,7 @@ final class OneSided {
         return bad == Memory.BAD_ALIGNMENT ? Aeth.NAK_INVALID_REQUEST : Aeth.NAK_REMOTE_ACCESS;
     }
 
-    private int atomic(Packet p, Memory memory, long place, int msn) {
+    private int atomic(Packet p, Memory memory, long sequence, int msn) {
         long eth = p.extended;
         long address = AtomicEth.address(eth);
         int rkey = AtomicEth.rkey(eth);
@@ -90,11 +90,11 @@ final class OneSided {
             return refusal(done);
         }
         qp.owner.count(SamplePoint.QP_RX_ATOMICS, 1);
-        replies.add(Replies.Kind.ATOMIC, place, 1, msn, memory, address, rkey, Long.BYTES, before[0]);
+        resources.add(ResponderResources.Kind.ATOMIC, sequence, 1, msn, memory, address, rkey, Long.BYTES, before[0]);
         return DONE;
     }
 
-    private int atomicWrite(Packet p, Memory memory, long place, int msn) {
+    private int atomicWrite(Packet p, Memory memory, long sequence, int msn) {
         long address = Reth.address(p.extended);
         int rkey = Reth.rkey(p.extended);
         if (!allows(AccessFlags.REMOTE_WRITE) || (address & 7) != 0 || p.length != Long.BYTES
@@ -107,7 +107,7 @@ final class OneSided {
         }
         qp.owner.count(SamplePoint.QP_RX_WRITES, 1);
         qp.owner.count(SamplePoint.QP_RX_WRITE_BYTES, Long.BYTES);
-        replies.add(Replies.Kind.EMPTY, place, 1, msn, memory, address, rkey, Long.BYTES, 0);
+        resources.add(ResponderResources.Kind.EMPTY, sequence, 1, msn, memory, address, rkey, Long.BYTES, 0);
         return DONE;
     }
 
@@ -115,7 +115,7 @@ final class OneSided {
      * The bytes of all packets are written by this thread: a fence makes them visible to all threads that read with
      * acquire.
      */
-    private int flush(long feth, Memory memory, long place, int msn) {
+    private int flush(long feth, Memory memory, long sequence, int msn) {
         long address = Reth.address(feth + Feth.BYTES);
         int rkey = Reth.rkey(feth + Feth.BYTES);
         boolean global = (Feth.type(feth) & FlushType.GLOBAL) != 0;
@@ -132,7 +132,7 @@ final class OneSided {
             return Aeth.NAK_REMOTE_ACCESS;
         }
         VarHandle.fullFence();
-        replies.add(Replies.Kind.EMPTY, place, 1, msn, memory, address, rkey, length, 0);
+        resources.add(ResponderResources.Kind.EMPTY, sequence, 1, msn, memory, address, rkey, length, 0);
         return DONE;
     }
 }

@@ -35,28 +35,28 @@ public final class Packet {
      * @return why the packet has to be dropped; null if it is valid
      */
     @Nullable
-    public Drop parse(ReceivedPacket p) {
+    public DropReason parse(ReceivedPacket p) {
         raw = p;
         long a = p.address;
         if (p.length < Bth.BYTES || (p.length & 3) != 0) {
-            return Drop.MALFORMED;
+            return DropReason.MALFORMED;
         }
         if (Bth.version(a) != 0) {
-            return Drop.VERSION;
+            return DropReason.VERSION;
         }
         opcode = Bth.opcode(a);
         int headers = Opcode.headers(opcode);
         if (headers == 0) {
-            return Drop.OPCODE;
+            return DropReason.OPCODE;
         }
         flags = Opcode.flags(opcode);
         length = p.length - headers - Bth.pad(a);
         if (length < 0 || length > 0 && !has(Opcode.HAS_PAYLOAD)) {
-            return Drop.MALFORMED;
+            return DropReason.MALFORMED;
         }
         // one of two members has to be a full one, and we are: the lower 15 bits decide (10.9.1.3)
         if ((Bth.pkey(a) & 0x7fff) != (Bth.DEFAULT_PKEY & 0x7fff)) {
-            return Drop.PKEY;
+            return DropReason.PKEY;
         }
         destination = Bth.destination(a);
         psn = Bth.psn(a);

@@ -19,7 +19,7 @@ final class Preparation {
         w.received = 0;
         w.packets = 0;
         w.length = 0;
-        w.answered = false;
+        w.expectsResponse = false;
         Memory memory = qp.owner.memory();
         return switch (w.opcode) {
             case SendOpcode.LOCAL_INVALIDATE -> memory.invalidate(qp.number(), w.rkey, false) == 0
@@ -34,19 +34,19 @@ final class Preparation {
 
     private static int message(Memory memory, SendWqe w, int mtu) {
         boolean inline = (w.flags & SendFlags.INLINE) != 0;
-        long length = inline ? w.inlineLength : Buffers.length(w.sgeCount, w.lengths);
+        long length = inline ? w.inlineLength : ScatterGather.length(w.sgeCount, w.lengths);
         boolean atomic = w.opcode == SendOpcode.COMPARE_AND_SWAP || w.opcode == SendOpcode.FETCH_AND_ADD;
         boolean read = w.opcode == SendOpcode.READ;
         if (length < 0 || atomic && length != Long.BYTES) {
             return WcStatus.LOC_LEN_ERR;
         }
         int access = atomic || read ? AccessFlags.LOCAL_WRITE : 0;
-        if (!inline && !Buffers.areAllowed(memory, w.sgeCount, w.lkeys, w.addresses, w.lengths, access)) {
+        if (!inline && !ScatterGather.areAllowed(memory, w.sgeCount, w.lkeys, w.addresses, w.lengths, access)) {
             return WcStatus.LOC_PROT_ERR;
         }
-        w.answered = atomic || read || w.opcode == SendOpcode.FLUSH || w.opcode == SendOpcode.ATOMIC_WRITE;
+        w.expectsResponse = atomic || read || w.opcode == SendOpcode.FLUSH || w.opcode == SendOpcode.ATOMIC_WRITE;
         w.length = w.opcode == SendOpcode.ATOMIC_WRITE ? Long.BYTES : length;
-        w.packets = w.answered && !read ? 1 : (int) Math.max(1, (length + mtu - 1) / mtu);
+        w.packets = w.expectsResponse && !read ? 1 : (int) Math.max(1, (length + mtu - 1) / mtu);
         return WcStatus.SUCCESS;
     }
 }

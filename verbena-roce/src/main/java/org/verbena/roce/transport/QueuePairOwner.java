@@ -30,7 +30,7 @@ public interface QueuePairOwner {
     void sent(SendWqe wqe);
 
     /** True if a multicast datagram was sent by this queue pair itself, which blocks its own. */
-    default boolean isUnwanted(long sourceHigh, long sourceLow, int sourceQueuePair) {
+    default boolean blocksLoopback(long sourceHigh, long sourceLow, int sourceQueuePair) {
         return false;
     }
 
@@ -46,7 +46,7 @@ public interface QueuePairOwner {
     void stateChanged(QueuePairState state, String reason, int event);
 
     /** The peer's first packet was received, in whatever state: the peer is ready. */
-    default void communicates() {
+    default void peerReady() {
         // a queue pair without a connection in establishment does not wait for it
     }
 

@@ -13,7 +13,7 @@ public interface ReceiveSource {
     ReceiveWqe take();
 
     /** Returns a receive that was taken and not used: the message failed before it completed anything. */
-    void giveBack(ReceiveWqe wqe);
+    void putBack(ReceiveWqe wqe);
 
     /** True for a shared receive queue: a queue pair that fails does not flush its receives. */
     boolean isShared();

@@ -72,7 +72,7 @@ final class ReliableQueuePair extends TransportQueuePair {
 
     @Override
     void send() {
-        responder.spoken();
+        responder.requestPosted();
         if (!requester.send()) {
             transport.schedule(this);
         }
@@ -82,19 +82,19 @@ final class ReliableQueuePair extends TransportQueuePair {
     void received(Packet p) {
         Path from = path;
         if (from == null || !from.matches(p.raw)) {
-            transport.drop(Drop.ADDRESS);
+            transport.drop(DropReason.ADDRESS);
             return;
         }
-        notice.look(p);
+        notice.packetReceived(p);
         if (p.opcode == Opcode.CNP) {
-            if (notice.isNew()) {
+            if (notice.notificationReceived()) {
                 requester.window.shrink();
             }
             return;
         }
         if (p.has(Opcode.IS_RESPONSE)) {
             if (type() == QueuePairType.XRC_RECV) {
-                transport.drop(Drop.OPCODE);
+                transport.drop(DropReason.OPCODE);
                 return;
             }
             completer.received(p);
@@ -102,12 +102,12 @@ final class ReliableQueuePair extends TransportQueuePair {
             return;
         }
         if (type() == QueuePairType.XRC_SEND) {
-            transport.drop(Drop.OPCODE);
+            transport.drop(DropReason.OPCODE);
             return;
         }
         if (!established) {
             established = true;
-            tellEstablished();
+            reportEstablished();
         }
         responder.received(p);
     }
@@ -123,14 +123,14 @@ final class ReliableQueuePair extends TransportQueuePair {
     @Override
     void acknowledge() {
         if (state.receives()) {
-            responder.answer();
+            responder.sendResponses();
             transport.flush();
         }
     }
 
     @Override
     boolean work() {
-        boolean more = !responder.answer();
+        boolean more = !responder.sendResponses();
         if (isSending() && !requester.send()) {
             more = true;
         }
@@ -162,7 +162,7 @@ final class ReliableQueuePair extends TransportQueuePair {
     void stop() {
         requester.clear();
         if (!refusing) {
-            responder.forgetAnswers();
+            responder.discardResponses();
         }
     }
 
@@ -183,7 +183,7 @@ final class ReliableQueuePair extends TransportQueuePair {
     }
 
     @Override
-    public boolean isPeerSilent() {
-        return requester.hasGivenUp();
+    public boolean hasExhaustedRetries() {
+        return requester.hasExhaustedRetries();
     }
 }

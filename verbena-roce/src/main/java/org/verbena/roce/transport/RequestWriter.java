@@ -103,7 +103,8 @@ final class RequestWriter {
             RawMemory.copy(w.inlineAddress + offset, to, bytes);
             return true;
         }
-        return bytes == 0 || Buffers.gather(qp.owner.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset,
+        return bytes == 0 || ScatterGather.gather(qp.owner.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths,
+                offset,
                 bytes, to);
     }
 

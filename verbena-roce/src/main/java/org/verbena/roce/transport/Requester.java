@@ -28,8 +28,8 @@ final class Requester {
     static final int READ_PACKETS = CongestionWindow.MIN;
 
     /** An ACK is requested with each last packet of a message, and after this many packets in between. */
-    private static final int ACKNOWLEDGE_EVERY = 16;
-    private static final int FOR_EVER = 7;
+    private static final int ACK_REQUEST_INTERVAL = 16;
+    private static final int INFINITE_RNR_RETRY = 7;
     /**
      * The shortest time-out: a packet that waits for a thread to be scheduled is not lost. The shortest on Linux is a
      * tick.
@@ -60,14 +60,14 @@ final class Requester {
     long unacked;
     /** READ requests, atomics, flushes without a response. */
     private int outstanding;
-    private int unasked;
+    private int packetsSinceAckRequest;
 
     private int retriesLeft;
     private int rnrRetriesLeft;
     /** What is in flight is retransmitted, and nothing was acknowledged since that began. */
-    private boolean retrying;
+    private boolean retransmitting;
     /** All retries are exhausted. */
-    private boolean gaveUp;
+    private boolean retriesExhausted;
     private long ackDeadline = Timers.NEVER;
     private long rnrDeadline = Timers.NEVER;
 
@@ -83,7 +83,7 @@ final class Requester {
 
     void begin(int psn) {
         clear();
-        gaveUp = false;
+        retriesExhausted = false;
         unacked = psn;
         next = psn;
         high = psn;
@@ -116,7 +116,7 @@ final class Requester {
         next = high;
         unacked = high;
         outstanding = 0;
-        retrying = false;
+        retransmitting = false;
         ackDeadline = Timers.NEVER;
         rnrDeadline = Timers.NEVER;
         window.reset();
@@ -128,8 +128,8 @@ final class Requester {
         return ring.head == started;
     }
 
-    boolean hasGivenUp() {
-        return gaveUp;
+    boolean hasExhaustedRetries() {
+        return retriesExhausted;
     }
 
     // ---- sending
@@ -149,7 +149,7 @@ final class Requester {
                 current++;
                 continue;
             }
-            if (isHeldBack(w)) {
+            if (isBlocked(w)) {
                 return true;
             }
             long a = wire.next();
@@ -177,7 +177,7 @@ final class Requester {
         }
         w.first = high;
         int status = Preparation.prepare(qp, w, qp.mtu);
-        if (status == WcStatus.SUCCESS && w.answered && maxReadAtomic == 0) {
+        if (status == WcStatus.SUCCESS && w.expectsResponse && maxReadAtomic == 0) {
             status = WcStatus.LOC_QP_OP_ERR; // it would wait forever
         }
         if (status != WcStatus.SUCCESS) {
@@ -198,12 +198,12 @@ final class Requester {
         retire(unacked);
     }
 
-    private boolean isHeldBack(SendWqe w) {
+    private boolean isBlocked(SendWqe w) {
         int n = 1;
         if (w.opcode == SendOpcode.READ) {
             n = endOfRead(w) - packet;
         }
-        if (w.answered && next >= high && outstanding >= maxReadAtomic) {
+        if (w.expectsResponse && next >= high && outstanding >= maxReadAtomic) {
             return true;
         }
         return next != unacked && next + n - unacked > window.size();
@@ -219,15 +219,15 @@ final class Requester {
         if (w.opcode == SendOpcode.READ) {
             end = endOfRead(w);
             length = writer.read(a, w, packet, end, qp.mtu, qp.destination);
-        } else if (w.answered) {
+        } else if (w.expectsResponse) {
             length = writer.single(a, w, qp.destination);
         } else {
-            boolean ask = end == w.packets || ++unasked >= ACKNOWLEDGE_EVERY
+            boolean requestAck = end == w.packets || ++packetsSinceAckRequest >= ACK_REQUEST_INTERVAL
                     || next + 1 - unacked >= window.size();
-            if (ask) {
-                unasked = 0;
+            if (requestAck) {
+                packetsSinceAckRequest = 0;
             }
-            length = writer.message(a, w, packet, qp.mtu, qp.destination, ask);
+            length = writer.message(a, w, packet, qp.mtu, qp.destination, requestAck);
         }
         if (length < 0) { // the memory was deregistered since the request was started
             failStarted(w);
@@ -239,7 +239,7 @@ final class Requester {
             owner.count(SamplePoint.QP_RETRANSMITS, 1);
         } else {
             high += n;
-            if (w.answered) {
+            if (w.expectsResponse) {
                 outstanding++;
             }
         }
@@ -263,13 +263,13 @@ final class Requester {
     }
 
     /** Continues at a sequence number that was sent before. */
-    private void moveTo(long place) {
-        next = place;
+    private void moveTo(long sequence) {
+        next = sequence;
         packet = 0;
         for (current = ring.head; current < started; current++) {
             SendWqe w = ring.at(current);
-            if (w.packets > 0 && place < w.first + w.packets) {
-                packet = (int) (place - w.first);
+            if (w.packets > 0 && sequence < w.first + w.packets) {
+                packet = (int) (sequence - w.first);
                 return;
             }
         }
@@ -279,12 +279,12 @@ final class Requester {
 
     /** The oldest request if it expects a response of its own; else null. */
     @Nullable
-    SendWqe oldestAnswered() {
+    SendWqe oldestExpectingResponse() {
         if (ring.head >= started) {
             return null;
         }
         SendWqe w = ring.at(ring.head);
-        return w.answered && !w.failed ? w : null;
+        return w.expectsResponse && !w.failed ? w : null;
     }
 
     /**
@@ -292,16 +292,16 @@ final class Requester {
      *
      * @return false if a response before it is missing: an implied NAK (9.7.5.1.1)
      */
-    boolean acknowledged(long place) {
+    boolean acknowledged(long sequence) {
         long before = unacked;
-        boolean complete = retire(place);
+        boolean complete = retire(sequence);
         if (unacked > before) {
             progressed(unacked - before);
         }
         return complete;
     }
 
-    private boolean retire(long place) {
+    private boolean retire(long sequence) {
         while (ring.head < ring.tail) {
             SendWqe w = ring.at(ring.head);
             long end = w.first + w.packets;
@@ -312,36 +312,36 @@ final class Requester {
             if (ring.head == started) {
                 break;
             }
-            if (w.answered && w.received < w.packets) {
+            if (w.expectsResponse && w.received < w.packets) {
                 unacked = Math.max(unacked, w.first + w.received);
-                return place <= unacked;
+                return sequence <= unacked;
             }
-            if (end > place && w.packets > 0) {
-                unacked = Math.max(unacked, place);
+            if (end > sequence && w.packets > 0) {
+                unacked = Math.max(unacked, sequence);
                 return true;
             }
             unacked = Math.max(unacked, end);
             qp.complete(w, WcStatus.SUCCESS);
         }
-        unacked = Math.max(unacked, Math.min(place, high));
+        unacked = Math.max(unacked, Math.min(sequence, high));
         qp.checkDrained();
         return true;
     }
 
     /** Responses to the oldest request have arrived: {@code answers} of them by now. */
-    void received(SendWqe w, int answers) {
-        boolean wholeRequest = answers == w.packets || answers % READ_PACKETS == 0;
-        w.received = answers;
+    void received(SendWqe w, int responses) {
+        boolean wholeRequest = responses == w.packets || responses % READ_PACKETS == 0;
+        w.received = responses;
         if (wholeRequest) {
             outstanding--;
         }
-        acknowledged(w.first + answers);
+        acknowledged(w.first + responses);
     }
 
     private void progressed(long packets) {
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
-        retrying = false;
+        retransmitting = false;
         rnrDeadline = Timers.NEVER;
         window.acknowledged(packets);
         if (next < unacked) {
@@ -376,32 +376,32 @@ final class Requester {
     }
 
     /** A response shows that a packet was lost; a retransmission that is under way includes it. */
-    void lost() {
-        if (!retrying && rnrDeadline == Timers.NEVER) {
+    void packetLost() {
+        if (!retransmitting && rnrDeadline == Timers.NEVER) {
             retry();
         }
     }
 
     private void retry() {
         if (retriesLeft == 0) {
-            gaveUp = true;
+            retriesExhausted = true;
             qp.failOldest(WcStatus.RETRY_EXC_ERR, "the peer did not respond to any retransmission");
             return;
         }
         retriesLeft--;
-        retrying = true;
+        retransmitting = true;
         window.shrink();
         moveTo(unacked);
         restartTimer();
     }
 
     /** RNR NAK: the peer has no receive posted for the oldest request. */
-    void notReady(long nanos) {
+    void receiverNotReady(long nanos) {
         if (rnrDeadline != Timers.NEVER) {
             return; // a duplicate NAK
         }
         owner.count(SamplePoint.QP_TX_RNR_WAITS, 1);
-        if (rnrRetry != FOR_EVER) {
+        if (rnrRetry != INFINITE_RNR_RETRY) {
             if (rnrRetriesLeft == 0) {
                 qp.failOldest(WcStatus.RNR_RETRY_EXC_ERR, "the peer had no receive posted for any retry");
                 return;
@@ -409,7 +409,7 @@ final class Requester {
             rnrRetriesLeft--;
         }
         rnrDeadline = wire.nanoTime() + nanos;
-        retrying = false;
+        retransmitting = false;
         moveTo(unacked);
         qp.transport.timers().set(qp, rnrDeadline);
     }

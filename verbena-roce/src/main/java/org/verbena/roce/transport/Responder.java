@@ -23,9 +23,9 @@ import org.verbena.verbs.WcStatus;
  */
 final class Responder {
     /** Response packets sent at a time, before it is other queue pairs' turn. */
-    private static final int BUDGET = 64;
+    private static final int RESPONSE_BUDGET = 64;
     /** No ACK or NAK is pending. */
-    private static final int NOTHING = -1;
+    private static final int NO_SYNDROME = -1;
 
     /** The message that has begun and is not complete. */
     private enum Message {
@@ -36,9 +36,9 @@ final class Responder {
 
     private final ReliableQueuePair qp;
     private final QueuePairOwner owner;
-    private final Incoming incoming;
+    private final CurrentReceive incoming;
     private final IncomingWrite write;
-    private final Replies replies;
+    private final ResponderResources resources;
     private final OneSided oneSided;
     private final AckDelay delay = new AckDelay();
 
@@ -49,7 +49,7 @@ final class Responder {
      * atomics are acknowledged by their responses alone, and Linux takes an ACK with a READ's PSN for the READ's end,
      * without the data.
      */
-    private long acknowledgeable;
+    private long lastAckable;
     private int msn;
     private Message message = Message.NONE;
     /** XRC: the shared receive queue of the message. */
@@ -58,22 +58,22 @@ final class Responder {
     private boolean nakSent;
     private int rnrTimer;
 
-    private int syndrome = NOTHING;
-    private long syndromePlace;
+    private int syndrome = NO_SYNDROME;
+    private long syndromeSequence;
 
     Responder(ReliableQueuePair qp) {
         this.qp = qp;
         owner = qp.owner;
-        incoming = new Incoming(owner);
+        incoming = new CurrentReceive(owner);
         write = new IncomingWrite(qp);
-        replies = new Replies(qp);
-        oneSided = new OneSided(qp, replies);
+        resources = new ResponderResources(qp);
+        oneSided = new OneSided(qp, resources);
     }
 
     void begin(int psn) {
         clear();
         expected = psn;
-        acknowledgeable = expected - 1;
+        lastAckable = expected - 1;
         msn = 0;
     }
 
@@ -82,26 +82,26 @@ final class Responder {
     }
 
     void setDepth(int n) {
-        replies.setDepth(n);
+        resources.setDepth(n);
     }
 
     void clear() {
-        incoming.giveBack();
+        incoming.putBack();
         message = Message.NONE;
         nakSent = false;
-        syndrome = NOTHING;
-        replies.clear();
+        syndrome = NO_SYNDROME;
+        resources.clear();
         delay.clear();
     }
 
     /** A request of our own has been posted. */
-    void spoken() {
-        delay.spoken();
+    void requestPosted() {
+        delay.requestPosted();
     }
 
-    void forgetAnswers() {
-        syndrome = NOTHING;
-        replies.forgetQueue();
+    void discardResponses() {
+        syndrome = NO_SYNDROME;
+        resources.clearQueue();
     }
 
     void flushReceive() {
@@ -127,37 +127,37 @@ final class Responder {
     private void outOfSequence() {
         owner.count(SamplePoint.QP_OUT_OF_SEQUENCE, 1);
         if (nakSent) {
-            qp.transport.drop(Drop.SEQUENCE);
+            qp.transport.drop(DropReason.SEQUENCE);
         } else {
             nakSent = true;
             answer(Aeth.NAK_SEQUENCE, expected);
         }
     }
 
-    private void duplicate(Packet p, long place) {
+    private void duplicate(Packet p, long sequence) {
         owner.count(SamplePoint.QP_DUPLICATE_REQUESTS, 1);
         boolean known = true;
         if (p.operation() == Opcode.READ_REQUEST) {
-            known = replies.repeatRead(place, Reth.address(p.extended), Reth.rkey(p.extended), Reth.length(
+            known = resources.replayRead(sequence, Reth.address(p.extended), Reth.rkey(p.extended), Reth.length(
                     p.extended));
-        } else if (p.has(Opcode.IS_ANSWERED)) {
+        } else if (p.has(Opcode.EXPECTS_RESPONSE)) {
             long eth = p.extended + (p.operation() == Opcode.FLUSH ? Feth.BYTES : 0);
-            known = replies.repeat(place, Reth.address(eth), Reth.rkey(eth)); // an AtomicETH begins like a RETH
-        } else if (place > acknowledgeable) {
+            known = resources.replay(sequence, Reth.address(eth), Reth.rkey(eth)); // an AtomicETH begins like a RETH
+        } else if (sequence > lastAckable) {
             known = false;
-        } else if (syndrome == NOTHING) {
-            delay.repeated();
-            answer(Aeth.ACK, acknowledgeable);
+        } else if (syndrome == NO_SYNDROME) {
+            delay.duplicateReceived();
+            answer(Aeth.ACK, lastAckable);
         }
         if (!known) {
-            qp.transport.drop(Drop.SEQUENCE);
+            qp.transport.drop(DropReason.SEQUENCE);
         }
         qp.transport.schedule(qp);
     }
 
     private void execute(Packet p) {
         if (!isInSequence(p)) {
-            invalid("the peer's packets do not form a message");
+            invalidRequest("the peer's packets do not form a message");
             return;
         }
         ReceiveSource queue = owner.receives();
@@ -165,7 +165,7 @@ final class Responder {
             int number = p.sharedReceiveQueue();
             queue = message == Message.NONE || number == messageQueue ? owner.sharedReceiveQueue(number) : null;
             if (queue == null) {
-                invalid("the peer names a shared receive queue that its domain does not have");
+                invalidRequest("the peer names a shared receive queue that its domain does not have");
                 return;
             }
             messageQueue = number;
@@ -195,24 +195,24 @@ final class Responder {
     // ---- SEND
 
     private void send(Packet p, @Nullable ReceiveSource queue) {
-        if (!hasRightLength(p, qp.mtu)) {
-            invalid("a packet of a SEND has a wrong length");
+        if (!hasValidLength(p, qp.mtu)) {
+            invalidRequest("a packet of a SEND has a wrong length");
             return;
         }
         if (p.has(Opcode.IS_FIRST) && (queue == null || !incoming.take(queue))) {
-            notReady();
+            receiverNotReady();
             return;
         }
         if (p.has(Opcode.HAS_INVALIDATE)
                 && memory(queue).invalidate(qp.number(), p.immediate(), true) != 0) {
-            incoming.blame(WcStatus.REM_INV_REQ_ERR);
+            incoming.setFailureStatus(WcStatus.REM_INV_REQ_ERR);
             refuse(Aeth.NAK_REMOTE_ACCESS, "the peer invalidates a key that it may not invalidate",
                     AsyncEventType.QP_ACCESS_ERR);
             return;
         }
         int status = incoming.put(p.payload, p.length);
         if (status != WcStatus.SUCCESS) {
-            incoming.blame(status);
+            incoming.setFailureStatus(status);
             if (status == WcStatus.LOC_LEN_ERR) {
                 refuse(Aeth.NAK_INVALID_REQUEST, "a message did not fit into its receive", -1);
             } else {
@@ -232,7 +232,7 @@ final class Responder {
     }
 
     /** First and middle packets have MTU length, a last one is not empty (9.7.4.1.6). */
-    static boolean hasRightLength(Packet p, int mtu) {
+    static boolean hasValidLength(Packet p, int mtu) {
         if (!p.has(Opcode.IS_LAST)) {
             return p.length == mtu;
         }
@@ -243,19 +243,19 @@ final class Responder {
 
     private void write(Packet p, @Nullable ReceiveSource queue) {
         if ((qp.accessFlags & AccessFlags.REMOTE_WRITE) == 0) {
-            invalid("the peer writes, and the queue pair does not allow it");
+            invalidRequest("the peer writes, and the queue pair does not allow it");
             return;
         }
-        if (!hasRightLength(p, qp.mtu) || !write.hasRightLength(p)) {
-            invalid("a packet of a WRITE has a wrong length");
+        if (!hasValidLength(p, qp.mtu) || !write.hasValidLength(p)) {
+            invalidRequest("a packet of a WRITE has a wrong length");
             return;
         }
         if (p.has(Opcode.HAS_IMMEDIATE) && (queue == null || !incoming.take(queue))) {
-            notReady();
+            receiverNotReady();
             return;
         }
         if (!write.put(memory(queue), p)) {
-            incoming.giveBack();
+            incoming.putBack();
             refuse(Aeth.NAK_REMOTE_ACCESS, "the peer writes where it may not", AsyncEventType.QP_ACCESS_ERR);
             return;
         }
@@ -283,7 +283,7 @@ final class Responder {
             case Aeth.NAK_REMOTE_ACCESS -> refuse(Aeth.NAK_REMOTE_ACCESS,
                     "the peer accesses memory that it may not access",
                     AsyncEventType.QP_ACCESS_ERR);
-            default -> invalid(
+            default -> invalidRequest(
                     "the peer's request is malformed, not allowed, or exceeds the negotiated number of outstanding ones");
         }
     }
@@ -291,22 +291,22 @@ final class Responder {
     // ---- responses
 
     private void done(Packet p) {
-        acknowledgeable = expected++;
+        lastAckable = expected++;
         if (message == Message.NONE) {
             msn++;
         }
         if (p.acknowledge) {
-            answer(Aeth.ACK, acknowledgeable);
+            answer(Aeth.ACK, lastAckable);
         }
     }
 
-    private void notReady() {
+    private void receiverNotReady() {
         owner.count(SamplePoint.QP_RX_OUT_OF_BUFFER, 1);
         nakSent = true; // the requester retransmits what follows by itself
         answer(Aeth.RNR_NAK | rnrTimer, expected);
     }
 
-    private void invalid(String reason) {
+    private void invalidRequest(String reason) {
         refuse(Aeth.NAK_INVALID_REQUEST, reason, AsyncEventType.QP_REQ_ERR);
     }
 
@@ -318,9 +318,9 @@ final class Responder {
         qp.refuse(reason, event);
     }
 
-    private void answer(int with, long place) {
+    private void answer(int with, long sequence) {
         syndrome = with;
-        syndromePlace = place;
+        syndromeSequence = sequence;
         qp.transport.schedule(qp);
     }
 
@@ -329,36 +329,36 @@ final class Responder {
      *
      * @return false if the wire or the budget leaves something for later
      */
-    boolean answer() {
-        switch (replies.send(BUDGET)) {
+    boolean sendResponses() {
+        switch (resources.send(RESPONSE_BUDGET)) {
             case MORE -> {
                 return false;
             }
             case REFUSED -> {
                 refuse(Aeth.NAK_REMOTE_ACCESS, "the peer reads memory that is no longer registered",
                         AsyncEventType.QP_ACCESS_ERR);
-                syndromePlace = replies.refused();
-                replies.forgetQueue();
+                syndromeSequence = resources.failedSequence();
+                resources.clearQueue();
             }
             case DONE -> {
                 // the ACK
             }
         }
-        if (syndrome == NOTHING) {
+        if (syndrome == NO_SYNDROME) {
             return true;
         }
-        boolean patient = delay.isPatient();
-        if (syndrome == Aeth.ACK && qp.transport.delaysAck(patient)) {
+        boolean longDelay = delay.allowsLongDelay();
+        if (syndrome == Aeth.ACK && qp.transport.delaysAck(longDelay)) {
             return false;
         }
         long a = qp.wire.next();
         if (a == 0) {
             return false;
         }
-        Bth.put(a, qp.wireTransport | Opcode.ACKNOWLEDGE, false, 0, qp.destination, false, (int) syndromePlace);
+        Bth.put(a, qp.wireTransport | Opcode.ACKNOWLEDGE, false, 0, qp.destination, false, (int) syndromeSequence);
         Aeth.put(a + Bth.BYTES, syndrome, msn);
-        syndrome = NOTHING;
-        delay.sent(patient);
+        syndrome = NO_SYNDROME;
+        delay.sent(longDelay);
         qp.sendToPeer(Bth.BYTES + Aeth.BYTES);
         return true;
     }

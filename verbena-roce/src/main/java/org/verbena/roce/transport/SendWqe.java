@@ -76,7 +76,7 @@ public final class SendWqe {
     /** READ: response packets that have arrived. */
     int received;
     /** Completes with a response of its own, not with an ACK. */
-    boolean answered;
+    boolean expectsResponse;
     /** Has failed locally, with {@link #status}; completes when it is the oldest. */
     boolean failed;
 

@@ -29,9 +29,9 @@ public final class Transport {
     /** When to retry after the wire has accepted no more packets. */
     private static final long FULL_WIRE_NANOS = 50_000;
     /** This many calls with little to do take some microseconds: as long as the application takes for a reply. */
-    private static final int DELAYING_CALLS = 16;
+    private static final int DELAY_CALLS = 16;
     /** As long as several request-reply exchanges, see {@link AckDelay}; some tens of microseconds. */
-    private static final int PATIENT_CALLS = 128;
+    private static final int LONG_DELAY_CALLS = 128;
     /** One in this many calls in a row reads the clock, which costs a tenth of a call that finds nothing. */
     private static final int CLOCK_EVERY = 8;
     /** After this many full batches in a row timers are checked all the same: some milliseconds of packets. */
@@ -42,10 +42,10 @@ public final class Transport {
     private record Member(Gid group, TransportQueuePair queuePair) {}
 
     private final Wire wire;
-    private final NumberTable queuePairs = new NumberTable();
+    private final QueuePairTable queuePairs = new QueuePairTable();
     private final Timers timers = new Timers();
     private final List<Member> members = new ArrayList<>();
-    private final long[] drops = new long[Drop.values().length];
+    private final long[] drops = new long[DropReason.values().length];
     private long allDrops;
     private final Packet packet = new Packet();
     private final RoutingHeader routingHeader = new RoutingHeader();
@@ -62,7 +62,7 @@ public final class Transport {
     /** ACKs are pending. */
     private boolean delayed;
     /** Calls since the clock was read. */
-    private int unclocked;
+    private int callsSinceClockRead;
     /** Calls in a row that have received as many packets as their limit. */
     private int fullBatches;
 
@@ -132,22 +132,22 @@ public final class Transport {
     }
 
     /**
-     * As {@link #progress(int)}, for a caller that calls it repeatedly, or else {@link #settle}: an ACK of few packets
-     * is sent after {@value #DELAYING_CALLS} calls only, so that the reply of the message's receiver leaves before, and
-     * one ACK may cover several messages; where both sides take turns, after {@value #PATIENT_CALLS}.
+     * As {@link #progress(int)}, for a caller that calls it repeatedly, or else {@link #flushAcks}: an ACK of few packets
+     * is sent after {@value #DELAY_CALLS} calls only, so that the reply of the message's receiver leaves before, and
+     * one ACK may cover several messages; where both sides take turns, after {@value #LONG_DELAY_CALLS}.
      * {@link #nextDeadline} does not include pending ACKs. Timers are checked in one of {@value #CLOCK_EVERY} calls.
      */
     public int progress(int limit, boolean delayAcks) {
         int done = wire.receive(limit, handler);
         fullBatches = done < limit ? 0 : fullBatches + 1;
         boolean look = fullBatches == 0
-                ? !delayAcks || ++unclocked >= CLOCK_EVERY
+                ? !delayAcks || ++callsSinceClockRead >= CLOCK_EVERY
                 : fullBatches % FULL_BATCHES == 0;
         if (look && timers.first() != Timers.NEVER) {
-            unclocked = 0;
+            callsSinceClockRead = 0;
             done += expire(wire.nanoTime());
         }
-        delaying = delayAcks && done <= DELAYED_PACKETS && waits < PATIENT_CALLS;
+        delaying = delayAcks && done <= DELAYED_PACKETS && waits < LONG_DELAY_CALLS;
         work();
         delayed = delaying && scheduledCount > 0;
         waits = delayed ? waits + 1 : 0;
@@ -157,7 +157,7 @@ public final class Transport {
     }
 
     /** Sends pending ACKs, when no call will follow soon. */
-    public void settle() {
+    public void flushAcks() {
         if (delayed) {
             work();
             delayed = false;
@@ -176,8 +176,8 @@ public final class Transport {
     }
 
     /** True if an ACK has to wait, a patient one for longer. */
-    boolean delaysAck(boolean patient) {
-        return delaying && (patient || waits < DELAYING_CALLS);
+    boolean delaysAck(boolean longDelay) {
+        return delaying && (longDelay || waits < DELAY_CALLS);
     }
 
     private int expire(long now) {
@@ -213,7 +213,7 @@ public final class Transport {
 
     /** Packets dropped silently, by reason. */
     @SuppressWarnings("EnumOrdinal") // an index of this process only
-    public long dropped(Drop reason) {
+    public long dropped(DropReason reason) {
         return drops[reason.ordinal()];
     }
 
@@ -229,7 +229,7 @@ public final class Transport {
     }
 
     @SuppressWarnings("EnumOrdinal") // as above
-    void drop(Drop reason) {
+    void drop(DropReason reason) {
         drops[reason.ordinal()]++;
         allDrops++;
     }
@@ -275,19 +275,19 @@ public final class Transport {
 
     private void received(ReceivedPacket raw) {
         Packet p = packet;
-        Drop bad = p.parse(raw);
+        DropReason bad = p.parse(raw);
         if (bad != null) {
             drop(bad);
         } else if (p.destination == QueuePair.MULTICAST) {
             multicast(p);
         } else if (raw.isToGroup()) {
-            drop(Drop.QUEUE_PAIR); // members of a group are addressed by that number only
+            drop(DropReason.QUEUE_PAIR); // members of a group are addressed by that number only
         } else {
             TransportQueuePair q = queuePairs.get(p.destination);
             if (q == null || !q.state.receives()) {
-                drop(Drop.QUEUE_PAIR);
+                drop(DropReason.QUEUE_PAIR);
             } else if (!fits(p, q.type())) {
-                drop(Drop.OPCODE);
+                drop(DropReason.OPCODE);
             } else {
                 deliver(p, q);
             }
@@ -315,7 +315,7 @@ public final class Transport {
             for (int i = 0; i < members.size(); i++) {
                 Member m = members.get(i);
                 if (m.group.low() == p.raw.destinationLow && m.group.high() == p.raw.destinationHigh
-                        && m.queuePair.state.receives() && !m.queuePair.owner.isUnwanted(p.raw.sourceHigh,
+                        && m.queuePair.state.receives() && !m.queuePair.owner.blocksLoopback(p.raw.sourceHigh,
                                 p.raw.sourceLow, Deth.source(p.extended))) {
                     found = true;
                     deliver(p, m.queuePair);
@@ -323,7 +323,7 @@ public final class Transport {
             }
         }
         if (!found) {
-            drop(Drop.QUEUE_PAIR);
+            drop(DropReason.QUEUE_PAIR);
         }
     }
 }

@@ -154,7 +154,7 @@ public abstract class TransportQueuePair {
     }
 
     /** Whether it has failed because the peer responded to no retransmission. */
-    public boolean isPeerSilent() {
+    public boolean hasExhaustedRetries() {
         return false;
     }
 
@@ -273,16 +273,16 @@ public abstract class TransportQueuePair {
             return;
         }
         for (ReceiveWqe w = source.take(); w != null; w = source.take()) {
-            Incoming.flush(owner, source, w);
+            CurrentReceive.flush(owner, source, w);
         }
     }
 
     /** The first packet of a connection was received (11.6.3.1). */
-    final void tellEstablished() {
+    final void reportEstablished() {
         if (state == QueuePairState.RTR) {
             owner.event(AsyncEventType.COMM_EST);
         }
-        owner.communicates();
+        owner.peerReady();
     }
 
     /** In SQD: raises the event when the last started request is complete. */

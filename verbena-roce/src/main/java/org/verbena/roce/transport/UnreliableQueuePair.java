@@ -17,7 +17,7 @@ import org.verbena.verbs.WcStatus;
  */
 final class UnreliableQueuePair extends TransportQueuePair {
     private final RequestWriter writer;
-    private final Incoming incoming;
+    private final CurrentReceive incoming;
     private final IncomingWrite write;
     private int mtu = 256;
     private int destination;
@@ -35,7 +35,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
     UnreliableQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
         super(transport, number, type, owner, sends);
         writer = new RequestWriter(this, Opcode.UC);
-        incoming = new Incoming(owner);
+        incoming = new CurrentReceive(owner);
         write = new IncomingWrite(this);
     }
 
@@ -71,7 +71,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
             if (packet == 0) {
                 w.first = psn;
                 int status = Preparation.prepare(this, w, mtu);
-                if (status == WcStatus.SUCCESS && w.answered) {
+                if (status == WcStatus.SUCCESS && w.expectsResponse) {
                     status = WcStatus.LOC_QP_OP_ERR;
                 }
                 if (status != WcStatus.SUCCESS) {
@@ -114,7 +114,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
     void received(Packet p) {
         Path from = path;
         if (from == null || !from.matches(p.raw)) {
-            transport.drop(Drop.ADDRESS);
+            transport.drop(DropReason.ADDRESS);
             return;
         }
         if (p.opcode == Opcode.CNP) {
@@ -123,7 +123,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
         }
         if (!established) {
             established = true;
-            tellEstablished();
+            reportEstablished();
         }
         int kind = p.flags & (Opcode.IS_SEND | Opcode.IS_WRITE);
         if (p.has(Opcode.IS_FIRST)) {
@@ -139,16 +139,16 @@ final class UnreliableQueuePair extends TransportQueuePair {
         }
         expected = Psn.add(p.psn, 1);
         message = p.has(Opcode.IS_LAST) ? 0 : kind;
-        if (!Responder.hasRightLength(p, mtu) || !take(p)) {
+        if (!Responder.hasValidLength(p, mtu) || !take(p)) {
             lost();
         }
     }
 
     private void lost() {
         message = 0;
-        incoming.giveBack(); // for the next message, on whichever queue pair
+        incoming.putBack(); // for the next message, on whichever queue pair
         owner.count(SamplePoint.QP_RX_LOST, 1);
-        transport.drop(Drop.UNRELIABLE);
+        transport.drop(DropReason.UNRELIABLE);
     }
 
     private boolean take(Packet p) {
@@ -166,7 +166,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
     private boolean takeSend(Packet p) {
         int status = incoming.put(p.payload, p.length);
         if (status != WcStatus.SUCCESS) {
-            incoming.blame(status);
+            incoming.setFailureStatus(status);
             fail(status == WcStatus.LOC_LEN_ERR
                     ? "a message did not fit into its receive"
                     : "a receive names memory that it may not use", -1);
@@ -181,7 +181,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
     }
 
     private boolean takeWrite(Packet p) {
-        if ((accessFlags & AccessFlags.REMOTE_WRITE) == 0 || !write.hasRightLength(p)
+        if ((accessFlags & AccessFlags.REMOTE_WRITE) == 0 || !write.hasValidLength(p)
                 || !write.put(owner.memory(), p)) {
             return false;
         }
@@ -228,7 +228,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
     void clear() {
         packet = 0;
         message = 0;
-        incoming.giveBack();
+        incoming.putBack();
     }
 
     @Override

@@ -70,7 +70,7 @@ public interface Wire {
     int receive(int limit, PacketHandler handler);
 
     /** Packets from now on report their hop limit, which only the receives of datagrams need; control path. */
-    default void tellHopLimits() {}
+    default void reportHopLimits() {}
 
     /** A descriptor that is readable when packets have arrived; -1 if this wire has none. */
     int descriptor();

@@ -16,7 +16,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.roce.transport.Drop;
+import org.verbena.roce.transport.DropReason;
 import org.verbena.roce.transport.Packet;
 import org.verbena.roce.transport.ReceivedPacket;
 import org.verbena.roce.transport.Seeds;
@@ -233,7 +233,7 @@ class HeadersTest {
             m.copyFrom(MemorySegment.ofArray(noise));
             raw.address = RawMemory.addressOf(m);
             raw.length = r.nextInt(80);
-            Drop bad = p.parse(raw);
+            DropReason bad = p.parse(raw);
             if (bad == null) {
                 assertThat(p.length).isNotNegative();
                 assertThat(p.payload + p.length + Bth.pad(raw.address)).isEqualTo(raw.address + raw.length);

@@ -118,7 +118,7 @@ class UdpWireTest {
             }
             send(a, path, Wire.ECN_CAPABLE, packet(40));
             a.flush();
-            b.tellHopLimits();
+            b.reportHopLimits();
             Path back = b.path(Gid.parse(other), 0, Gid.parse(one), 0, 0, 0);
             int[] seen = {0};
             while (b.receive(1, p -> {

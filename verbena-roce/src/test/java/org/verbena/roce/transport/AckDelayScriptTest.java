@@ -134,7 +134,7 @@ class AckDelayScriptTest {
     void whoStopsPollingSettles() {
         talk(8);
         hear();
-        s.end.transport.settle();
+        s.end.transport.flushAcks();
         s.leaves(ACK, in(heard - 1)).nothingLeaves();
     }
 }

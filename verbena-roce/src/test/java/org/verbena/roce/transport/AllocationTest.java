@@ -110,7 +110,7 @@ class AllocationTest {
         }
 
         @Override
-        public void giveBack(ReceiveWqe wqe) {
+        public void putBack(ReceiveWqe wqe) {
             receives[free++] = wqe;
         }
 
@@ -143,7 +143,7 @@ class AllocationTest {
         @Override
         public void received(ReceiveSource source, ReceiveWqe wqe) {
             received++;
-            giveBack(wqe);
+            putBack(wqe);
         }
 
         @Override

@@ -198,8 +198,8 @@ class OtherTypesTest {
         s.arrives(0x64, 0, false, deth(QKEY ^ 1, 1), bytes(4)); // another key
         s.arrives(0x64, 0, false, deth(QKEY, 1), bytes(5)); // too long; the receive stays
         assertThat(s.end.received).isEmpty();
-        assertThat(s.drops(Drop.QKEY)).isEqualTo(1);
-        assertThat(s.drops(Drop.UNRELIABLE)).isEqualTo(2);
+        assertThat(s.drops(DropReason.QKEY)).isEqualTo(1);
+        assertThat(s.drops(DropReason.UNRELIABLE)).isEqualTo(2);
         assertThat(s.end.count(SamplePoint.QP_RX_LOST)).isEqualTo(3);
         s.arrives(0x64, 0, false, deth(QKEY, 1), bytes(4));
         assertThat(s.end.received).hasSize(1);
@@ -217,7 +217,7 @@ class OtherTypesTest {
         byte[] p = packet(0x64, 0xffffff, 0, false, deth(QKEY, 1), bytes(4));
         s.network.inject(Script.PEER, group, p);
         s.progress();
-        assertThat(s.drops(Drop.QUEUE_PAIR)).isEqualTo(1);
+        assertThat(s.drops(DropReason.QUEUE_PAIR)).isEqualTo(1);
         s.end.transport.attach(s.end.qp, group);
         s.end.transport.attach(s.end.qp, group);
         s.network.inject(Script.PEER, Gid.parse("::ffff:239.1.2.4"), p);
@@ -260,7 +260,7 @@ class OtherTypesTest {
         s.arrives(0xb0, own(2), false, Packets.aeth(0x1f, 2), bytes(4));
         assertThat(s.end.sent).hasSize(2);
         s.arrives(0xa4, in(0), true, word(SRQ), bytes(4)); // it takes no requests
-        assertThat(s.drops(Drop.OPCODE)).isEqualTo(1);
+        assertThat(s.drops(DropReason.OPCODE)).isEqualTo(1);
     }
 
     @Test
@@ -274,7 +274,7 @@ class OtherTypesTest {
         s.arrives(0xac, in(1), true, word(SRQ), reth(at(s, 0), TestEnd.KEY, 4));
         s.leaves(0xb0, in(1), "1f000002" + "01020304").nothingLeaves();
         s.arrives(0xb1, own(0), false, Packets.aeth(0x1f, 1)); // it sends no requests
-        assertThat(s.drops(Drop.OPCODE)).isEqualTo(1);
+        assertThat(s.drops(DropReason.OPCODE)).isEqualTo(1);
     }
 
     @ParameterizedTest

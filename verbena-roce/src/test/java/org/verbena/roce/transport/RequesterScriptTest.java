@@ -176,7 +176,7 @@ class RequesterScriptTest {
         acknowledge(own(2), 0x1f);
         assertDone(0, 1, 2);
         acknowledge(own(1), 0x1f); // an old one
-        assertThat(s.drops(Drop.SEQUENCE)).isEqualTo(1);
+        assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(1);
         acknowledge(own(3), 0x00); // any count of credits
         assertDone(0, 1, 2, 3);
     }
@@ -188,7 +188,7 @@ class RequesterScriptTest {
         acknowledge(own(0) - 1, 0x1f);
         acknowledge(own(0) + 0x800000, 0x1f);
         assertThat(s.end.sent).isEmpty();
-        assertThat(s.drops(Drop.SEQUENCE)).isEqualTo(3);
+        assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(3);
         acknowledge(own(0), 0x1f);
         assertDone(1);
     }
@@ -453,7 +453,7 @@ class RequesterScriptTest {
         post(2, SendOpcode.READ, 8);
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 1), number(1));
         assertDone(1); // what the wrong answer acknowledged besides
-        assertThat(s.drops(Drop.SEQUENCE)).isEqualTo(3);
+        assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(3);
         s.arrives(READ_ONLY, own(1), false, aeth(0x1f, 2), bytes(8));
         assertDone(1, 2);
     }
@@ -599,7 +599,7 @@ class RequesterScriptTest {
         s.pass(10 * TIMEOUT);
         s.nothingLeaves();
         assertThat(s.end.sent).isEmpty();
-        assertThat(s.drops(Drop.QUEUE_PAIR)).isEqualTo(1);
+        assertThat(s.drops(DropReason.QUEUE_PAIR)).isEqualTo(1);
         assertThat(s.end.transport.find(Script.NUMBER)).isNull();
     }
 

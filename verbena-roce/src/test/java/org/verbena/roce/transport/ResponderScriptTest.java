@@ -122,9 +122,9 @@ class ResponderScriptTest {
         s.progress();
         s.leaves(ACK, in(2), "1f000003").nothingLeaves();
         arrivesUnanswered(3);
-        s.end.transport.settle();
+        s.end.transport.flushAcks();
         s.leaves(ACK, in(3), "1f000004").nothingLeaves();
-        s.end.transport.settle();
+        s.end.transport.flushAcks();
         poll(40);
         s.nothingLeaves();
     }
@@ -258,7 +258,7 @@ class ResponderScriptTest {
         s.leaves(READ_ONLY, in(0));
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
         s.nothingLeaves();
-        assertThat(s.drops(Drop.SEQUENCE)).isEqualTo(1);
+        assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(1);
     }
 
     @Test
@@ -433,7 +433,7 @@ class ResponderScriptTest {
         assertRefused(0x61, in(0), 0);
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
         s.nothingLeaves();
-        assertThat(s.drops(Drop.QUEUE_PAIR)).isEqualTo(1);
+        assertThat(s.drops(DropReason.QUEUE_PAIR)).isEqualTo(1);
     }
 
     // ---- READ
@@ -487,7 +487,7 @@ class ResponderScriptTest {
         s.arrives(READ, in(0), true, reth(at(0), 5, 600)); // by another key
         s.arrives(READ, in(-1), true, reth(at(0), TestEnd.KEY, 600)); // nobody knows of it
         s.nothingLeaves();
-        assertThat(s.drops(Drop.SEQUENCE)).isEqualTo(4);
+        assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(4);
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.RTS);
     }
 
@@ -591,12 +591,12 @@ class ResponderScriptTest {
         s.network.inject(org.verbena.verbs.Gid.parse("::ffff:10.0.0.3"), Script.OWN, good);
         s.progress();
         s.nothingLeaves();
-        assertThat(s.drops(Drop.VERSION)).isEqualTo(1);
-        assertThat(s.drops(Drop.PKEY)).isEqualTo(1);
-        assertThat(s.drops(Drop.OPCODE)).isEqualTo(2);
-        assertThat(s.drops(Drop.MALFORMED)).isEqualTo(6);
-        assertThat(s.drops(Drop.QUEUE_PAIR)).isEqualTo(1);
-        assertThat(s.drops(Drop.ADDRESS)).isEqualTo(1);
+        assertThat(s.drops(DropReason.VERSION)).isEqualTo(1);
+        assertThat(s.drops(DropReason.PKEY)).isEqualTo(1);
+        assertThat(s.drops(DropReason.OPCODE)).isEqualTo(2);
+        assertThat(s.drops(DropReason.MALFORMED)).isEqualTo(6);
+        assertThat(s.drops(DropReason.QUEUE_PAIR)).isEqualTo(1);
+        assertThat(s.drops(DropReason.ADDRESS)).isEqualTo(1);
         s.arriveTogether(good);
         s.leaves(ACK, in(0), "1f000001").nothingLeaves();
     }

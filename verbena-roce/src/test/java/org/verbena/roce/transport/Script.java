@@ -110,7 +110,7 @@ final class Script {
         return end.memory.segment().asSlice(offset, length).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE);
     }
 
-    long drops(Drop reason) {
+    long drops(DropReason reason) {
         return end.transport.dropped(reason);
     }
 }

@@ -37,7 +37,7 @@ final class TestReceives implements ReceiveSource {
     }
 
     @Override
-    public void giveBack(ReceiveWqe wqe) {
+    public void putBack(ReceiveWqe wqe) {
         posted.addFirst(wqe);
     }
 

@@ -5,14 +5,14 @@ package org.verbena.roce;
  * Detects whether the application polls often enough to make progress by itself, so that the context's own thread may
  * stay out of the way; that thread checks once a millisecond.
  */
-final class Attendance {
+final class PollDetector {
     /** An application that polls this often in a millisecond needs no help. */
-    static final int OFTEN = 16;
+    static final int FREQUENT = 16;
 
     /** Polls that found nothing, counted without synchronization: of concurrent ones, some are lost. */
     private int polls;
     private int seen;
-    private volatile boolean attended;
+    private volatile boolean polling;
 
     /** A poll has found nothing in its completion queue. */
     void polled() {
@@ -26,16 +26,16 @@ final class Attendance {
      *
      * @param busy whether a thread holds the lock now
      */
-    boolean look(boolean busy) {
+    boolean sample(boolean busy) {
         int now = polls;
         int done = now - seen;
         seen = now;
-        attended = done >= OFTEN || busy && done > 0;
-        return attended;
+        polling = done >= FREQUENT || busy && done > 0;
+        return polling;
     }
 
     /** The result of the last call by the context's own thread. */
-    boolean isAttended() {
-        return attended;
+    boolean isPolling() {
+        return polling;
     }
 }

@@ -13,7 +13,7 @@ import org.verbena.roce.header.Opcode;
  * Responses of a responder that are more than an ACK: to READs, atomics, flushes and atomic writes. The latest ones are
  * kept to be replayed for a duplicate request (IBTA volume 1, 9.7.4.1.3.1), as many as the peer may have outstanding.
  */
-final class Replies {
+final class ResponderResources {
     /** The kind of a response. */
     enum Kind {
         /** Memory, read again each time the response is sent. */
@@ -27,7 +27,7 @@ final class Replies {
     private static final class Slot {
         boolean used;
         /** All of it was sent once. */
-        boolean answered;
+        boolean sent;
         Kind kind = Kind.EMPTY;
         long first;
         int packets;
@@ -49,9 +49,9 @@ final class Replies {
     /** Slots in the order in which their responses are sent. */
     private int[] queue = new int[0];
     private int queued;
-    private long refused;
+    private long failedSequence;
 
-    Replies(ReliableQueuePair qp) {
+    ResponderResources(ReliableQueuePair qp) {
         this.qp = qp;
     }
 
@@ -78,7 +78,7 @@ final class Replies {
         }
     }
 
-    void forgetQueue() {
+    void clearQueue() {
         queued = 0;
     }
 
@@ -89,7 +89,7 @@ final class Replies {
      */
     boolean isFull() {
         Slot oldest = slots[(newest + 1) % slots.length];
-        return oldest.used && !oldest.answered;
+        return oldest.used && !oldest.sent;
     }
 
     /**
@@ -107,7 +107,7 @@ final class Replies {
         Slot s = slots[newest];
         dequeue(newest); // a duplicate
         s.used = true;
-        s.answered = false;
+        s.sent = false;
         s.kind = kind;
         s.first = first;
         s.packets = packets;
@@ -127,13 +127,13 @@ final class Replies {
     /**
      * Replays the response to a duplicate READ, whole or its rest; false if it is not among those kept (9.7.4.1.3.1).
      */
-    boolean repeatRead(long place, long address, int rkey, long length) {
+    boolean replayRead(long sequence, long address, int rkey, long length) {
         for (int i = 0; i < slots.length; i++) {
             Slot s = slots[i];
-            if (!s.used || s.kind != Kind.READ || place < s.first || place >= s.first + s.packets) {
+            if (!s.used || s.kind != Kind.READ || sequence < s.first || sequence >= s.first + s.packets) {
                 continue;
             }
-            int start = (int) (place - s.first);
+            int start = (int) (sequence - s.first);
             long offset = (long) start * qp.mtu;
             if (rkey != s.rkey || address != s.address + offset || length > s.length - offset) {
                 return false;
@@ -148,10 +148,10 @@ final class Replies {
     }
 
     /** Replays the response to another duplicate request; false if it is not among those kept. */
-    boolean repeat(long place, long address, int rkey) {
+    boolean replay(long sequence, long address, int rkey) {
         for (int i = 0; i < slots.length; i++) {
             Slot s = slots[i];
-            if (s.used && s.kind != Kind.READ && s.first == place) {
+            if (s.used && s.kind != Kind.READ && s.first == sequence) {
                 if (s.address != address || s.rkey != rkey) {
                     return false;
                 }
@@ -201,7 +201,7 @@ final class Replies {
                 }
                 int length = write(s, a);
                 if (length < 0) {
-                    refused = s.first + s.next;
+                    failedSequence = s.first + s.next;
                     dequeue(queue[0]);
                     return Outcome.REFUSED;
                 }
@@ -211,15 +211,15 @@ final class Replies {
                     break;
                 }
             }
-            s.answered = true;
+            s.sent = true;
             dequeue(queue[0]);
         }
         return Outcome.DONE;
     }
 
     /** The sequence number of the response whose memory was no longer registered. */
-    long refused() {
-        return refused;
+    long failedSequence() {
+        return failedSequence;
     }
 
     private int write(Slot s, long a) {

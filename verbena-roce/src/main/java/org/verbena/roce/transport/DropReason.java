@@ -2,7 +2,7 @@
 package org.verbena.roce.transport;
 
 /** Why a packet was dropped silently. */
-public enum Drop {
+public enum DropReason {
     /** Shorter than its headers claim, wrong padding, or not a multiple of 4. */
     MALFORMED,
     /** A transport version other than 0. */

@@ -4,7 +4,7 @@ package org.verbena.roce.transport;
 import org.jspecify.annotations.Nullable;
 
 /** Queue pairs by number: open addressing, so that a lookup allocates nothing. */
-final class NumberTable {
+final class QueuePairTable {
     private static final int FIRST_SIZE = 16;
     /** Odd, so that neighboring numbers spread over the table. */
     private static final int SPREAD = 0x9e3779b1;

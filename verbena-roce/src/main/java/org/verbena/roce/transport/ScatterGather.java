@@ -2,8 +2,8 @@
 package org.verbena.roce.transport;
 
 /** Scatter/gather elements of work requests: checks, sums and copies. */
-final class Buffers {
-    private Buffers() {}
+final class ScatterGather {
+    private ScatterGather() {}
 
     /** Bytes of all elements together; -1 if one is negative, or the sum exceeds the longest message. */
     static long length(int count, long[] lengths) {

@@ -10,16 +10,16 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /** The receive work request that the current message is written to. */
-final class Incoming {
+final class CurrentReceive {
     private final QueuePairOwner owner;
     private @Nullable ReceiveSource source;
     private @Nullable ReceiveWqe wqe;
     private long room;
     private long offset;
     /** The status of its completion if the queue pair fails. */
-    private int end = WcStatus.WR_FLUSH_ERR;
+    private int failureStatus = WcStatus.WR_FLUSH_ERR;
 
-    Incoming(QueuePairOwner owner) {
+    CurrentReceive(QueuePairOwner owner) {
         this.owner = owner;
     }
 
@@ -36,8 +36,8 @@ final class Incoming {
         }
         source = from;
         wqe = w;
-        end = WcStatus.WR_FLUSH_ERR;
-        room = Buffers.room(w.sgeCount, w.lengths);
+        failureStatus = WcStatus.WR_FLUSH_ERR;
+        room = ScatterGather.room(w.sgeCount, w.lengths);
         offset = 0;
         return true;
     }
@@ -64,7 +64,7 @@ final class Incoming {
         if (!hasRoom(bytes)) {
             return WcStatus.LOC_LEN_ERR;
         }
-        if (bytes > 0 && !Buffers.scatter(s.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset, bytes,
+        if (bytes > 0 && !ScatterGather.scatter(s.memory(), w.sgeCount, w.lkeys, w.addresses, w.lengths, offset, bytes,
                 from)) {
             return WcStatus.LOC_PROT_ERR;
         }
@@ -95,8 +95,8 @@ final class Incoming {
      * The queue pair is about to fail because of this receive: the state has to be changed before its completion can be
      * polled.
      */
-    void blame(int status) {
-        end = status;
+    void setFailureStatus(int status) {
+        failureStatus = status;
     }
 
     /**
@@ -106,8 +106,8 @@ final class Incoming {
         ReceiveWqe w = wqe;
         if (w != null) {
             describeFailure(w);
-            count(owner, end);
-            finish(w, end);
+            count(owner, failureStatus);
+            finish(w, failureStatus);
         }
     }
 
@@ -122,13 +122,13 @@ final class Incoming {
     }
 
     /** Returns the receive to its queue, as if it had not been taken. */
-    void giveBack() {
+    void putBack() {
         ReceiveWqe w = wqe;
         ReceiveSource s = source;
         wqe = null;
         source = null;
         if (w != null && s != null) {
-            s.giveBack(w);
+            s.putBack(w);
         }
     }
 

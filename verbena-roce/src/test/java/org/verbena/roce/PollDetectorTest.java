@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.roce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** When a context's own thread stays away. */
+class PollDetectorTest {
+    private final PollDetector pollDetector = new PollDetector();
+
+    private void poll(int times) {
+        for (int i = 0; i < times; i++) {
+            pollDetector.polled();
+        }
+    }
+
+    @Test
+    void anApplicationThatPollsOftenNeedsNoHelp() {
+        assertThat(pollDetector.sample(false)).isFalse();
+        poll(PollDetector.FREQUENT);
+        assertThat(pollDetector.isPolling()).as("nobody has looked yet").isFalse();
+        assertThat(pollDetector.sample(false)).isTrue();
+        assertThat(pollDetector.isPolling()).isTrue();
+    }
+
+    @Test
+    void oneThatPollsNowAndThenNeedsSome() {
+        poll(PollDetector.FREQUENT - 1);
+        assertThat(pollDetector.sample(false)).isFalse();
+        poll(PollDetector.FREQUENT - 1);
+        assertThat(pollDetector.sample(false)).as("each time is judged by itself").isFalse();
+    }
+
+    @Test
+    void whoIsMetAtItsPacketsNeedsNone() {
+        poll(1);
+        assertThat(pollDetector.sample(true)).isTrue();
+        poll(1);
+        assertThat(pollDetector.sample(false)).isFalse();
+    }
+
+    @Test
+    void whoHasTheLockWithoutPollingIsSomebodyElse() {
+        assertThat(pollDetector.sample(true)).isFalse();
+    }
+
+    @Test
+    void whoStopsNeedsHelpAtOnce() {
+        poll(1000);
+        assertThat(pollDetector.sample(false)).isTrue();
+        assertThat(pollDetector.sample(false)).isFalse();
+        assertThat(pollDetector.isPolling()).isFalse();
+    }
+}
