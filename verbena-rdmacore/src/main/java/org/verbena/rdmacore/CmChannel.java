@@ -52,7 +52,7 @@ final class CmChannel {
             fd = Fd.duplicate(RawMemory.getInt(address + CmLayout.CHANNEL_FD));
             fd.setNonBlocking(true); // an event may disappear, with its identifier, before it is read
             CmChannel c = new CmChannel(context, library, address, fd);
-            context.events().whenReadable(fd, c::take);
+            context.events().whenReadable(fd, c::readEvents);
             return c;
         } catch (LinuxException e) {
             if (fd != null) {
@@ -99,17 +99,17 @@ final class CmChannel {
     }
 
     /** On the context's thread: receives all pending events. */
-    private void take() {
+    private void readEvents() {
         try (Arena arena = Arena.ofConfined()) {
             Struct out = new Struct(arena, Long.BYTES);
             while (library.errno(RdmacmFunction.GET_CM_EVENT, address, out.address()) == 0 && out.getLong(0) != 0) {
-                take(out.getLong(0));
+                readEvents(out.getLong(0));
                 out.putLong(0, 0);
             }
         }
     }
 
-    private void take(long event) {
+    private void readEvents(long event) {
         int type = RawMemory.getInt(event + CmLayout.EVENT_EVENT);
         int status = RawMemory.getInt(event + CmLayout.EVENT_STATUS);
         byte[] data = switch (type) {

@@ -34,7 +34,7 @@ final class CmIdentifier {
     /** Consumes events on the context's thread; without it they wait in the queue. */
     private @Nullable Consumer<CmEvent> user;
     /** It is destroyed when the peer was notified, or cannot be. */
-    private boolean leaving;
+    private boolean disconnecting;
     private boolean ended;
 
     CmIdentifier(CmChannel channel, long address, long token) {
@@ -55,9 +55,9 @@ final class CmIdentifier {
         boolean goes;
         synchronized (this) {
             ended |= event.type() == CmEvent.DISCONNECTED || event.type() == CmEvent.DEVICE_REMOVAL;
-            goes = leaving && ended;
+            goes = disconnecting && ended;
             told = user;
-            if (told == null && !leaving && !destroyed) {
+            if (told == null && !disconnecting && !destroyed) {
                 events.add(event);
                 return;
             }
@@ -72,7 +72,7 @@ final class CmIdentifier {
     }
 
     /** Delivers events to {@code consumer} from now on, those in the queue first. */
-    void giveTo(Consumer<CmEvent> consumer) {
+    void setConsumer(Consumer<CmEvent> consumer) {
         synchronized (this) {
             user = consumer;
         }
@@ -276,7 +276,7 @@ final class CmIdentifier {
     /** Destroys it, or after {@link #disconnect} as soon as the peer has replied. */
     void retire() {
         synchronized (this) {
-            leaving = true;
+            disconnecting = true;
             user = null;
             if (!ended) {
                 return;

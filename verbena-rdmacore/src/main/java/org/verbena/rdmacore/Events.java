@@ -102,7 +102,7 @@ final class Events implements Runnable {
                 for (int i = 0; i < n && !stopped; i++) {
                     long token = epoll.token(i);
                     if (token == ASYNC) {
-                        take();
+                        readEvent();
                     } else if (token != WAKE) {
                         Watched w = watches.get(token);
                         Runnable r = readers.get(token);
@@ -122,7 +122,7 @@ final class Events implements Runnable {
     }
 
     /** Reads one event, if it is still pending. */
-    private void take() throws VerbsException, LinuxException {
+    private void readEvent() throws VerbsException, LinuxException {
         String verb = "get async event of " + context.describe();
         try (Arena arena = Arena.ofConfined()) {
             Struct s = new Struct(arena, Layout.EVENT_BYTES);

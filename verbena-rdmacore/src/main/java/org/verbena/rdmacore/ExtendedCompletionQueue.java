@@ -96,14 +96,14 @@ final class ExtendedCompletionQueue extends RdmaCompletionQueue {
 
     @Override
     public int startPoll() {
-        if (open || !gate.enter()) {
+        if (open || !guard.enter()) {
             return Errno.EINVAL;
         }
         int result = (int) Downcall.quick(start, cq, pollAttributes, 0);
         if (result == 0) {
             open = true;
         } else {
-            gate.leave();
+            guard.exit();
         }
         return Math.abs(result);
     }
@@ -118,7 +118,7 @@ final class ExtendedCompletionQueue extends RdmaCompletionQueue {
         if (open) {
             open = false;
             long _ = Downcall.quick(end, cq);
-            gate.leave();
+            guard.exit();
         }
     }
 

@@ -30,7 +30,7 @@ final class FlowBytes {
     static final int COUNT_BYTES = 16;
 
     /** A type of specification: its size, the offsets of value and mask. */
-    private record Shape(int bytes, int value, int mask) {}
+    private record SpecLayout(int bytes, int value, int mask) {}
 
     private FlowBytes() {}
 
@@ -38,7 +38,7 @@ final class FlowBytes {
         List<FlowSpec> specs = a.specs();
         int bytes = HEADER;
         for (FlowSpec s : specs) {
-            bytes += shape(verb, s.type()).bytes;
+            bytes += layout(verb, s.type()).bytes;
         }
         if (specs.size() > 0xff || bytes > 0xffff) {
             throw new VerbsException(verb, Errno.EINVAL, "a flow has at most 255 specifications");
@@ -52,32 +52,32 @@ final class FlowBytes {
         m.set(ValueLayout.JAVA_INT, ATTR_FLAGS, a.flags());
         int at = HEADER;
         for (FlowSpec s : specs) {
-            Shape shape = shape(verb, s.type());
-            put(verb, m.asSlice(at, shape.bytes), s, shape);
-            at += shape.bytes;
+            SpecLayout layout = layout(verb, s.type());
+            put(verb, m.asSlice(at, layout.bytes), s, layout);
+            at += layout.bytes;
         }
         return m;
     }
 
-    private static Shape shape(String verb, int type) throws VerbsException {
+    private static SpecLayout layout(String verb, int type) throws VerbsException {
         return switch (type < FlowSpecType.ACTION_TAG ? type & ~FlowSpecType.INNER : type) {
-            case FlowSpecType.ETH -> new Shape(40, 6, 22);
-            case FlowSpecType.IPV4, FlowSpecType.ESP, FlowSpecType.GRE -> new Shape(24, 8, 16);
-            case FlowSpecType.IPV4_EXT -> new Shape(32, 8, 20);
-            case FlowSpecType.IPV6 -> new Shape(88, 8, 48);
-            case FlowSpecType.TCP, FlowSpecType.UDP -> new Shape(16, 6, 10);
-            case FlowSpecType.VXLAN_TUNNEL, FlowSpecType.MPLS -> new Shape(16, 8, 12);
-            case FlowSpecType.ACTION_TAG -> new Shape(12, ACTION, ACTION);
-            case FlowSpecType.ACTION_DROP -> new Shape(8, ACTION, ACTION);
-            case FlowSpecType.ACTION_COUNT -> new Shape(COUNT_BYTES, ACTION, ACTION);
+            case FlowSpecType.ETH -> new SpecLayout(40, 6, 22);
+            case FlowSpecType.IPV4, FlowSpecType.ESP, FlowSpecType.GRE -> new SpecLayout(24, 8, 16);
+            case FlowSpecType.IPV4_EXT -> new SpecLayout(32, 8, 20);
+            case FlowSpecType.IPV6 -> new SpecLayout(88, 8, 48);
+            case FlowSpecType.TCP, FlowSpecType.UDP -> new SpecLayout(16, 6, 10);
+            case FlowSpecType.VXLAN_TUNNEL, FlowSpecType.MPLS -> new SpecLayout(16, 8, 12);
+            case FlowSpecType.ACTION_TAG -> new SpecLayout(12, ACTION, ACTION);
+            case FlowSpecType.ACTION_DROP -> new SpecLayout(8, ACTION, ACTION);
+            case FlowSpecType.ACTION_COUNT -> new SpecLayout(COUNT_BYTES, ACTION, ACTION);
             default -> throw new VerbsException(verb, Errno.EOPNOTSUPP, "specifications of type " + FlowSpecType
                     .toString(type) + " are not supported here");
         };
     }
 
-    private static void put(String verb, MemorySegment m, FlowSpec s, Shape shape) throws VerbsException {
+    private static void put(String verb, MemorySegment m, FlowSpec s, SpecLayout layout) throws VerbsException {
         m.set(ValueLayout.JAVA_INT_UNALIGNED, 0, s.type());
-        m.set(ValueLayout.JAVA_SHORT_UNALIGNED, SPEC_SIZE, (short) shape.bytes);
+        m.set(ValueLayout.JAVA_SHORT_UNALIGNED, SPEC_SIZE, (short) layout.bytes);
         switch (s.type()) {
             case FlowSpecType.ACTION_TAG -> m.set(ValueLayout.JAVA_INT_UNALIGNED, ACTION, s.tagNumber());
             case FlowSpecType.ACTION_COUNT -> {
@@ -90,8 +90,8 @@ final class FlowBytes {
                 for (int field : s.fields()) {
                     byte[] value = s.valueBytes(field);
                     int at = offset(field) + width(field) - value.length; // narrower ones are the lower bytes
-                    MemorySegment.copy(value, 0, m, ValueLayout.JAVA_BYTE, shape.value + at, value.length);
-                    MemorySegment.copy(s.maskBytes(field), 0, m, ValueLayout.JAVA_BYTE, shape.mask + at, value.length);
+                    MemorySegment.copy(value, 0, m, ValueLayout.JAVA_BYTE, layout.value + at, value.length);
+                    MemorySegment.copy(s.maskBytes(field), 0, m, ValueLayout.JAVA_BYTE, layout.mask + at, value.length);
                 }
             }
         }

@@ -66,7 +66,7 @@ final class Handle {
                 Calls.call(destroy, address);
                 throw e;
             }
-            return context.made(address, object);
+            return context.add(address, object);
         }
     }
 
@@ -76,11 +76,11 @@ final class Handle {
 
     /** Destroys the native object of {@code object}. */
     void destroy(VerbsObject object) throws VerbsException {
-        context.gone(address);
+        context.remove(address);
         try {
             Calls.zero("close " + object.describe(), destroy, address);
         } catch (VerbsException e) {
-            context.still(address, object);
+            context.addBack(address, object);
             throw e;
         }
     }

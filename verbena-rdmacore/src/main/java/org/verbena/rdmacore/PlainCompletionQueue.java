@@ -42,7 +42,7 @@ final class PlainCompletionQueue extends RdmaCompletionQueue {
 
     @Override
     public int startPoll() {
-        return gate.isShut() ? Errno.EINVAL : advance();
+        return guard.isClosed() ? Errno.EINVAL : advance();
     }
 
     @Override
@@ -65,11 +65,11 @@ final class PlainCompletionQueue extends RdmaCompletionQueue {
     }
 
     private int fill() {
-        if (!gate.enter()) {
+        if (!guard.enter()) {
             return Errno.EINVAL;
         }
         int n = (int) Downcall.quick(pollCq, cq, BATCH, entries);
-        gate.leave();
+        guard.exit();
         next = 0;
         count = n > 0 && n <= BATCH ? n : 0;
         return count > 0 ? 0 : n == 0 ? Errno.ENOENT : Errno.EIO;

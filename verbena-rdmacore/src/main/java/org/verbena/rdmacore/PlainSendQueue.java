@@ -39,7 +39,7 @@ final class PlainSendQueue extends RdmaSendQueue {
     @Override
     public int postSend(long wrId, int flags, MemoryRegion region, long offset, long length) {
         return isPlain(Opcode.SEND, flags, length)
-                ? quick(Opcode.SEND, wrId, flags, region, offset, length, 0, 0)
+                ? postSingle(Opcode.SEND, wrId, flags, region, offset, length, 0, 0)
                 : super.postSend(wrId, flags, region, offset, length);
     }
 
@@ -47,7 +47,7 @@ final class PlainSendQueue extends RdmaSendQueue {
     public int postWrite(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
             long remoteAddress) {
         return isPlain(Opcode.WRITE, flags, length)
-                ? quick(Opcode.WRITE, wrId, flags, region, offset, length, rkey, remoteAddress)
+                ? postSingle(Opcode.WRITE, wrId, flags, region, offset, length, rkey, remoteAddress)
                 : super.postWrite(wrId, flags, region, offset, length, rkey, remoteAddress);
     }
 
@@ -55,12 +55,12 @@ final class PlainSendQueue extends RdmaSendQueue {
     public int postRead(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
             long remoteAddress) {
         return isPlain(Opcode.READ, flags, length)
-                ? quick(Opcode.READ, wrId, flags, region, offset, length, rkey, remoteAddress)
+                ? postSingle(Opcode.READ, wrId, flags, region, offset, length, rkey, remoteAddress)
                 : super.postRead(wrId, flags, region, offset, length, rkey, remoteAddress);
     }
 
     /** Writes each word once: the compiler inlines a limited number of accesses. */
-    private int quick(int opcode, long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
+    private int postSingle(int opcode, long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
             long remoteAddress) {
         long wr = request;
         try {
@@ -71,11 +71,11 @@ final class PlainSendQueue extends RdmaSendQueue {
             RawMemory.putLong(wr, Layout.SEND_WR_RDMA_RKEY, rkey & 0xffffffffL);
             RawMemory.putLong(wr, Layout.SEND_WR_BYTES, region.address() + offset);
             RawMemory.putLong(wr, Layout.SEND_WR_BYTES + Layout.SGE_LENGTH, length | (long) region.lkey() << 32);
-            if (!gate().enter()) {
+            if (!guard().enter()) {
                 return Errno.EINVAL;
             }
             int result = accepts() ? Math.abs((int) Downcall.quick(postSend, qp, wr, badAddress)) : Errno.EINVAL;
-            gate().leave();
+            guard().exit();
             return result;
         } finally {
             Reference.reachabilityFence(this); // keeps the memory of this object allocated

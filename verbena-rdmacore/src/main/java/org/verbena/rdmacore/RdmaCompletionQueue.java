@@ -21,9 +21,9 @@ import org.verbena.verbs.VerbsObject;
 abstract class RdmaCompletionQueue extends CompletionQueue {
     final Handle handle;
     /** Closed when the queue is destroyed: for the thread that polls. */
-    final Gate gate = new Gate();
+    final QuiescenceGuard guard = new QuiescenceGuard();
     /** The same for the thread that arms, which may be another one. */
-    private final Gate arming = new Gate();
+    private final QuiescenceGuard arming = new QuiescenceGuard();
     private final @Nullable MemorySegment requestNotify;
     private final int number;
     private final Object control = new Object();
@@ -81,13 +81,13 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
         } catch (VerbsException e) {
             throw e.errno() == Errno.EOPNOTSUPP
                     ? new VerbsException(verb, e.errno(), "the device or its driver has no completion queues with "
-                            + wanted(a) + ": leave out those that are not needed")
+                            + requestedProperties(a) + ": leave out those that are not needed")
                     : e;
         }
     }
 
     /** The names of the requested properties that a plain queue does not have. */
-    private static String wanted(CompletionQueueAttributes a) {
+    private static String requestedProperties(CompletionQueueAttributes a) {
         List<String> all = new ArrayList<>();
         int fields = a.fields() & ~CompletionQueueAttributes.STANDARD_FIELDS;
         if (fields != 0) {
@@ -121,7 +121,7 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
             return Errno.EINVAL;
         }
         int result = (int) Downcall.quick(function, handle.address, solicitedOnly ? 1 : 0, 0);
-        arming.leave();
+        arming.exit();
         return Math.abs(result);
     }
 
@@ -159,15 +159,15 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
     @Override
     protected final void implClose() throws VerbsException {
         String verb = "close " + describe();
-        gate.shut(verb);
-        arming.shut(verb);
+        guard.close(verb);
+        arming.close(verb);
         try {
             synchronized (control) {
                 handle.destroy(this);
             }
         } catch (VerbsException e) {
-            gate.open();
-            arming.open();
+            guard.reopen();
+            arming.reopen();
             throw e;
         }
     }

@@ -20,7 +20,7 @@ final class RdmaConnection extends QueuedConnection {
 
     void established() {
         begin();
-        id.giveTo(this::happened);
+        id.setConsumer(this::onEvent);
     }
 
     void abandonConnection() {
@@ -28,7 +28,7 @@ final class RdmaConnection extends QueuedConnection {
     }
 
     /** On the context's thread. */
-    private void happened(CmEvent event) {
+    private void onEvent(CmEvent event) {
         switch (event.type()) {
             case CmEvent.DISCONNECTED -> end(ConnectionEvent.DISCONNECTED, "the peer has disconnected or died",
                     this::disconnectBoth);

@@ -17,13 +17,13 @@ final class RdmaConnectionListener extends QueuedListener<RdmaConnectionRequest>
         this.manager = manager;
         this.id = id;
         opened();
-        id.giveTo(this::requested);
+        id.setConsumer(this::requested);
     }
 
     /** On the context's thread. */
     private void requested(CmEvent event) {
         CmIdentifier child = event.child();
-        if (child != null && (isClosing() || !manager.isHere(child) || !offer(new RdmaConnectionRequest(manager, child,
+        if (child != null && (isClosing() || !manager.isOnThisDevice(child) || !offer(new RdmaConnectionRequest(manager, child,
                 event.data())))) {
             child.refuse();
         }

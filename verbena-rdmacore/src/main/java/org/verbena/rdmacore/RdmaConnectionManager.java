@@ -31,7 +31,7 @@ final class RdmaConnectionManager extends ConnectionManager {
     private static final int RNR_TIMER = 12;
 
     /** Entries to check of a table that has a thousand, most of them unused. */
-    private static final int LOOKED_AT = 16;
+    private static final int GIDS_CHECKED = 16;
     /** The prefix of an IPv4 address as a GID, after 8 bytes of 0. */
     private static final long IPV4 = 0xffff;
 
@@ -87,7 +87,7 @@ final class RdmaConnectionManager extends ConnectionManager {
      * Else the wildcard address.
      */
     private InetAddress reachable(InetAddress any) throws VerbsException {
-        int gids = Math.min(context.queryPort(1).gidTableLength(), LOOKED_AT);
+        int gids = Math.min(context.queryPort(1).gidTableLength(), GIDS_CHECKED);
         for (int i = 0; i < gids; i++) {
             Gid gid = context.queryGid(1, i);
             if (gid.high() == 0 && gid.low() >>> Integer.SIZE == IPV4) {
@@ -118,7 +118,7 @@ final class RdmaConnectionManager extends ConnectionManager {
         Gid own = b.length == Integer.BYTES
                 ? new Gid(0, IPV4 << Integer.SIZE | Integer.toUnsignedLong(bytes.getInt()))
                 : new Gid(bytes.getLong(), bytes.getLong());
-        int gids = Math.min(context.queryPort(1).gidTableLength(), LOOKED_AT);
+        int gids = Math.min(context.queryPort(1).gidTableLength(), GIDS_CHECKED);
         for (int i = 0; i < gids; i++) {
             if (context.queryGid(1, i).equals(own)) {
                 return true;
@@ -147,7 +147,7 @@ final class RdmaConnectionManager extends ConnectionManager {
             throws VerbsException {
         String verb = "connect " + qp.describe() + " to " + remote;
         context.requireOpen(verb);
-        RdmaQueuePair own = usable(verb, qp, parameters);
+        RdmaQueuePair own = checkConnectable(verb, qp, parameters);
         if (remote.getAddress() == null) {
             throw new VerbsException(verb, Errno.EHOSTUNREACH, "the host name is not known");
         }
@@ -158,7 +158,7 @@ final class RdmaConnectionManager extends ConnectionManager {
         try {
             id.resolveAddress(verb, remote, millisUntil(end));
             id.await(verb, CmEvent.ADDR_RESOLVED, end);
-            requireHere(verb, id);
+            requireThisDevice(verb, id);
             id.resolveRoute(verb, millisUntil(end));
             id.await(verb, CmEvent.ROUTE_RESOLVED, end);
             id.connect(verb, values(own, parameters));
@@ -193,7 +193,7 @@ final class RdmaConnectionManager extends ConnectionManager {
         return Math.clamp(TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime()), 1, Integer.MAX_VALUE);
     }
 
-    private void requireHere(String verb, CmIdentifier id) throws VerbsException {
+    private void requireThisDevice(String verb, CmIdentifier id) throws VerbsException {
         String device = id.device(verb);
         if (!device.equals(context.describe())) {
             throw new VerbsException(verb, Errno.EHOSTUNREACH, "the route leads through " + (device.isEmpty()
@@ -203,7 +203,7 @@ final class RdmaConnectionManager extends ConnectionManager {
     }
 
     /** Rejects a queue pair that cannot be connected, or not in this way. */
-    RdmaQueuePair usable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
+    RdmaQueuePair checkConnectable(String verb, QueuePair qp, ConnectionParameters p) throws VerbsException {
         DeviceAttributes limits = context.queryDevice();
         tooMany(verb, "responder resources", p, ConnectionParameters.RESPONDER_RESOURCES, p.responderResources(), limits
                 .maxQpRdAtom());
@@ -293,7 +293,7 @@ final class RdmaConnectionManager extends ConnectionManager {
     }
 
     /** Whether a request arrived on this device. */
-    boolean isHere(CmIdentifier id) {
+    boolean isOnThisDevice(CmIdentifier id) {
         try {
             return id.device("accept on " + context.describe()).equals(context.describe());
         } catch (VerbsException e) {

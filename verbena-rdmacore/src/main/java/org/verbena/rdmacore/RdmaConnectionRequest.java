@@ -55,7 +55,7 @@ final class RdmaConnectionRequest extends ConnectionRequest {
     @Override
     protected Connection implAccept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
         String verb = "accept on " + qp.describe();
-        RdmaQueuePair own = manager.usable(verb, qp, parameters);
+        RdmaQueuePair own = manager.checkConnectable(verb, qp, parameters);
         answerOnce("accept");
         return manager.accept(verb, id, privateData, own, parameters);
     }

@@ -68,7 +68,7 @@ final class RdmaContext extends Context {
     /**
      * The guards of all queues that post: a thread that frees what a request may refer to waits until no thread posts.
      */
-    private final Set<Gate> posters = ConcurrentHashMap.newKeySet();
+    private final Set<QuiescenceGuard> posters = ConcurrentHashMap.newKeySet();
     /**
      * Registered memory must not be freed while the device may write to it, whatever happens to the region's object.
      */
@@ -119,7 +119,7 @@ final class RdmaContext extends Context {
     }
 
     /** Adds a new object of the device: it is closed with the context, and found by events. */
-    <T extends VerbsObject> T made(long address, T object) {
+    <T extends VerbsObject> T add(long address, T object) {
         objects.put(address, object);
         if (!(object instanceof Counters)) { // createCounters does it
             adopt(object);
@@ -130,12 +130,12 @@ final class RdmaContext extends Context {
     /**
      * Removes an object; has to be called before the native object is destroyed: a new one may get its address then.
      */
-    void gone(long address) {
+    void remove(long address) {
         objects.remove(address);
     }
 
-    /** Adds an object again that was removed by {@link #gone} and not destroyed. */
-    void still(long address, VerbsObject object) {
+    /** Adds an object again that was removed by {@link #remove} and not destroyed. */
+    void addBack(long address, VerbsObject object) {
         objects.put(address, object);
     }
 
@@ -144,19 +144,19 @@ final class RdmaContext extends Context {
         return objects.get(address);
     }
 
-    void addPoster(Gate gate) {
-        posters.add(gate);
+    void addPoster(QuiescenceGuard guard) {
+        posters.add(guard);
     }
 
-    void removePoster(Gate gate) {
-        posters.remove(gate);
+    void removePoster(QuiescenceGuard guard) {
+        posters.remove(guard);
     }
 
     /** When this returns, no thread is in a post that began before. Later posts see that objects are closed. */
     void awaitPosts(String verb) throws VerbsException {
         Membarrier.ownProcess();
-        for (Gate g : posters) {
-            if (!g.isEmptySoon()) {
+        for (QuiescenceGuard g : posters) {
+            if (!g.awaitQuiescence()) {
                 throw new VerbsException(verb, Errno.EBUSY, "a thread does not return from a post");
             }
         }

@@ -45,7 +45,7 @@ final class RdmaMemoryWindow extends MemoryWindow {
      * {@code ibv_mw} when it is bound next, as rxe's does, and leaves it to the application to write it there. To be
      * called before the window can be destroyed.
      */
-    void boundAs(int key) {
+    void setBoundKey(int key) {
         RawMemory.putInt(handle.address + Layout.MW_RKEY, key);
         rkey = key;
     }

@@ -66,7 +66,7 @@ final class RdmaQueuePair extends QueuePair {
         ownReceives = !receives.isNone();
         number = RawMemory.getInt(handle.address + Layout.QP_NUM);
         entered(QueuePairState.RESET);
-        handle.context.addPoster(sends.gate());
+        handle.context.addPoster(sends.guard());
         opened();
     }
 
@@ -154,7 +154,7 @@ final class RdmaQueuePair extends QueuePair {
             checkOpen(verb);
             QueuePairState to = a.state();
             if (to != null && !to.acceptsSends()) {
-                refuseAll(to); // before the driver resets what a post would access
+                rejectPosts(to); // before the driver resets what a post would access
             }
             try (Arena arena = Arena.ofConfined()) {
                 Struct s = new Struct(arena, Layout.QP_ATTR_BYTES);
@@ -179,14 +179,14 @@ final class RdmaQueuePair extends QueuePair {
     }
 
     /** Rejects posts from now on; posts that had begun are done when this returns. */
-    private void refuseAll(QueuePairState to) {
+    private void rejectPosts(QueuePairState to) {
         sends.accept(false);
         if (ownReceives && to == QueuePairState.RESET) {
             receives.refuse(true);
         }
         Membarrier.ownProcess();
-        sends.gate().isEmptySoon();
-        receives.gate().isEmptySoon();
+        sends.guard().awaitQuiescence();
+        receives.guard().awaitQuiescence();
     }
 
     boolean hasSharedReceives() {
@@ -355,17 +355,17 @@ final class RdmaQueuePair extends QueuePair {
     @Override
     protected void implClose() throws VerbsException {
         String verb = "close " + describe();
-        sends.gate().shut(verb);
+        sends.guard().close(verb);
         try {
-            receives.gate().shut(verb);
+            receives.guard().close(verb);
             synchronized (control) {
                 destroy(verb);
             }
         } catch (VerbsException e) {
-            sends.gate().open();
-            receives.gate().open();
+            sends.guard().reopen();
+            receives.guard().reopen();
             throw e;
         }
-        handle.context.removePoster(sends.gate());
+        handle.context.removePoster(sends.guard());
     }
 }

@@ -24,7 +24,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
 
     private final MemorySegment function;
     private final long target;
-    private final Gate gate = new Gate();
+    private final QuiescenceGuard guard = new QuiescenceGuard();
     private final int maxSge;
     private final long stride;
     private volatile int depth;
@@ -76,8 +76,8 @@ final class RdmaReceiveQueue extends ReceiveQueue {
         return target == 0;
     }
 
-    Gate gate() {
-        return gate;
+    QuiescenceGuard guard() {
+        return guard;
     }
 
     void refuse(boolean all) {
@@ -85,7 +85,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
     }
 
     /** The capacity of the queue has changed. */
-    void deepen(int newDepth) {
+    void setDepth(int newDepth) {
         depth = newDepth;
     }
 
@@ -153,11 +153,11 @@ final class RdmaReceiveQueue extends ReceiveQueue {
         if (error != 0) {
             return error;
         }
-        if (!gate.enter()) {
+        if (!guard.enter()) {
             return Errno.EINVAL;
         }
         int result = refuses ? Errno.EINVAL : staged == 0 ? 0 : post();
-        gate.leave();
+        guard.exit();
         return result;
     }
 

@@ -51,7 +51,7 @@ abstract class RdmaSendQueue extends SendQueue {
     private final int operations;
     private final Sizes sizes;
     private final boolean addressed;
-    private final Gate gate = new Gate();
+    private final QuiescenceGuard guard = new QuiescenceGuard();
     private final int maxSge;
     private final int knownFlags;
     final SendSlots slots;
@@ -61,7 +61,7 @@ abstract class RdmaSendQueue extends SendQueue {
     private @Nullable VerbsObject[] named;
     private @Nullable VerbsObject[] regions;
     /** Whether the batch refers to an object that could be closed meanwhile. */
-    private boolean names;
+    private boolean hasReferences;
     private int staged;
     private long current;
     private int opcode;
@@ -85,8 +85,8 @@ abstract class RdmaSendQueue extends SendQueue {
         current = slots.base;
     }
 
-    Gate gate() {
-        return gate;
+    QuiescenceGuard guard() {
+        return guard;
     }
 
     void accept(boolean sends) {
@@ -103,7 +103,7 @@ abstract class RdmaSendQueue extends SendQueue {
                 && length <= MAX_LENGTH;
     }
 
-    /** Whether requests are accepted in the queue pair's state; to be called inside the gate. */
+    /** Whether requests are accepted in the queue pair's state; to be called inside the guard. */
     final boolean accepts() {
         return accepts;
     }
@@ -113,7 +113,7 @@ abstract class RdmaSendQueue extends SendQueue {
         open = true;
         error = operations == 0 ? Errno.EINVAL : 0;
         staged = 0;
-        names = false;
+        hasReferences = false;
         needsDestination = false;
         return this;
     }
@@ -194,7 +194,7 @@ abstract class RdmaSendQueue extends SendQueue {
             RawMemory.putLong(wr, Layout.SEND_WR_BIND_MW, w.nativeAddress());
             RawMemory.putInt(wr + Layout.SEND_WR_BIND_RKEY, rkey);
             putBindInfo(wr + Layout.SEND_WR_BIND_INFO, r.nativeAddress(), address, length, access);
-            name(w, r);
+            reference(w, r);
         }
         return this;
     }
@@ -216,10 +216,10 @@ abstract class RdmaSendQueue extends SendQueue {
      * Records that the request refers to an object: a thread that closes the object waits until the batch is posted, or
      * the post finds it closed.
      */
-    private void name(VerbsObject object, @Nullable VerbsObject region) {
+    private void reference(VerbsObject object, @Nullable VerbsObject region) {
         named[staged - 1] = object;
         regions[staged - 1] = region;
-        names = true;
+        hasReferences = true;
     }
 
     @Override
@@ -325,7 +325,7 @@ abstract class RdmaSendQueue extends SendQueue {
         RawMemory.putLong(wr, Layout.SEND_WR_UD_AH, h.nativeAddress());
         RawMemory.putInt(wr + Layout.SEND_WR_UD_QPN, remoteQueuePair);
         RawMemory.putInt(wr + Layout.SEND_WR_UD_QKEY, remoteQkey);
-        name(h, null);
+        reference(h, null);
         needsDestination = false;
         return this;
     }
@@ -404,22 +404,22 @@ abstract class RdmaSendQueue extends SendQueue {
         if (error != 0) {
             return error;
         }
-        if (needsDestination || !gate.enter()) {
+        if (needsDestination || !guard.enter()) {
             return Errno.EINVAL;
         }
         try {
-            int result = !accepts || names && !areNamedOpen(n) ? Errno.EINVAL : n == 0 ? 0 : post(n);
-            if (names) {
+            int result = !accepts || hasReferences && !areReferencesOpen(n) ? Errno.EINVAL : n == 0 ? 0 : post(n);
+            if (hasReferences) {
                 forget(n, result);
             }
-            gate.leave();
+            guard.exit();
             return result;
         } finally {
             Reference.reachabilityFence(this); // keeps the memory of this object allocated
         }
     }
 
-    private boolean areNamedOpen(int n) {
+    private boolean areReferencesOpen(int n) {
         for (int i = 0; i < n; i++) {
             VerbsObject o = named[i];
             VerbsObject r = regions[i];
@@ -434,7 +434,7 @@ abstract class RdmaSendQueue extends SendQueue {
     private void forget(int n, int result) {
         for (int i = 0; i < n; i++) {
             if (result == 0 && named[i] instanceof RdmaMemoryWindow w) {
-                w.boundAs(RawMemory.getInt(slots.base + i * slots.stride + Layout.SEND_WR_BIND_RKEY));
+                w.setBoundKey(RawMemory.getInt(slots.base + i * slots.stride + Layout.SEND_WR_BIND_RKEY));
             }
             named[i] = null;
             regions[i] = null;
@@ -448,7 +448,7 @@ abstract class RdmaSendQueue extends SendQueue {
     final int bindWindow(MemorySegment bindMw, RdmaMemoryWindow window, long wrId, int flags,
             @Nullable RdmaMemoryRegion region, long address, long length, int access) {
         int unknown = unknown(flags);
-        if (unknown != 0 || !gate.enter()) {
+        if (unknown != 0 || !guard.enter()) {
             return unknown != 0 ? unknown : Errno.EINVAL;
         }
         try {
@@ -462,7 +462,7 @@ abstract class RdmaSendQueue extends SendQueue {
             if (result == 0 && region != null) {
                 window.boundTo(region);
             }
-            gate.leave();
+            guard.exit();
             return result;
         } finally {
             Reference.reachabilityFence(this);
@@ -489,7 +489,7 @@ abstract class RdmaSendQueue extends SendQueue {
     @Override
     public final void abort() {
         open = false;
-        if (names) {
+        if (hasReferences) {
             Arrays.fill(named, null);
             Arrays.fill(regions, null);
         }

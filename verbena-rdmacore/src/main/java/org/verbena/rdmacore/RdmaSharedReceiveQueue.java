@@ -105,7 +105,7 @@ final class RdmaSharedReceiveQueue extends SharedReceiveQueue {
             }
         }
         if ((a.mask() & SharedReceiveQueueAttributes.MAX_WR) != 0) {
-            receives.deepen(implQuery().maxWr());
+            receives.setDepth(implQuery().maxWr());
         }
     }
 
@@ -130,13 +130,13 @@ final class RdmaSharedReceiveQueue extends SharedReceiveQueue {
 
     @Override
     protected void implClose() throws VerbsException {
-        receives.gate().shut("close " + describe());
+        receives.guard().close("close " + describe());
         try {
             synchronized (control) {
                 handle.destroy(this);
             }
         } catch (VerbsException e) {
-            receives.gate().open();
+            receives.guard().reopen();
             throw e;
         }
     }

@@ -114,13 +114,13 @@ final class RdmaWorkQueue extends WorkQueue {
 
     @Override
     protected void implClose() throws VerbsException {
-        receives.gate().shut("close " + describe());
+        receives.guard().close("close " + describe());
         try {
             synchronized (control) {
                 handle.destroy(this);
             }
         } catch (VerbsException e) {
-            receives.gate().open();
+            receives.guard().reopen();
             throw e;
         }
     }

@@ -11,54 +11,54 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * Keeps a native object from being destroyed while the data path is in one of its verbs. The one thread that uses the
- * queue makes {@code passages} odd, then reads {@code shut}, then calls the verb, then makes it even. The destroying
- * thread stores {@code shut}, issues {@code membarrier}, then reads {@code passages}: either the user has seen that the
+ * queue makes {@code epoch} odd, then reads {@code closed}, then calls the verb, then makes it even. The destroying
+ * thread stores {@code closed}, issues {@code membarrier}, then reads {@code epoch}: either the user has seen that the
  * guard is closed, or the destroying thread sees the user, which has left as soon as the number differs, even if it has
  * entered again. So the data path needs no fence, only compiler order (an asymmetric Dekker protocol).
  */
-final class Gate {
-    private static final VarHandle PASSAGES;
-    private static final VarHandle SHUT;
+final class QuiescenceGuard {
+    private static final VarHandle EPOCH;
+    private static final VarHandle CLOSED;
     /** Longer than any verb of the data path takes; after this, the reason is a cursor that was left open. */
-    private static final long PATIENCE_NANOS = 1_000_000_000;
-    private static final long PAUSE_NANOS = 10_000;
+    private static final long TIMEOUT_NANOS = 1_000_000_000;
+    private static final long POLL_INTERVAL_NANOS = 10_000;
 
     static {
         try {
             MethodHandles.Lookup l = MethodHandles.lookup();
-            PASSAGES = l.findVarHandle(Gate.class, "passages", int.class).withInvokeExactBehavior();
-            SHUT = l.findVarHandle(Gate.class, "shut", int.class).withInvokeExactBehavior();
+            EPOCH = l.findVarHandle(QuiescenceGuard.class, "epoch", int.class).withInvokeExactBehavior();
+            CLOSED = l.findVarHandle(QuiescenceGuard.class, "closed", int.class).withInvokeExactBehavior();
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
     /** Number of entries and exits: odd while a thread is inside. */
-    @SuppressWarnings("unused") // PASSAGES
-    private int passages;
-    @SuppressWarnings("unused") // SHUT
-    private int shut;
+    @SuppressWarnings("unused") // EPOCH
+    private int epoch;
+    @SuppressWarnings("unused") // CLOSED
+    private int closed;
 
     /** Enters; false if the object is being destroyed. */
     boolean enter() {
-        PASSAGES.setOpaque(this, ((int) PASSAGES.getOpaque(this) + 1) | 1);
+        EPOCH.setOpaque(this, ((int) EPOCH.getOpaque(this) + 1) | 1);
         // no instruction on x86, but keeps the compiler from moving the read that follows above the store
         VarHandle.releaseFence();
-        if ((int) SHUT.getOpaque(this) != 0) {
-            leave();
+        if ((int) CLOSED.getOpaque(this) != 0) {
+            exit();
             return false;
         }
         return true;
     }
 
     /** Leaves. The number is even afterwards, even if two threads use the queue at once, which is forbidden. */
-    void leave() {
-        PASSAGES.setRelease(this, ((int) PASSAGES.getOpaque(this) | 1) + 1);
+    void exit() {
+        EPOCH.setRelease(this, ((int) EPOCH.getOpaque(this) | 1) + 1);
     }
 
     /** Whether no thread can enter any more. */
-    boolean isShut() {
-        return (int) SHUT.getOpaque(this) != 0;
+    boolean isClosed() {
+        return (int) CLOSED.getOpaque(this) != 0;
     }
 
     /**
@@ -66,30 +66,30 @@ final class Gate {
      *
      * @throws VerbsException {@code EBUSY} if a thread does not leave: it is open again then
      */
-    void shut(String verb) throws VerbsException {
-        SHUT.setVolatile(this, 1);
+    void close(String verb) throws VerbsException {
+        CLOSED.setVolatile(this, 1);
         Membarrier.ownProcess();
-        if (!isEmptySoon()) {
-            open();
+        if (!awaitQuiescence()) {
+            reopen();
             throw new VerbsException(verb, Errno.EBUSY, "a thread is in the middle of using it, or has left the cursor "
                     + "open: call CompletionQueue.endPoll");
         }
     }
 
     /** Reopens it: the object was not destroyed after all. */
-    void open() {
-        SHUT.setVolatile(this, 0);
+    void reopen() {
+        CLOSED.setVolatile(this, 0);
     }
 
     /** Waits until the thread that was inside at the caller's last membarrier has left; false after a timeout. */
-    boolean isEmptySoon() {
-        int seen = (int) PASSAGES.getAcquire(this);
+    boolean awaitQuiescence() {
+        int seen = (int) EPOCH.getAcquire(this);
         long start = System.nanoTime();
-        while ((seen & 1) != 0 && (int) PASSAGES.getAcquire(this) == seen) {
-            if (System.nanoTime() - start > PATIENCE_NANOS) {
+        while ((seen & 1) != 0 && (int) EPOCH.getAcquire(this) == seen) {
+            if (System.nanoTime() - start > TIMEOUT_NANOS) {
                 return false;
             }
-            LockSupport.parkNanos(PAUSE_NANOS); // yields the processor to the thread inside, if there is just one
+            LockSupport.parkNanos(POLL_INTERVAL_NANOS); // yields the processor to the thread inside, if there is just one
         }
         return true;
     }

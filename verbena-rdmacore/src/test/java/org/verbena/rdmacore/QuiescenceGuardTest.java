@@ -12,31 +12,31 @@ import org.junit.jupiter.api.Test;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.VerbsException;
 
-class GateTest {
+class QuiescenceGuardTest {
     /** A thread that is inside nearly always, as one that posts long requests to a driver in software. */
-    private static Thread passing(Gate gate, AtomicBoolean end, CountDownLatch inside) {
+    private static Thread passing(QuiescenceGuard guard, AtomicBoolean end, CountDownLatch inside) {
         return Thread.ofPlatform().daemon().start(() -> {
-            while (!end.get() && gate.enter()) {
+            while (!end.get() && guard.enter()) {
                 inside.countDown();
                 long until = System.nanoTime() + 20_000_000;
                 while (System.nanoTime() - until < 0) {
                     Thread.onSpinWait();
                 }
-                gate.leave();
+                guard.exit();
             }
         });
     }
 
     @Test
     void whoGoesInAgainHasComeOut() throws Exception {
-        Gate gate = new Gate();
+        QuiescenceGuard guard = new QuiescenceGuard();
         AtomicBoolean end = new AtomicBoolean();
         CountDownLatch inside = new CountDownLatch(1);
-        Thread t = passing(gate, end, inside);
+        Thread t = passing(guard, end, inside);
         try {
             inside.await();
             for (int i = 0; i < 20; i++) {
-                assertThat(gate.isEmptySoon()).isTrue();
+                assertThat(guard.awaitQuiescence()).isTrue();
             }
             assertThat(t.isAlive()).isTrue();
         } finally {
@@ -47,25 +47,25 @@ class GateTest {
 
     @Test
     void nobodyIsInsideOnceItIsShut() throws Exception {
-        Gate gate = new Gate();
+        QuiescenceGuard guard = new QuiescenceGuard();
         CountDownLatch inside = new CountDownLatch(1);
-        Thread t = passing(gate, new AtomicBoolean(), inside);
+        Thread t = passing(guard, new AtomicBoolean(), inside);
         inside.await();
-        gate.shut("close it");
-        assertThat(gate.enter()).isFalse();
+        guard.close("close it");
+        assertThat(guard.enter()).isFalse();
         t.join(); // for it is refused, too
-        gate.open();
-        assertThat(gate.enter()).isTrue();
+        guard.reopen();
+        assertThat(guard.enter()).isTrue();
     }
 
     @Test
     void whoStaysInsideKeepsItOpen() {
-        Gate gate = new Gate();
-        assertThat(gate.enter()).isTrue();
-        assertThatThrownBy(() -> gate.shut("close it")).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e
+        QuiescenceGuard guard = new QuiescenceGuard();
+        assertThat(guard.enter()).isTrue();
+        assertThatThrownBy(() -> guard.close("close it")).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e
                 .errno()).isEqualTo(Errno.EBUSY));
-        assertThat(gate.isShut()).isFalse();
-        gate.leave();
-        assertThat(gate.isEmptySoon()).isTrue();
+        assertThat(guard.isClosed()).isFalse();
+        guard.exit();
+        assertThat(guard.awaitQuiescence()).isTrue();
     }
 }
