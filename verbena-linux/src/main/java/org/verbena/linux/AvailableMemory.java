@@ -49,7 +49,7 @@ final class AvailableMemory {
     }
 
     private static long kilobytes(Path meminfo, String name) {
-        long bytes = ProcText.named(ProcText.text(meminfo), name);
+        long bytes = ProcText.field(ProcText.text(meminfo), name);
         return bytes < 0 ? Long.MAX_VALUE : bytes * 1024;
     }
 }

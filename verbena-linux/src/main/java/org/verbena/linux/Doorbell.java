@@ -104,7 +104,7 @@ public final class Doorbell implements AutoCloseable {
         int taken = 0;
         do {
             Native.Scratch scratch = Native.scratch();
-            result = Native.callPlain(MemorySegment.NULL, SyscallNumber.RECVFROM, number(), scratch.address(),
+            result = Native.callWithoutErrno(MemorySegment.NULL, SyscallNumber.RECVFROM, number(), scratch.address(),
                     Native.SCRATCH_BYTES, MSG_DONTWAIT, 0, 0); // it fails when there are none
         } while (result >= 0 && ++taken < AT_ONCE);
     }

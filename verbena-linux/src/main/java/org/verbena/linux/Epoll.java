@@ -124,7 +124,8 @@ public final class Epoll implements AutoCloseable {
         int left = timeoutMillis;
         while (true) {
             int number = fd.value();
-            long result = Native.callPlain(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(), MAX_EVENTS,
+            long result = Native.callWithoutErrno(buffer, SyscallNumber.EPOLL_PWAIT, number, buffer.address(),
+                    MAX_EVENTS,
                     left, 0, 8);
             if (result < 0) { // the reason is known when the call is repeated, with the remaining time
                 left = left(timeoutMillis, deadline);

@@ -93,7 +93,7 @@ public final class Memfd {
             if (inMemory) {
                 // existing pages of the file may be elsewhere in it: this is the least that is still needed
                 long needed = length - done - (done == 0 ? Statx.of(fd).allocated() : 0);
-                requireMemory(needed, MemoryRoom.OF_PROCESS.availableFor(Math.max(0, needed)), call);
+                requireMemory(needed, MemoryBudget.OF_PROCESS.availableFor(Math.max(0, needed)), call);
             }
             long part = Math.min(slice, length - done);
             long result;

@@ -47,7 +47,7 @@ final class MemoryGroups {
                 return Long.MAX_VALUE;
             }
             // Reclaimable memory only adds to the room, and for memory.stat the kernel sums over all processors.
-            long cache = Math.max(0, ProcText.named(ProcText.text(directory.resolve("memory.stat")),
+            long cache = Math.max(0, ProcText.field(ProcText.text(directory.resolve("memory.stat")),
                     version.reclaimable));
             return limit - Math.max(0, use - cache);
         }
@@ -88,9 +88,9 @@ final class MemoryGroups {
                 continue;
             }
             if (source[0].equals("cgroup2")) {
-                mounts.add(new Mount(Version.V2, Path.of(plain(place[4])).normalize(), plain(place[3])));
+                mounts.add(new Mount(Version.V2, Path.of(unescape(place[4])).normalize(), unescape(place[3])));
             } else if (source[0].equals("cgroup") && ("," + source[2] + ",").contains(",memory,")) {
-                mounts.add(new Mount(Version.V1, Path.of(plain(place[4])).normalize(), plain(place[3])));
+                mounts.add(new Mount(Version.V1, Path.of(unescape(place[4])).normalize(), unescape(place[3])));
             }
         }
         if (mounts.isEmpty()) {
@@ -100,7 +100,7 @@ final class MemoryGroups {
     }
 
     /** Decodes the escapes of a path in mountinfo. */
-    private static String plain(String path) {
+    private static String unescape(String path) {
         return path.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     }
 
@@ -129,7 +129,7 @@ final class MemoryGroups {
         private ProcText() {}
 
         /** The number after a name at the start of a line, or -1. */
-        static long named(String text, String name) {
+        static long field(String text, String name) {
             int at = 0;
             while (!(text.startsWith(name, at) && text.startsWith(" ", at + name.length()))) {
                 at = text.indexOf('\n', at) + 1;

@@ -81,11 +81,11 @@ public final class SockDiag implements AutoCloseable {
     public Optional<TcpSocket> find(InetSocketAddress local, InetSocketAddress remote) throws LinuxException {
         int scope = scope(address(local)) != 0 ? scope(address(local)) : scope(address(remote));
         Optional<TcpSocket> found = find(local, remote, scope);
-        return found.isPresent() || scope == 0 ? found : findAtOther(local, remote, scope);
+        return found.isPresent() || scope == 0 ? found : findOnOtherInterface(local, remote, scope);
     }
 
     /** The socket may be bound to another interface of this host than its peer, whose address has the scope ids. */
-    private Optional<TcpSocket> findAtOther(InetSocketAddress local, InetSocketAddress remote, int scope)
+    private Optional<TcpSocket> findOnOtherInterface(InetSocketAddress local, InetSocketAddress remote, int scope)
             throws LinuxException {
         try (Netlink links = Netlink.open(Netlink.NETLINK_ROUTE)) {
             for (NetworkAddresses.Entry other : NetworkAddresses.list(links)) {

@@ -146,7 +146,7 @@ public final class Sys {
      * @return bytes; less than {@code needed} if that is not available
      */
     public static long availableMemory(long needed) {
-        return MemoryRoom.OF_PROCESS.availableFor(needed);
+        return MemoryBudget.OF_PROCESS.availableFor(needed);
     }
 
     /**

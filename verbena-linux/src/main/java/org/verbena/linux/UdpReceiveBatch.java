@@ -128,7 +128,8 @@ public final class UdpReceiveBatch {
         if (most <= 0 || fd < 0) {
             return fd < 0 ? -Errno.EBADF : 0;
         }
-        long result = Native.callPlain(headers, SyscallNumber.RECVMMSG, fd, first, most, UnixMessage.MSG_DONTWAIT, 0,
+        long result = Native.callWithoutErrno(headers, SyscallNumber.RECVMMSG, fd, first, most,
+                UnixMessage.MSG_DONTWAIT, 0,
                 0);
         if (result < 0 && (++failures & ASK - 1) == 0) {
             result = Native.call(headers, SyscallNumber.RECVMMSG, fd, first, most, UnixMessage.MSG_DONTWAIT, 0, 0);

@@ -143,15 +143,15 @@ public final class UdpSendBatch {
         destinations[i] = to;
         trafficClasses[i] = trafficClass & 0xFF;
         lengths[i] = length;
-        boolean joins = joins(i);
-        runBytes = joins ? runBytes + length : length;
-        positions[i] = joins ? positions[i - 1] + 1 : 0;
+        boolean isSegment = isSegment(i);
+        runBytes = isSegment ? runBytes + length : length;
+        positions[i] = isSegment ? positions[i - 1] + 1 : 0;
         end++;
         return positions[i];
     }
 
     /** Whether a datagram passes together with the one before it. */
-    private boolean joins(int i) {
+    private boolean isSegment(int i) {
         if (!segmenting || i == begin || positions[i - 1] == MAX_SEGMENTS - 1) {
             return false;
         }
@@ -176,8 +176,8 @@ public final class UdpSendBatch {
             if (socket == null || fd < 0) {
                 return Errno.EBADF;
             }
-            UdpDestination alone = alone(socket);
-            long result = alone != null ? sendOne(fd, alone) : sendMany(fd);
+            UdpDestination single = single(socket);
+            long result = single != null ? sendOne(fd, single) : sendMany(fd);
             if (result > 0) {
                 for (int i = 0; i < (int) result; i++) {
                     begin += datagrams[i];
@@ -195,7 +195,7 @@ public final class UdpSendBatch {
     }
 
     /** The destination of a single waiting datagram without options; else null. */
-    private @Nullable UdpDestination alone(UdpSocket socket) {
+    private @Nullable UdpDestination single(UdpSocket socket) {
         UdpDestination to = destinations[begin];
         return end - begin == 1 && to != null && to.controlBytes() == 0
                 && trafficClasses[begin] == socket.trafficClass() ? to : null;

@@ -99,7 +99,7 @@ final class ExtendedCompletionQueue extends RdmaCompletionQueue {
         if (open || !guard.enter()) {
             return Errno.EINVAL;
         }
-        int result = (int) Downcall.quick(start, cq, pollAttributes, 0);
+        int result = (int) Downcall.callCritical(start, cq, pollAttributes, 0);
         if (result == 0) {
             open = true;
         } else {
@@ -110,21 +110,21 @@ final class ExtendedCompletionQueue extends RdmaCompletionQueue {
 
     @Override
     public int nextPoll() {
-        return open ? Math.abs((int) Downcall.quick(next, cq)) : Errno.EINVAL;
+        return open ? Math.abs((int) Downcall.callCritical(next, cq)) : Errno.EINVAL;
     }
 
     @Override
     public void endPoll() {
         if (open) {
             open = false;
-            long _ = Downcall.quick(end, cq);
+            long _ = Downcall.callCritical(end, cq);
             guard.exit();
         }
     }
 
     /** A field of the completion under the cursor; 0 if it was not requested, or the cursor is not open. */
     private long read(MemorySegment function) {
-        return open && has(function) ? Downcall.quick(function, cq) : 0;
+        return open && has(function) ? Downcall.callCritical(function, cq) : 0;
     }
 
     @Override
@@ -226,7 +226,7 @@ final class ExtendedCompletionQueue extends RdmaCompletionQueue {
         if (!open || !has(tmInfo)) {
             return false;
         }
-        long _ = Downcall.quick(tmInfo, cq, tagInfo, 0);
+        long _ = Downcall.callCritical(tmInfo, cq, tagInfo, 0);
         return true;
     }
 }

@@ -64,11 +64,11 @@ final class ExtendedSendQueue extends RdmaSendQueue {
 
     @Override
     int post(int n) {
-        long _ = Downcall.quick(start, qp);
+        long _ = Downcall.callCritical(start, qp);
         for (int i = 0; i < n; i++) {
             build(slots.base + i * slots.stride);
         }
-        int result = Math.abs((int) Downcall.quick(complete, qp));
+        int result = Math.abs((int) Downcall.callCritical(complete, qp));
         return result == Errno.ENOSPC ? Errno.ENOMEM : result; // rxe's library for a full queue, only here
     }
 
@@ -79,16 +79,17 @@ final class ExtendedSendQueue extends RdmaSendQueue {
         int opcode = RawMemory.getInt(wr + Layout.SEND_WR_OPCODE);
         operation(opcode, wr);
         if (type == QueuePairType.UD) {
-            long _ = Downcall.quick(setDatagram, qp, RawMemory.getLong(wr, Layout.SEND_WR_UD_AH), RawMemory.getInt(wr
-                    + Layout.SEND_WR_UD_QPN), RawMemory.getInt(wr + Layout.SEND_WR_UD_QKEY), 0, 0);
+            long _ = Downcall.callCritical(setDatagram, qp, RawMemory.getLong(wr, Layout.SEND_WR_UD_AH), RawMemory
+                    .getInt(wr
+                            + Layout.SEND_WR_UD_QPN), RawMemory.getInt(wr + Layout.SEND_WR_UD_QKEY), 0, 0);
         } else if (type == QueuePairType.XRC_SEND && !Opcode.isLocal(opcode)) {
-            long _ = Downcall.quick(setSrq, qp, RawMemory.getInt(wr + Layout.SEND_WR_XRC_SRQN), 0);
+            long _ = Downcall.callCritical(setSrq, qp, RawMemory.getInt(wr + Layout.SEND_WR_XRC_SRQN), 0);
         }
         if ((flags & SendFlags.INLINE) != 0) {
-            long _ = Downcall.quick(setInline, qp, data(wr), RawMemory.getInt(wr + Layout.SEND_WR_BYTES
+            long _ = Downcall.callCritical(setInline, qp, data(wr), RawMemory.getInt(wr + Layout.SEND_WR_BYTES
                     + Layout.SGE_LENGTH) & 0xffffffffL);
         } else if (Opcode.takesBuffers(opcode)) {
-            long _ = Downcall.quick(setSges, qp, RawMemory.getInt(wr + Layout.SEND_WR_NUM_SGE), wr
+            long _ = Downcall.callCritical(setSges, qp, RawMemory.getInt(wr + Layout.SEND_WR_NUM_SGE), wr
                     + Layout.SEND_WR_BYTES);
         }
     }
@@ -99,21 +100,24 @@ final class ExtendedSendQueue extends RdmaSendQueue {
         long remote = RawMemory.getLong(wr, Layout.SEND_WR_RDMA_ADDR);
         int immediate = RawMemory.getInt(wr + Layout.SEND_WR_IMM_DATA);
         long _ = switch (opcode) {
-            case Opcode.WRITE, Opcode.READ -> Downcall.quick(f, qp, rkey, remote);
-            case Opcode.WRITE_IMM -> Downcall.quick(f, qp, rkey, remote, immediate, 0, 0);
-            case Opcode.SEND_IMM, Opcode.SEND_INV, Opcode.LOCAL_INV -> Downcall.quick(f, qp, immediate, 0);
-            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> Downcall.quick(f, qp, RawMemory.getInt(wr
+            case Opcode.WRITE, Opcode.READ -> Downcall.callCritical(f, qp, rkey, remote);
+            case Opcode.WRITE_IMM -> Downcall.callCritical(f, qp, rkey, remote, immediate, 0, 0);
+            case Opcode.SEND_IMM, Opcode.SEND_INV, Opcode.LOCAL_INV -> Downcall.callCritical(f, qp, immediate, 0);
+            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> Downcall.callCritical(f, qp, RawMemory.getInt(wr
                     + Layout.SEND_WR_ATOMIC_RKEY), remote, RawMemory.getLong(wr, Layout.SEND_WR_ATOMIC_COMPARE_ADD),
                     RawMemory.getLong(wr, Layout.SEND_WR_ATOMIC_SWAP), 0);
-            case Opcode.BIND_MW -> Downcall.quick(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_BIND_MW), RawMemory
+            case Opcode.BIND_MW -> Downcall.callCritical(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_BIND_MW), RawMemory
                     .getInt(wr + Layout.SEND_WR_BIND_RKEY), wr + Layout.SEND_WR_BIND_INFO, 0, 0);
-            case Opcode.TSO -> Downcall.quick(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_TSO_HDR), RawMemory.getShort(
-                    wr + Layout.SEND_WR_TSO_HDR_SZ) & 0xffff, RawMemory.getShort(wr + Layout.SEND_WR_TSO_MSS) & 0xffff,
+            case Opcode.TSO -> Downcall.callCritical(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_TSO_HDR), RawMemory
+                    .getShort(
+                            wr + Layout.SEND_WR_TSO_HDR_SZ) & 0xffff, RawMemory.getShort(wr + Layout.SEND_WR_TSO_MSS)
+                                    & 0xffff,
                     0, 0);
-            case Opcode.FLUSH -> Downcall.quick(f, qp, rkey, remote, RawMemory.getLong(wr, WR_FLUSH_LENGTH), RawMemory
-                    .getInt(wr + WR_FLUSH_TYPE), RawMemory.getInt(wr + WR_FLUSH_LEVEL));
-            case Opcode.ATOMIC_WRITE -> Downcall.quick(f, qp, rkey, remote, data(wr), 0, 0);
-            default -> Downcall.quick(f, qp); // SEND
+            case Opcode.FLUSH -> Downcall.callCritical(f, qp, rkey, remote, RawMemory.getLong(wr, WR_FLUSH_LENGTH),
+                    RawMemory
+                            .getInt(wr + WR_FLUSH_TYPE), RawMemory.getInt(wr + WR_FLUSH_LEVEL));
+            case Opcode.ATOMIC_WRITE -> Downcall.callCritical(f, qp, rkey, remote, data(wr), 0, 0);
+            default -> Downcall.callCritical(f, qp); // SEND
         };
     }
 }

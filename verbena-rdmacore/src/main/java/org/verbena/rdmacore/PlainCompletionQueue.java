@@ -68,7 +68,7 @@ final class PlainCompletionQueue extends RdmaCompletionQueue {
         if (!guard.enter()) {
             return Errno.EINVAL;
         }
-        int n = (int) Downcall.quick(pollCq, cq, BATCH, entries);
+        int n = (int) Downcall.callCritical(pollCq, cq, BATCH, entries);
         guard.exit();
         next = 0;
         count = n > 0 && n <= BATCH ? n : 0;

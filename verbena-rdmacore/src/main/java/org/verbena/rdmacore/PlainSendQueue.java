@@ -74,7 +74,7 @@ final class PlainSendQueue extends RdmaSendQueue {
             if (!guard().enter()) {
                 return Errno.EINVAL;
             }
-            int result = accepts() ? Math.abs((int) Downcall.quick(postSend, qp, wr, badAddress)) : Errno.EINVAL;
+            int result = accepts() ? Math.abs((int) Downcall.callCritical(postSend, qp, wr, badAddress)) : Errno.EINVAL;
             guard().exit();
             return result;
         } finally {
@@ -87,7 +87,7 @@ final class PlainSendQueue extends RdmaSendQueue {
         long base = slots.base;
         long last = base + (n - 1) * slots.stride;
         RawMemory.putLong(last, Layout.SEND_WR_NEXT, 0);
-        int result = (int) Downcall.quick(postSend, qp, base, badAddress);
+        int result = (int) Downcall.callCritical(postSend, qp, base, badAddress);
         RawMemory.putLong(last, Layout.SEND_WR_NEXT, last + slots.stride);
         return Math.abs(result);
     }

@@ -120,7 +120,7 @@ abstract class RdmaCompletionQueue extends CompletionQueue {
         if (function == null || channel() == null || !arming.enter()) {
             return Errno.EINVAL;
         }
-        int result = (int) Downcall.quick(function, handle.address, solicitedOnly ? 1 : 0, 0);
+        int result = (int) Downcall.callCritical(function, handle.address, solicitedOnly ? 1 : 0, 0);
         arming.exit();
         return Math.abs(result);
     }

@@ -23,7 +23,8 @@ final class RdmaConnectionListener extends QueuedListener<RdmaConnectionRequest>
     /** On the context's thread. */
     private void requested(CmEvent event) {
         CmIdentifier child = event.child();
-        if (child != null && (isClosing() || !manager.isOnThisDevice(child) || !offer(new RdmaConnectionRequest(manager, child,
+        if (child != null && (isClosing() || !manager.isOnThisDevice(child) || !offer(new RdmaConnectionRequest(manager,
+                child,
                 event.data())))) {
             child.refuse();
         }

@@ -165,7 +165,7 @@ final class RdmaReceiveQueue extends ReceiveQueue {
         try {
             long next = base + (staged - 1) * stride + Layout.RECV_WR_NEXT;
             RawMemory.putLong(next, 0);
-            int result = (int) Downcall.quick(function, target, base, bad);
+            int result = (int) Downcall.callCritical(function, target, base, bad);
             RawMemory.putLong(next, next - Layout.RECV_WR_NEXT + stride);
             return Math.abs(result);
         } finally {

@@ -477,7 +477,7 @@ abstract class RdmaSendQueue extends SendQueue {
         RawMemory.putLong(bind, 0, wrId);
         RawMemory.putInt(bind + Layout.MW_BIND_SEND_FLAGS, flags);
         putBindInfo(bind + Layout.MW_BIND_INFO, region, address, length, access);
-        int result = Math.abs((int) Downcall.quick(bindMw, qp, window.nativeAddress(), bind));
+        int result = Math.abs((int) Downcall.callCritical(bindMw, qp, window.nativeAddress(), bind));
         if (result == 0) {
             window.readKey();
         }

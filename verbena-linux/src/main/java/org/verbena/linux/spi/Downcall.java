@@ -57,7 +57,7 @@ public final class Downcall {
      * Calls a function that returns soon and makes no upcall, without a thread transition
      * ({@link Linker.Option#critical}): the garbage collector waits for it. Allocates nothing.
      */
-    public static long quick(MemorySegment function, long a) {
+    public static long callCritical(MemorySegment function, long a) {
         try {
             return (long) QUICK_1.invokeExact(function, a);
         } catch (RuntimeException | Error thrown) {
@@ -67,8 +67,8 @@ public final class Downcall {
         }
     }
 
-    /** As {@link #quick(MemorySegment, long)}, with three arguments. */
-    public static long quick(MemorySegment function, long a, long b, long c) {
+    /** As {@link #callCritical(MemorySegment, long)}, with three arguments. */
+    public static long callCritical(MemorySegment function, long a, long b, long c) {
         try {
             return (long) QUICK_3.invokeExact(function, a, b, c);
         } catch (RuntimeException | Error thrown) {
@@ -78,8 +78,8 @@ public final class Downcall {
         }
     }
 
-    /** As {@link #quick(MemorySegment, long)}, with six arguments. */
-    public static long quick(MemorySegment function, long a, long b, long c, long d, long e, long f) {
+    /** As {@link #callCritical(MemorySegment, long)}, with six arguments. */
+    public static long callCritical(MemorySegment function, long a, long b, long c, long d, long e, long f) {
         try {
             return (long) QUICK_6.invokeExact(function, a, b, c, d, e, f);
         } catch (RuntimeException | Error thrown) {

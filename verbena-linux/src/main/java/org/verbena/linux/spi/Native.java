@@ -36,7 +36,7 @@ public final class Native {
 
     private static final @Nullable MethodHandle SYSCALL;
     /** The same without errno. */
-    private static final @Nullable MethodHandle PLAIN_SYSCALL;
+    private static final @Nullable MethodHandle SYSCALL_WITHOUT_ERRNO;
     private static final @Nullable RuntimeException WHY_NOT;
 
     static {
@@ -57,7 +57,7 @@ public final class Native {
             }
         }
         SYSCALL = handle;
-        PLAIN_SYSCALL = plain;
+        SYSCALL_WITHOUT_ERRNO = plain;
         WHY_NOT = whyNot;
     }
 
@@ -183,13 +183,14 @@ public final class Native {
      * the code in between.
      */
     public static long callRepeatable(MemorySegment held, int number, long a, long b, long c, long d, long e, long f) {
-        long result = callPlain(held, number, a, b, c, d, e, f);
+        long result = callWithoutErrno(held, number, a, b, c, d, e, f);
         return result == -1 ? call(held, number, a, b, c, d, e, f) : result;
     }
 
     /** The same if the reason of a failure does not matter: -1 then. */
-    public static long callPlain(MemorySegment held, int number, long a, long b, long c, long d, long e, long f) {
-        MethodHandle handle = PLAIN_SYSCALL;
+    public static long callWithoutErrno(MemorySegment held, int number, long a, long b, long c, long d, long e,
+            long f) {
+        MethodHandle handle = SYSCALL_WITHOUT_ERRNO;
         if (handle == null) {
             throw unavailable();
         }

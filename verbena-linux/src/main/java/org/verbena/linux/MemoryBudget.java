@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
  * {@link Sys#availableMemory()} for requests. A query takes 0.1 ms, so small requests share one: those that together
  * need less than a thousandth of its result, within a tenth of a second. Thread-safe.
  */
-final class MemoryRoom {
+final class MemoryBudget {
     /** The instance of this process. */
-    static final MemoryRoom OF_PROCESS = new MemoryRoom(Sys::availableMemory, System::nanoTime);
+    static final MemoryBudget OF_PROCESS = new MemoryBudget(Sys::availableMemory, System::nanoTime);
 
-    private static final long FRESH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    private static final long MAX_AGE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final int SHARE = 1024;
 
     /**
@@ -23,17 +23,17 @@ final class MemoryRoom {
      *
      * @param left bytes that requests may still share; negative if one was too large for that
      */
-    private record Look(long available, long since, AtomicLong left) {
-        boolean serves(long needed, long now) {
-            return now - since < FRESH_NANOS && needed <= left.get() && left.addAndGet(-needed) >= 0;
+    private record Query(long available, long since, AtomicLong left) {
+        boolean covers(long needed, long now) {
+            return now - since < MAX_AGE_NANOS && needed <= left.get() && left.addAndGet(-needed) >= 0;
         }
     }
 
     private final LongSupplier available;
     private final LongSupplier clock;
-    private volatile @Nullable Look last;
+    private volatile @Nullable Query last;
 
-    MemoryRoom(LongSupplier available, LongSupplier clock) {
+    MemoryBudget(LongSupplier available, LongSupplier clock) {
         this.available = available;
         this.clock = clock;
     }
@@ -46,14 +46,14 @@ final class MemoryRoom {
      */
     long availableFor(long needed) {
         long now = clock.getAsLong();
-        Look l = last;
-        if (l != null && l.serves(needed, now)) {
+        Query l = last;
+        if (l != null && l.covers(needed, now)) {
             return l.available;
         }
         long bytes = available.getAsLong();
         // after a large request, which may use up the result, the next request queries again
         long left = bytes / SHARE - needed;
-        last = left < 0 ? null : new Look(bytes, now, new AtomicLong(left));
+        last = left < 0 ? null : new Query(bytes, now, new AtomicLong(left));
         return bytes;
     }
 }
