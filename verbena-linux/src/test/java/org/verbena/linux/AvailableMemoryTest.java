@@ -65,7 +65,7 @@ class AvailableMemoryTest {
     }
 
     @Test
-    void findsTheGroupsWhereTheyAreMounted() throws Exception {
+    void findsGroupsAtTheirMountPoints() throws Exception {
         Path memory = dir.resolve("with blank/mem");
         Path unified = dir.resolve("unified");
         Path mountinfo = Files.writeString(dir.resolve("mountinfo"), "1 2 0:3 / / rw - ext4 disk rw\n"
@@ -98,7 +98,7 @@ class AvailableMemoryTest {
     }
 
     @Test
-    void theMachineIsALimitToo() throws Exception {
+    void machineMemoryIsALimit() throws Exception {
         MemoryGroups mounted = new MemoryGroups(none, dir);
         assertThat(AvailableMemory.limit(meminfo, none, mounted)).isEqualTo(new MemoryLimit(2_048_000_000, ""));
         assertThat(AvailableMemory.limit(none, none, mounted)).isEqualTo(new MemoryLimit(Long.MAX_VALUE, ""));

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class DmaBufTest {
     @Test
-    void aMemoryFileIsNone() throws Exception {
+    void memoryFileIsNoDmaBuf() throws Exception {
         try (Fd fd = Memfd.create("no-dmabuf", 8192)) {
             assertThat(DmaBuf.isDmaBuf(fd)).isFalse();
             assertThat(DmaBuf.size(fd)).isEqualTo(8192);
@@ -18,7 +18,7 @@ class DmaBufTest {
     }
 
     @Test
-    void aDuplicateIsItsOwn() throws Exception {
+    void duplicateIsClosedSeparately() throws Exception {
         Fd two;
         try (Fd fd = Memfd.create("twice", 8192)) {
             two = Fd.duplicate(fd.value());

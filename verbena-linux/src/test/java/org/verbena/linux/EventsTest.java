@@ -40,7 +40,7 @@ class EventsTest {
     }
 
     @Test
-    void aDoorbellSaysThatItsOwnerIsGone() throws Exception {
+    void doorbellOfClosedOwnerFails() throws Exception {
         String name = "verbena-test-" + ProcessHandle.current().pid() + "-" + System.nanoTime();
         Doorbell owner = Doorbell.bind(name);
         try (Doorbell ringer = Doorbell.connect(name)) {
@@ -136,7 +136,7 @@ class EventsTest {
     }
 
     @Test
-    void waitsTakeTheirTimeAndAreWoken() throws Exception {
+    void waitsTimeOutAndAreWoken() throws Exception {
         try (Epoll epoll = Epoll.create();
                 Fd fd = Eventfd.create()) {
             epoll.add(fd, Epoll.IN, 1);

@@ -62,7 +62,7 @@ class FdTest {
     }
 
     @Test
-    void aStrangeNumberGivesEbadf() {
+    void unknownNumberGivesEbadf() {
         Fd fd = Fd.of(1_000_000_000);
         assertThatThrownBy(() -> Memfd.size(fd))
                 .isInstanceOfSatisfying(LinuxException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EBADF));

@@ -33,7 +33,7 @@ class FutexTest {
     }
 
     @Test
-    void otherValueAndTimeout() throws Exception {
+    void otherValueOrTimeoutEndsWait() throws Exception {
         MemorySegment word = Mapping.anonymous(4096).segment();
         word.set(ValueLayout.JAVA_INT, 0, 5);
         assertThat(Futex.await(word, 0, 4, -1)).isEqualTo(Errno.EAGAIN);
@@ -68,7 +68,7 @@ class FutexTest {
     }
 
     @Test
-    void anArenaCannotCloseUnderASleeper() throws Exception {
+    void arenaOfSleepingThreadCannotClose() throws Exception {
         Arena arena = Arena.ofShared();
         MemorySegment word = arena.allocate(8);
         CompletableFuture<Path> folder = new CompletableFuture<>();

@@ -38,7 +38,7 @@ class KernelOffersTest {
     }
 
     @Test
-    void ringsAreMadeUnlessTheyAreSwitchedOff() throws Exception {
+    void ioUringIsCreatedUnlessDisabled() throws Exception {
         Path setting = Path.of("/proc/sys/kernel/io_uring_disabled");
         boolean off = Files.exists(setting) && Files.readString(setting).strip().equals("2");
         if (off) {
@@ -57,7 +57,7 @@ class KernelOffersTest {
     }
 
     @Test
-    void smcIsThereIfTheKernelListsTheProtocol() throws Exception {
+    void smcSocketsExistIfProtocolIsListed() throws Exception {
         boolean works;
         try (Fd socket = Smc.socket(Smc.SMCPROTO_SMC)) {
             works = socket.value() > 0;
@@ -90,7 +90,7 @@ class KernelOffersTest {
     }
 
     @Test
-    void librariesAreFoundOrTheLoaderSaysWhyNot() throws Throwable {
+    void missingLibraryReportsLoaderError() throws Throwable {
         SharedLibrary c = SharedLibrary.open("libc.so.6");
         assertThat((int) c.link("getpid", FunctionDescriptor.of(ValueLayout.JAVA_INT)).invokeExact()).isEqualTo(
                 (int) ProcessHandle.current().pid());
@@ -101,7 +101,7 @@ class KernelOffersTest {
     }
 
     @Test
-    void aProcessIsDumpableIfItsFilesAreItsOwn() throws Exception {
+    void processIsDumpableIfItOwnsItsFiles() throws Exception {
         boolean own = Files.getOwner(Path.of("/proc/self/fd")).equals(Files.getOwner(Path.of("/proc/self")));
         assertThat(own).isTrue();
         assertThat(Prctl.isDumpable()).isTrue();

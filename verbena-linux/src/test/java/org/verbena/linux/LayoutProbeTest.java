@@ -25,7 +25,7 @@ class LayoutProbeTest {
     private final Map<String, Long> expected = new LinkedHashMap<>();
 
     @Test
-    void javaAgreesWithTheHeaders(@TempDir Path dir) throws Exception {
+    void constantsMatchHeaders(@TempDir Path dir) throws Exception {
         layouts();
         constants();
         network();

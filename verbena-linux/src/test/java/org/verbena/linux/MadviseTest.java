@@ -13,7 +13,7 @@ class MadviseTest {
     private static final long SIZE = 1 << 20;
 
     @Test
-    void populatedPagesAreThereAndUnchanged() throws Exception {
+    void populatedPagesAreResidentAndUnchanged() throws Exception {
         try (Fd fd = Memfd.create("madvise", SIZE)) {
             Mapping m = Mapping.map(fd, 0, SIZE, true);
             m.segment().set(ValueLayout.JAVA_LONG, 4096, 77);
@@ -29,7 +29,7 @@ class MadviseTest {
     }
 
     @Test
-    void whatIsNotMappedIsSaid() {
+    void unmappedRangeThrows() {
         MemorySegment nowhere = MemorySegment.ofAddress(4096).reinterpret(8192);
         assertThatThrownBy(() -> Madvise.populate(nowhere, false)).isInstanceOfSatisfying(LinuxException.class,
                 e -> assertThat(e.errno()).isIn(Errno.ENOMEM, Errno.EFAULT));
@@ -37,7 +37,7 @@ class MadviseTest {
     }
 
     @Test
-    void heapMemoryIsRefused() {
+    void heapMemoryIsRejected() {
         MemorySegment heap = MemorySegment.ofArray(new byte[10]);
         assertThatThrownBy(() -> Madvise.populate(heap, true)).isInstanceOf(IllegalArgumentException.class);
     }

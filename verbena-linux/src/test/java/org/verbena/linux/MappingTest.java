@@ -38,7 +38,7 @@ class MappingTest {
     }
 
     @Test
-    void lengthNeedNotBePages() throws Exception {
+    void lengthNeedNotBeMultipleOfPageSize() throws Exception {
         try (Fd fd = Memfd.create("odd", 100)) {
             Mapping mapping = Mapping.map(fd, 0, 100, true);
             assertThat(mapping.segment().byteSize()).isEqualTo(100);
@@ -72,7 +72,7 @@ class MappingTest {
     }
 
     @Test
-    void closedAndStrangeDescriptors() throws Exception {
+    void invalidDescriptorsThrow() throws Exception {
         Fd closed = Memfd.create("closed", PAGE);
         closed.close();
         assertThatThrownBy(() -> Mapping.map(closed, 0, PAGE, true)).isInstanceOf(IllegalStateException.class);
@@ -144,7 +144,7 @@ class MappingTest {
     }
 
     @Test
-    void aSliceKeepsTheRangeAndTheCollectorUnmapsIt() throws Exception {
+    void sliceKeepsRangeUntilCollected() throws Exception {
         MemorySegment[] slice = new MemorySegment[1];
         try (Fd fd = Memfd.create("collected", PAGE)) {
             slice[0] = Mapping.map(fd, 0, PAGE, true).segment().asSlice(64, 64);

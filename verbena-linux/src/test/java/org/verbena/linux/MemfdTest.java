@@ -76,7 +76,7 @@ class MemfdTest {
     }
 
     @Test
-    void allocateGoesOverManySlicesAndTwice() throws Exception {
+    void allocateSpansSlicesAndRepeats() throws Exception {
         long size = 300L << 20;
         try (Fd fd = Memfd.create("slices", 0)) {
             Memfd.allocate(fd, 0, size);

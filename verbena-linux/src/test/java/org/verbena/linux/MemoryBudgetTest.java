@@ -23,7 +23,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void smallRequestsShareALook() {
+    void smallRequestsShareAQuery() {
         assertQueries(1000, 1);
         assertQueries(20, 0);
         assertQueries(4, 0);
@@ -33,7 +33,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void aLargeRequestLooksAndTheNextOneToo() {
+    void largeRequestAndItsSuccessorQuery() {
         assertQueries(1025, 1);
         assertQueries(1, 1);
         assertQueries(1, 0);
@@ -45,7 +45,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void aLookIsOldAfterATenthOfASecond() {
+    void queryExpiresAfterTenthOfASecond() {
         assertQueries(1, 1);
         now += TimeUnit.MILLISECONDS.toNanos(99);
         assertQueries(1, 0);

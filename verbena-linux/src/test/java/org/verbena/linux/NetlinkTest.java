@@ -52,7 +52,7 @@ class NetlinkTest {
     }
 
     @Test
-    void attributesThatAreNotWellFormedAreAnError() throws Exception {
+    void malformedAttributesThrow() throws Exception {
         List<NetlinkReply.Attribute> two = NetlinkReply.parse(bytes(0, 0, 0, 0, 5, 0, 1, 0x80, 9, 0, 0, 0, 4, 0, 2, 0),
                 4);
         assertThat(two).extracting(NetlinkReply.Attribute::type).containsExactly(1, 2);
@@ -83,7 +83,7 @@ class NetlinkTest {
     }
 
     @Test
-    void interfacesHaveTheIndexThatJavaSees() throws Exception {
+    void interfaceIndexMatchesJava() throws Exception {
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
             for (NetworkInterface i : NetworkInterface.networkInterfaces().toList()) {
                 assertThat(NetworkLinks.index(netlink, i.getName())).isEqualTo(i.getIndex());
@@ -97,7 +97,7 @@ class NetlinkTest {
     }
 
     @Test
-    void aSocketIsAsGoodAsBeforeAfterAnError() throws Exception {
+    void socketIsUsableAfterError() throws Exception {
         GenericNetlink.Family absent = new GenericNetlink.Family("x", 0x3ff, 1, List.of());
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_GENERIC)) {
             for (int i = 0; i < 3; i++) {
@@ -109,7 +109,7 @@ class NetlinkTest {
     }
 
     @Test
-    void dumpsAreWhole() throws Exception {
+    void dumpsAreComplete() throws Exception {
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
             List<NetlinkReply> all = netlink.request(new NetlinkRequest(NetworkLinks.RTM_GETLINK,
                     NetlinkRequest.NLM_F_DUMP).append(new byte[NetworkLinks.IFINFOMSG_BYTES]), "dump");
@@ -125,7 +125,7 @@ class NetlinkTest {
     }
 
     @Test
-    void theOtherEndOfAConnectionIsFound() throws Exception {
+    void peerSocketIsFound() throws Exception {
         for (String host : List.of("127.0.0.1", "::1")) {
             InetAddress loopback = InetAddress.getByName(host);
             if (NetworkInterface.getByInetAddress(loopback) == null) {
@@ -155,7 +155,7 @@ class NetlinkTest {
 
     /** Each end sees the scope of its own interface; both sockets are bound to theirs. */
     @Test
-    void linkLocalEndsOnOneHostAreFound() throws Exception {
+    void linkLocalPeerOnSameHostIsFound() throws Exception {
         NetworkNamespace.callInNew(() -> {
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE); SockDiag diag = SockDiag.open()) {
                 NetworkLinks.createVeth(netlink, "one", "other");
@@ -209,7 +209,7 @@ class NetlinkTest {
     }
 
     @Test
-    void addressesMustFitTogether() throws Exception {
+    void addressesOfDifferentFamiliesAreRejected() throws Exception {
         try (SockDiag diag = SockDiag.open()) {
             InetSocketAddress four = new InetSocketAddress("127.0.0.1", 1);
             assertThatThrownBy(() -> diag.find(four, new InetSocketAddress("::1", 1))).isInstanceOf(

@@ -44,7 +44,7 @@ class PosixFileTest {
     }
 
     @Test
-    void aFileIsTheSameByAnyName() throws Exception {
+    void identityIsIndependentOfName() throws Exception {
         Path file = Files.createFile(dir.resolve("file"));
         Path link = Files.createLink(dir.resolve("link"), file);
         try (Fd a = PosixFile.open(file, PosixFile.O_RDONLY, 0);
@@ -65,14 +65,14 @@ class PosixFileTest {
     }
 
     @Test
-    void refusesWhatItDoesNotKnow() {
+    void unknownFlagsAreRejected() {
         assertThatThrownBy(() -> PosixFile.open(dir, 0x4000_0000, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> PosixFile.open(dir, 3, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> PosixFile.open(dir, 0, 010000)).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
-    void bytesOfAnyNameSurvive() throws Exception {
+    void bytesOfAnyNameRoundTrip() throws Exception {
         byte[] name = new byte[254];
         for (int i = 0, n = 0; i < 256; i++) {
             if (i != 0 && i != '/') {

@@ -85,7 +85,7 @@ class ProcessTest {
     }
 
     @Test
-    void pidfdSeesTheEnd() throws Exception {
+    void pidfdReportsExit() throws Exception {
         Process child = Proc.waiting();
         try (Fd fd = Pidfd.open(Math.toIntExact(child.pid()))) {
             assertThat(Pidfd.isAlive(fd)).isTrue();
@@ -170,7 +170,7 @@ class ProcessTest {
     }
 
     @Test
-    void randomBitsDifferAndTakeNoDescriptor() throws Exception {
+    void randomBitsDifferAndUseNoDescriptor() throws Exception {
         long before = Proc.openFds("random");
         Set<Long> all = new HashSet<>();
         for (int i = 0; i < 1000; i++) {

@@ -56,7 +56,7 @@ class TcpConnectionTest {
     }
 
     @Test
-    void tellsOfBytesAndOfAnOrderlyEnd() throws Exception {
+    void unreadBytesAndEndAreReported() throws Exception {
         try (Pair p = Pair.connect()) {
             assertThat(TcpConnection.hasEnded(p.fd)).isFalse();
             assertThat(TcpConnection.unread(p.fd)).isZero();
@@ -72,7 +72,7 @@ class TcpConnectionTest {
     }
 
     @Test
-    void tellsOfAResetOnce() throws Exception {
+    void resetIsReportedOnce() throws Exception {
         try (Pair p = Pair.connect()) {
             p.second.setOption(StandardSocketOptions.SO_LINGER, 0);
             p.second.close();
@@ -83,7 +83,7 @@ class TcpConnectionTest {
     }
 
     @Test
-    void saysWhatIsNoSocket() throws Exception {
+    void nonSocketThrows() throws Exception {
         assertThatThrownBy(() -> TcpConnection.hasEnded(-1)).isInstanceOf(LinuxException.class).hasMessageContaining(
                 "EBADF");
         assertThatThrownBy(() -> TcpConnection.takeError(-1)).isInstanceOf(LinuxException.class);

@@ -49,7 +49,7 @@ class UdpSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
-    void datagramsArriveWithAllThatTheirHeadersSay(String host) throws Exception {
+    void datagramsReportTheirHeaders(String host) throws Exception {
         InetAddress local = address(host);
         try (UdpSocket sender = UdpSocket.bind(local, 0, 0); UdpSocket receiver = UdpSocket.bind(local, 0, 0)) {
             receiver.tellHopLimit();
@@ -88,7 +88,7 @@ class UdpSocketTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1"})
-    void aRowOfOneLengthPassesAsOne(String host) throws Exception {
+    void equalLengthsPassAsOneSegmentedMessage(String host) throws Exception {
         InetAddress local = address(host);
         try (UdpSocket sender = UdpSocket.bind(local, 0, 0);
                 UdpSocket receiver = UdpSocket.bind(local, 0, 0);
@@ -129,7 +129,7 @@ class UdpSocketTest {
     }
 
     @Test
-    void oneThatCannotLeaveIsDroppedAndTheOthersLeave() throws Exception {
+    void unsendableDatagramIsDroppedOthersAreSent() throws Exception {
         InetAddress local = address("127.0.0.1");
         try (UdpSocket sender = UdpSocket.bind(local, 0, 0); UdpSocket receiver = UdpSocket.bind(local, 0, 0)) {
             UdpSendBatch out = new UdpSendBatch(4, 0, 1 << 16);
@@ -163,7 +163,7 @@ class UdpSocketTest {
     }
 
     @Test
-    void oneAddressHasOneSocketAndOnesThatOnlySendTakeNothing() throws Exception {
+    void addressIsExclusiveAndRefuseAllReceivesNothing() throws Exception {
         InetAddress local = address("127.0.0.2");
         try (UdpSocket first = UdpSocket.bind(local, 0, 0)) {
             int port = first.port();
@@ -185,7 +185,7 @@ class UdpSocketTest {
 
     @ParameterizedTest
     @CsvSource({"0.0.0.0, 127.0.0.5", "::, ::1"})
-    void aSocketOfAllAddressesLearnsWhatWasMeant(String all, String host) throws Exception {
+    void wildcardSocketReportsDestination(String all, String host) throws Exception {
         InetAddress to = address(host);
         try (UdpSocket receiver = UdpSocket.bind(address(all), 0, 0); UdpSocket sender = UdpSocket.bind(to, 0, 0)) {
             UdpSendBatch out = new UdpSendBatch(1, 0, 10);
@@ -200,7 +200,7 @@ class UdpSocketTest {
 
     /** Of IPv4: a loopback has no route to groups of IPv6. */
     @Test
-    void multicastReachesThoseWhoHaveJoined() throws Exception {
+    void multicastReachesMembers() throws Exception {
         InetAddress to = address("239.1.2.3");
         InetAddress from = address("127.0.0.1");
         try (UdpSocket member = UdpSocket.bind(to, 1, 0); UdpSocket sender = UdpSocket.bind(from, 0, 0)) {
@@ -224,7 +224,7 @@ class UdpSocketTest {
     }
 
     @Test
-    void routesAreAskedFor() throws Exception {
+    void missingRouteThrows() throws Exception {
         InetAddress local = address("127.0.0.1");
         UdpSocket.checkRoute(local, 0, UdpDestination.of(address("127.3.4.5"), 4791));
         NetworkNamespace.callInNew(() -> { // whose loopback is down
@@ -236,7 +236,7 @@ class UdpSocketTest {
     }
 
     @Test
-    void wrongArgumentsAreRefused() throws Exception {
+    void invalidArgumentsAreRejected() throws Exception {
         InetAddress local = address("127.0.0.1");
         assertThatThrownBy(() -> UdpSocket.bind(local, 0, 65536)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> UdpDestination.of(local, 1, 0, 256, null)).isInstanceOf(

@@ -61,7 +61,7 @@ class UnixSocketTest {
     }
 
     @Test
-    void namesAreExclusiveAndVanish() throws Exception {
+    void namesAreExclusiveUntilClosed() throws Exception {
         String name = name("exclusive");
         MemfdTest.assertErrno(Errno.ECONNREFUSED, () -> UnixSocket.connect(name));
         try (UnixSocket listener = UnixSocket.listen(name, 1)) {
@@ -73,7 +73,7 @@ class UnixSocketTest {
     }
 
     @Test
-    void aFullBacklogIsEagain() throws Exception {
+    void fullBacklogGivesEagain() throws Exception {
         String name = name("backlog");
         List<UnixSocket> clients = new ArrayList<>();
         try (UnixSocket listener = UnixSocket.listen(name, 1)) {
@@ -164,7 +164,7 @@ class UnixSocketTest {
     }
 
     @Test
-    void nonBlockingSaysEagain() throws Exception {
+    void nonBlockingGivesEagain() throws Exception {
         UnixSocket[] pair = UnixSocket.pair();
         try (UnixSocket a = pair[0];
                 UnixSocket b = pair[1]) {
@@ -184,7 +184,7 @@ class UnixSocketTest {
 
     /** Who looks again and again may look between the message and the close. */
     @Test
-    void theLastMessageIsNotLostToTheEnd() throws Exception {
+    void lastMessageIsReceivedBeforeEnd() throws Exception {
         int looked = 0;
         for (int i = 0; i < 20_000; i++) {
             UnixSocket[] ends = UnixSocket.pair();
@@ -237,7 +237,7 @@ class UnixSocketTest {
     }
 
     @Test
-    void closedSocketsSaySo() throws Exception {
+    void closedSocketThrows() throws Exception {
         UnixSocket[] pair = UnixSocket.pair();
         pair[0].close();
         pair[0].close();
@@ -251,7 +251,7 @@ class UnixSocketTest {
     }
 
     @Test
-    void unreadDataIsAConnectionReset() throws Exception {
+    void closeWithUnreadDataResetsPeer() throws Exception {
         UnixSocket[] pair = UnixSocket.pair();
         assertThat(pair[1].send(out, 0, 1, NONE)).isZero();
         pair[0].close();

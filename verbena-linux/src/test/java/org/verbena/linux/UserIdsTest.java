@@ -15,7 +15,7 @@ class UserIdsTest {
     private static final String SOME_MORE = SOME + "     65536     300000      10\n";
 
     @Test
-    void theOverflowIdIsOneUserOnlyWhereAllAreMapped() {
+    void overflowIdIsOneUserOnlyIfAllAreMapped() {
         assertThat(UserIds.isOneUser(65534, 65534, EVERYBODY)).isTrue();
         for (String map : new String[] {SOME, SOME_MORE, "", "0 0"}) {
             assertThat(UserIds.isOneUser(65534, 65534, map)).isFalse();
@@ -28,7 +28,7 @@ class UserIdsTest {
     }
 
     @Test
-    void theKernelsFilesAreReadWhole() throws Exception {
+    void kernelFilesAreReadCompletely() throws Exception {
         boolean all = Files.readString(Path.of("/proc/self/uid_map")).contains("4294967295");
         for (String id : Files.readAllLines(Path.of("/proc/sys/kernel/overflowuid"))) {
             assertThat(UserIds.isOneUser(Integer.parseUnsignedInt(id))).isEqualTo(all);
@@ -38,14 +38,14 @@ class UserIdsTest {
     }
 
     @Test
-    void aProcessHasOneNumberFromItsOwnProc() throws Exception {
+    void processInOwnPidNamespaceHasOneNumber() throws Exception {
         assertThat(Namespaces.isOneNumber("Name:\tjava\nNSpid:\t" + Sys.pid() + "\n")).isTrue();
         assertThat(Namespaces.isOneNumber("NSpid:\t77777\t" + Sys.pid() + "\n")).isFalse();
         assertThat(Namespaces.isOneNumber("Name:\tjava\n")).isFalse();
     }
 
     @Test
-    void thisProcessIsOfThisUser() throws Exception {
+    void thisProcessHasSameUser() throws Exception {
         String name = "verbena-test-identity-" + Sys.pid() + "-" + System.nanoTime();
         try (UnixSocket listener = UnixSocket.listen(name, 1);
                 UnixSocket client = UnixSocket.connect(name);

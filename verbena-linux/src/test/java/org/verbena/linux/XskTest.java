@@ -54,7 +54,7 @@ class XskTest {
     }
 
     @Test
-    void aNamespaceIsTheActionsOnly() throws Exception {
+    void namespaceIsLimitedToAction() throws Exception {
         String outside = namespace();
         List<String> before = interfaces();
         String inside = NetworkNamespace.callInNew(() -> {
@@ -85,7 +85,7 @@ class XskTest {
     }
 
     @Test
-    void mapsKeepWhatWasWritten() throws Exception {
+    void mapsStoreValues() throws Exception {
         byte[] key = {1, 2, 3};
         try (BpfMap map = BpfMap.create(BpfMap.BPF_MAP_TYPE_HASH, 3, 5, 2)) {
             assertThat(map.lookup(key)).isEmpty();
@@ -110,7 +110,7 @@ class XskTest {
     }
 
     @Test
-    void programsAnswerAndTheVerifierSaysWhyNot() throws Exception {
+    void programsRunAndVerifierErrorsAreReported() throws Exception {
         for (int answer = 0; answer < 5; answer++) {
             try (Fd program = load(Bpf.instruction(0xb7, 0, 0, 0, answer), Bpf.instruction(0x95, 0, 0, 0, 0))) {
                 assertThat(Bpf.testRun(program, new byte[60])).isEqualTo(answer);
@@ -142,7 +142,7 @@ class XskTest {
     }
 
     @Test
-    void packetsGoThroughTheRingsManyTimesRoundAndTheKernelCountsThem() throws Exception {
+    void packetsPassRingsRepeatedlyAndAreCounted() throws Exception {
         for (int mode : new int[] {Bpf.XDP_FLAGS_DRV_MODE, Bpf.XDP_FLAGS_SKB_MODE}) {
             NetworkNamespace.callInNew(() -> {
                 exchange(mode);

@@ -18,7 +18,7 @@ import org.verbena.verbs.SamplePoint;
 class MetricTableTest {
     /** A sample point that is added to the API needs a line here too. */
     @Test
-    void everySamplePointOfAnObjectIsDescribed() throws IllegalAccessException {
+    void everySamplePointHasADescription() throws IllegalAccessException {
         List<String> without = new ArrayList<>();
         int known = 0;
         for (Field f : SamplePoint.class.getFields()) {
@@ -48,7 +48,7 @@ class MetricTableTest {
     }
 
     @Test
-    void aPointOfAPortIsDescribedAsThatOfItsQueuePairs() {
+    void portPointHasDescriptionOfQueuePairPoint() {
         assertThat(MetricTable.description(SamplePoint.PORT + SamplePoint.QP_TX_BYTES))
                 .isEqualTo(MetricTable.description(SamplePoint.QP_TX_BYTES)).startsWith("Bytes that left");
         assertThat(MetricTable.description(SamplePoint.ofProvider(ObjectType.PORT, 2))).isEqualTo(

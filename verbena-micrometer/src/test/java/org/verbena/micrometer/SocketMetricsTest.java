@@ -30,7 +30,7 @@ class SocketMetricsTest {
     }
 
     @Test
-    void allSocketsOfTheProcessAreShownWithoutTags() {
+    void processSocketsHaveNoTags() {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         try (VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ofHours(1)).build()) {
             metrics.bindTo(registry);

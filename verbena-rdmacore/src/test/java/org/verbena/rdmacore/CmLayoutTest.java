@@ -39,7 +39,7 @@ class CmLayoutTest {
     }
 
     @Test
-    void offsetsAreThoseOfTheHeaders(@TempDir Path folder) throws Exception {
+    void offsetsMatchHeaders(@TempDir Path folder) throws Exception {
         MockLibrary.needsGcc("says where the fields of C's structures are");
         if (!Files.exists(Path.of(INCLUDE, "rdma/rdma_cma.h"))) {
             System.out.println("SKIPPED: librdmacm-dev is not installed, whose headers the offsets are compared with");

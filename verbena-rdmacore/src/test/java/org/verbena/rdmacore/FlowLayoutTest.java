@@ -97,7 +97,7 @@ class FlowLayoutTest {
     }
 
     @Test
-    void flowsAreThoseOfTheHeaders(@TempDir Path folder) throws Exception {
+    void flowsMatchHeaders(@TempDir Path folder) throws Exception {
         if (!Files.exists(Path.of(INCLUDE, "infiniband/verbs.h"))) {
             System.out.println("SKIPPED: " + INCLUDE + "/infiniband/verbs.h is not there (libibverbs-dev)");
             Assumptions.abort("no headers");

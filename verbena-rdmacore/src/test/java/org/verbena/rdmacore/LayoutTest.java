@@ -138,7 +138,7 @@ class LayoutTest {
     }
 
     @Test
-    void offsetsAreThoseOfTheHeaders(@TempDir Path folder) throws Exception {
+    void offsetsMatchHeaders(@TempDir Path folder) throws Exception {
         if (!Files.exists(Path.of(INCLUDE, "infiniband/verbs.h"))) {
             System.out.println("SKIPPED: " + INCLUDE
                     + "/infiniband/verbs.h is not there (libibverbs-dev), which offsets "

@@ -28,7 +28,7 @@ class QuiescenceGuardTest {
     }
 
     @Test
-    void whoGoesInAgainHasComeOut() throws Exception {
+    void reenteringThreadCountsAsQuiescent() throws Exception {
         QuiescenceGuard guard = new QuiescenceGuard();
         AtomicBoolean end = new AtomicBoolean();
         CountDownLatch inside = new CountDownLatch(1);
@@ -46,7 +46,7 @@ class QuiescenceGuardTest {
     }
 
     @Test
-    void nobodyIsInsideOnceItIsShut() throws Exception {
+    void closedGuardHasNoThreadInside() throws Exception {
         QuiescenceGuard guard = new QuiescenceGuard();
         CountDownLatch inside = new CountDownLatch(1);
         Thread t = passing(guard, new AtomicBoolean(), inside);
@@ -59,7 +59,7 @@ class QuiescenceGuardTest {
     }
 
     @Test
-    void whoStaysInsideKeepsItOpen() {
+    void threadInsideKeepsGuardOpen() {
         QuiescenceGuard guard = new QuiescenceGuard();
         assertThat(guard.enter()).isTrue();
         assertThatThrownBy(() -> guard.close("close it")).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e

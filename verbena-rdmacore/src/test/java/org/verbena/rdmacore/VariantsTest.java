@@ -58,7 +58,7 @@ class VariantsTest {
     }
 
     @Test
-    void messagesGoRound() throws Exception {
+    void messagesAreEchoed() throws Exception {
         assertThat(run(DataPathProgram.class, library, Map.of())).endsWith("done\n");
     }
 
@@ -69,7 +69,7 @@ class VariantsTest {
     }
 
     @Test
-    void connectionManagersThatFail() throws Exception {
+    void connectionManagerErrors() throws Exception {
         Map<Map<String, String>, String> sentences = Map.of(
                 Map.of("MOCK_CM_NO_CHANNEL", "19"), "ENODEV",
                 Map.of("MOCK_CM_NO_CHANNEL", "0"), "EIO",
@@ -120,14 +120,14 @@ class VariantsTest {
     }
 
     @Test
-    void contextThatIsNotExtended() throws Exception {
+    void contextWithoutExtensions() throws Exception {
         Map<String, String> a = answers(library, Map.of("MOCK_LEGACY", "1"));
         are(a, "ok", PLAIN);
         are(a, "EOPNOTSUPP", SLOTS);
     }
 
     @Test
-    void driverThatCanDoNothingMore() throws Exception {
+    void driverWithPlainVerbsOnly() throws Exception {
         Map<String, String> a = answers(library, Map.of("MOCK_DUMMY", "1"));
         are(a, "ok", PLAIN);
         are(a, "EOPNOTSUPP", SLOTS);
@@ -150,7 +150,7 @@ class VariantsTest {
     }
 
     @Test
-    void libraryThatLacksWhatEveryOneHas() throws Exception {
+    void libraryWithoutRequiredFunctions() throws Exception {
         Path broken = MockLibrary.compile(Files.createDirectory(folder.resolve("broken")), "-DBROKEN");
         assertThat(run(ListProgram.class, broken, Map.of())).startsWith("problem: provider rdmacore: load ").contains(
                 "it has no ibv_create_srq: it is too old").hasLineCount(1);
@@ -206,7 +206,7 @@ class VariantsTest {
     }
 
     @Test
-    void withoutNativeAccessItSaysSo() throws Exception {
+    void deniedNativeAccessIsReported() throws Exception {
         Ended e = MockLibrary.java(List.of("--illegal-native-access=deny"), ListProgram.class, library, Map.of());
         assertThat(e.code()).as(e.output()).isZero();
         assertThat(e.output()).startsWith("problem: provider rdmacore: load ").contains("--enable-native-access")

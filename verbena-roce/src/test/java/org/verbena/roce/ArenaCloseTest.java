@@ -91,7 +91,7 @@ class ArenaCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void requestsFailAndTheMachineGoesOn(Use use) throws Exception {
+    void closedArenaFailsRequestsAndJvmSurvives(Use use) throws Exception {
         Random random = new Random(use.name().hashCode());
         try (Context near = LoopbackDevice.open(); Context far = LoopbackDevice.open()) {
             for (int i = 0; i < ROUNDS; i++) {
@@ -189,7 +189,7 @@ class ArenaCloseTest {
 
     /** Nothing could guard it against its owner, who frees it without telling other threads. */
     @Test
-    void memoryOfOneThreadIsRefused() throws Exception {
+    void confinedArenaIsRejected() throws Exception {
         try (Context context = LoopbackDevice.open();
                 Arena arena = Arena.ofConfined();
                 Arena shared = Arena.ofShared()) {

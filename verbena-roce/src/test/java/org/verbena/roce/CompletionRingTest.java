@@ -27,7 +27,7 @@ class CompletionRingTest {
     private record Entry(long wrId, int queuePair) {}
 
     @Test
-    void aQueueHoldsWhatAListHolds() throws Exception {
+    void randomOperationsMatchAList() throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         try (Context context = LoopbackDevice.open()) {
@@ -80,7 +80,7 @@ class CompletionRingTest {
 
     /** Connections end and begin, and nobody polls. */
     @Test
-    void whatNobodyPollsDoesNotPileUp() throws Exception {
+    void voidEntriesWithoutPollsDoNotAccumulate() throws Exception {
         try (Context context = LoopbackDevice.open()) {
             ProtectionDomain pd = context.allocateProtectionDomain();
             var memory = pd.allocate(64, AccessFlags.ALL);

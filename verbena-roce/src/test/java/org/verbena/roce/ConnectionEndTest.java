@@ -75,19 +75,19 @@ class ConnectionEndTest {
     }
 
     @Test
-    void thePeerDisconnects() throws Exception {
+    void peerDisconnectEndsConnection() throws Exception {
         farEnd.disconnect();
         assertPeerDisconnected();
     }
 
     @Test
-    void theContextOfThePeerIsClosed() throws Exception {
+    void closedPeerContextEndsConnection() throws Exception {
         far.close();
         assertPeerDisconnected();
     }
 
     @Test
-    void aContextThatClosesWaitsForThePeer() throws Exception {
+    void closingContextWaitsForPeer() throws Exception {
         ContextLock deaf = ((RoceContext) far).lock();
         long start = System.nanoTime();
         deaf.lock();

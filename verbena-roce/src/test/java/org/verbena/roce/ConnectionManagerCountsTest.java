@@ -42,7 +42,7 @@ class ConnectionManagerCountsTest extends HandMadePackets {
     }
 
     @Test
-    void whatIsNotRead() throws Exception {
+    void unreadDatagramsAreCounted() throws Exception {
         byte[] message = CmCodec.encode(new CmMessage.Rtu(1, 2, 3, PrivateData.NONE));
         assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY + 1, message));
         assertCounted(SamplePoint.DEVICE_CM_DROPPED, context, () -> say(MANAGEMENT_QKEY, new byte[4]));
@@ -50,18 +50,18 @@ class ConnectionManagerCountsTest extends HandMadePackets {
     }
 
     @Test
-    void whatIsNoMessage() throws Exception {
+    void malformedMessagesAreCounted() throws Exception {
         assertCounted(SamplePoint.DEVICE_CM_MALFORMED, context, () -> say(MANAGEMENT_QKEY, new byte[CmCodec.BYTES]));
     }
 
     @Test
-    void messagesOfNoConnection() throws Exception {
+    void messagesWithoutConnectionAreCounted() throws Exception {
         assertCounted(SamplePoint.DEVICE_CM_UNEXPECTED, context, () -> say(MANAGEMENT_QKEY, CmCodec.encode(
                 new CmMessage.Rtu(1, 2, 3, PrivateData.NONE))));
     }
 
     @Test
-    void oneRequestTooMany() throws Exception {
+    void requestBeyondLimitIsCounted() throws Exception {
         try (ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(InetAddress
                 .ofLiteral("0.0.0.0"), SERVICE))) {
             for (int id = 1; id <= CmAgent.MAX_OFFERED_OF_PEER; id++) {

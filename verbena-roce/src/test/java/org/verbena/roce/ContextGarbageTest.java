@@ -116,7 +116,7 @@ class ContextGarbageTest {
     }
 
     @Test
-    void memoryStaysAndTheContextGoesOn() throws Exception {
+    void garbageLeavesMemoryAndContextIntact() throws Exception {
         try (Context context = LoopbackDevice.open();
                 UdpWire hostile = UdpWire.open(List.of(new PortAddress(HOSTILE, 1)), 65536, true)) {
             Gid own = context.queryGid(1, 0);

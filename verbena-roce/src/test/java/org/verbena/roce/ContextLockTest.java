@@ -23,7 +23,7 @@ class ContextLockTest {
     }
 
     @Test
-    void oneThreadHasItAtATime() throws Exception {
+    void lockIsExclusive() throws Exception {
         Thread[] threads = {Thread.ofPlatform().start(this::count), Thread.ofPlatform().start(this::count),
             Thread.ofPlatform().start(this::count)};
         for (Thread t : threads) {
@@ -33,7 +33,7 @@ class ContextLockTest {
     }
 
     @Test
-    void whoeverWaitsForLongGetsItToo() throws Exception {
+    void longWaiterAcquiresLock() throws Exception {
         lock.lock();
         assertThat(lock.tryLock()).isFalse();
         assertThat(lock.isHeld()).isTrue();

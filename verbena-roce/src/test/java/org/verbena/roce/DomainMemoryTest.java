@@ -28,7 +28,7 @@ class DomainMemoryTest {
     }
 
     @Test
-    void anAddressIsAnsweredIfAndOnlyIfAllOfTheRangeMayBeUsed() throws Exception {
+    void addressIsReturnedOnlyForAllowedRange() throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
         try (Arena arena = Arena.ofShared()) {
@@ -57,7 +57,7 @@ class DomainMemoryTest {
     }
 
     @Test
-    void memoryThatIsGoneIsNotReached() throws Exception {
+    void freedMemoryIsNotAccessed() throws Exception {
         Region r;
         try (Arena arena = Arena.ofShared()) {
             r = region(arena, PD, AccessFlags.ALL, 0);
@@ -68,7 +68,7 @@ class DomainMemoryTest {
     }
 
     @Test
-    void keysDoNotComeBackAtOnce() throws Exception {
+    void freedKeyIsNotReusedAtOnce() throws Exception {
         int first = keys.allocateKey();
         keys.freeKey(first);
         int second = keys.allocateKey();

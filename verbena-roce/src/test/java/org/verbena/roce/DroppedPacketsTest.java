@@ -9,10 +9,10 @@ import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.SamplePoint;
 
-/** Each packet that a context does not want is counted where it belongs, and so are marks and notices of congestion. */
+/** Each packet that a context does not want is counted where it belongs, and so are marks and notices of marksAndNotificationsAreCounted. */
 class DroppedPacketsTest extends HandMadePackets {
     @Test
-    void packetsOfNobody() throws Exception {
+    void packetsWithoutQueuePairAreCounted() throws Exception {
         assertCounted(SamplePoint.DEVICE_BAD_ICRC, context, () -> sendRaw(packet(RC_SEND_ONLY, DEFAULT_PKEY, rc
                 .number(),
                 1, 2)));
@@ -26,13 +26,13 @@ class DroppedPacketsTest extends HandMadePackets {
     }
 
     @Test
-    void datagramsWithAWrongKey() throws Exception {
+    void datagramsWithWrongQkeyAreCounted() throws Exception {
         assertCounted(SamplePoint.QP_BAD_QKEYS, ud, () -> send(peer, packet(UD_SEND_ONLY, DEFAULT_PKEY, ud.number(),
                 QKEY + 1, 7), 0));
     }
 
     @Test
-    void congestion() throws Exception {
+    void marksAndNotificationsAreCounted() throws Exception {
         try (Counters sent = context.createCounters()) {
             sent.attach(CounterAttachAttributes.of(SamplePoint.QP_CNP_SENT, 0), rc);
             assertCounted(SamplePoint.QP_ECN_MARKED, rc, () -> send(peer, packet(RC_SEND_ONLY, DEFAULT_PKEY, rc
@@ -42,7 +42,7 @@ class DroppedPacketsTest extends HandMadePackets {
         }
         assertCounted(SamplePoint.QP_CNP_HANDLED, rc, () -> send(peer, packet(CNP, DEFAULT_PKEY, rc.number(), 0, 0, 0,
                 0), 0));
-        // of the same congestion: not within 50 microseconds, on a machine that is as slow as it likes to be
+        // of the same marksAndNotificationsAreCounted: not within 50 microseconds, on a machine that is as slow as it likes to be
         try (Counters counters = context.createCounters()) {
             counters.attach(CounterAttachAttributes.of(SamplePoint.QP_CNP_IGNORED, 0), rc);
             for (long end = System.nanoTime() + PATIENCE_NANOS; read(counters) == 0;) {
@@ -57,7 +57,7 @@ class DroppedPacketsTest extends HandMadePackets {
     }
 
     @Test
-    void bytesOnTheWire() throws Exception {
+    void wireBytesAreCounted() throws Exception {
         try (Counters counters = context.createCounters()) {
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_RX_WIRE_BYTES, 0), context);
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_TX_WIRE_BYTES, 1), context);

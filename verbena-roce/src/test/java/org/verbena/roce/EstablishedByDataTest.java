@@ -71,7 +71,7 @@ class EstablishedByDataTest extends HandMadePackets {
 
     @ParameterizedTest
     @ValueSource(strings = {"RC", "UC", "DREQ"})
-    void anAcceptedConnectionIsEstablished(String by) throws Exception {
+    void dataWithoutRtuEstablishesConnection(String by) throws Exception {
         Gid own = context.queryGid(1, 0);
         boolean reliable = !by.equals("UC");
         MemoryRegion memory = pd.allocate(64, 1);

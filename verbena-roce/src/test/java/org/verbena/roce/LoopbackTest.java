@@ -73,7 +73,7 @@ class LoopbackTest {
     }
 
     @Test
-    void bytesArriveAndComeBack() throws Exception {
+    void echoReturnsBytes() throws Exception {
         try (End near = new End(); End far = new End()) {
             near.connect(far);
             far.connect(near);
@@ -99,7 +99,7 @@ class LoopbackTest {
 
     /** Posting, polling and all that both ends do meanwhile on this thread. */
     @Test
-    void nothingIsAllocated() throws Exception {
+    void postAndPollAllocateNothing() throws Exception {
         int rounds = 3000;
         try (End near = new End(); End far = new End()) {
             near.connect(far);
@@ -120,7 +120,7 @@ class LoopbackTest {
 
     /** The engine's thread completes and this one polls: with room for one receive, each must be free when it is polled. */
     @Test
-    void aReceiveIsFreeWhenItsCompletionIsPolled() throws Exception {
+    void polledCompletionFreesReceive() throws Exception {
         int rounds = 20_000;
         System.setProperty("verbena.roce.progress", "engine");
         try (End near = new End(); End far = new End(1)) {

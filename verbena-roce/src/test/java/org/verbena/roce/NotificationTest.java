@@ -10,7 +10,7 @@ class NotificationTest {
     private final Notification n = new Notification();
 
     @Test
-    void oneEventForEachArming() {
+    void eachArmingRaisesOneEvent() {
         assertThat(n.completed(true, 0)).isFalse();
         n.arm(false);
         assertThat(n.completed(false, 0)).isTrue();
@@ -21,7 +21,7 @@ class NotificationTest {
     }
 
     @Test
-    void onlySolicitedOnesIfThatIsAskedForAndNeverForLessThanBefore() {
+    void solicitedArmingNeverNarrowsAnArming() {
         n.arm(true);
         assertThat(n.completed(false, 0)).isFalse();
         assertThat(n.completed(true, 0)).isTrue();
@@ -31,7 +31,7 @@ class NotificationTest {
     }
 
     @Test
-    void aCountAndAPeriod() {
+    void moderationByCountAndPeriod() {
         n.moderate(3, 100, 0);
         n.arm(false);
         assertThat(n.deadline()).isEqualTo(Long.MAX_VALUE);
@@ -48,7 +48,7 @@ class NotificationTest {
     }
 
     @Test
-    void moderationThatEndsTellsWhatHasCome() {
+    void endOfModerationRaisesPendingEvent() {
         n.moderate(1000, 0, 0);
         n.arm(false);
         assertThat(n.completed(false, 0)).isFalse();

@@ -16,7 +16,7 @@ class PollDetectorTest {
     }
 
     @Test
-    void anApplicationThatPollsOftenNeedsNoHelp() {
+    void frequentPollsAreDetected() {
         assertThat(pollDetector.sample(false)).isFalse();
         poll(PollDetector.FREQUENT);
         assertThat(pollDetector.isPolling()).as("nobody has looked yet").isFalse();
@@ -25,7 +25,7 @@ class PollDetectorTest {
     }
 
     @Test
-    void oneThatPollsNowAndThenNeedsSome() {
+    void occasionalPollsAreNotEnough() {
         poll(PollDetector.FREQUENT - 1);
         assertThat(pollDetector.sample(false)).isFalse();
         poll(PollDetector.FREQUENT - 1);
@@ -33,7 +33,7 @@ class PollDetectorTest {
     }
 
     @Test
-    void whoIsMetAtItsPacketsNeedsNone() {
+    void busyLockWithFewPollsIsEnough() {
         poll(1);
         assertThat(pollDetector.sample(true)).isTrue();
         poll(1);
@@ -41,12 +41,12 @@ class PollDetectorTest {
     }
 
     @Test
-    void whoHasTheLockWithoutPollingIsSomebodyElse() {
+    void busyLockWithoutPollsIsNotEnough() {
         assertThat(pollDetector.sample(true)).isFalse();
     }
 
     @Test
-    void whoStopsNeedsHelpAtOnce() {
+    void stoppedPollsAreDetectedAtNextSample() {
         poll(1000);
         assertThat(pollDetector.sample(false)).isTrue();
         assertThat(pollDetector.sample(false)).isFalse();

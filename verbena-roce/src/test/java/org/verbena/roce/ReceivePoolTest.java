@@ -28,7 +28,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void whatIsPostedIsTakenInOrder() throws Exception {
+    void postedReceivesAreTakenInOrder() throws Exception {
         AtomicBoolean wrong = new AtomicBoolean();
         Thread taker = Thread.ofPlatform().start(() -> {
             for (int next = 0; next < ROUNDS && !wrong.get();) {
@@ -59,7 +59,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void thereAreAsManyAsWereAskedFor() {
+    void capacityIsAsRequested() {
         for (int i = 0; i < CAPACITY; i++) {
             assertThat(post(i)).isOne();
         }
@@ -81,7 +81,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void theLimitIsReachedOnce() {
+    void limitEventIsRaisedOnce() {
         int[] events = {0};
         ReceivePool p = new ReceivePool(new DomainMemory(new KeyTable(), 0), true, 4, 4, 1);
         p.onLimit(() -> events[0]++);

@@ -29,7 +29,7 @@ class SendErrorCountsTest {
     private static final int SMALL = 600;
 
     @Test
-    void theInterfaceGetsSmaller() throws Exception {
+    void reducedMtuCountsSendErrors() throws Exception {
         long counted = NetworkNamespace.callInNew(() -> {
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                 NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "lo"));

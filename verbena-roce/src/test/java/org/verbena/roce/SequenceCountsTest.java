@@ -52,7 +52,7 @@ class SequenceCountsTest extends HandMadePackets {
     }
 
     @Test
-    void requests() throws Exception {
+    void gapsAndDuplicatesAreCounted() throws Exception {
         assertCounted(SamplePoint.QP_OUT_OF_SEQUENCE, rc, () -> request(PSN + 1, RC_SEND_ONLY));
         // the NAK for it has left: what comes behind the same gap is dropped
         assertCounted(SamplePoint.DEVICE_BAD_SEQUENCES, context, () -> request(PSN + 2, RC_SEND_ONLY));
@@ -62,7 +62,7 @@ class SequenceCountsTest extends HandMadePackets {
     }
 
     @Test
-    void answersThatNobodyWaitsFor() throws Exception {
+    void unexpectedResponsesAreCounted() throws Exception {
         MemoryRegion region = toSend();
         assertCounted(SamplePoint.DEVICE_BAD_SEQUENCES, context, () -> answer(OWN_PSN, ACK));
         post(region);
@@ -74,7 +74,7 @@ class SequenceCountsTest extends HandMadePackets {
     }
 
     @Test
-    void losses() throws Exception {
+    void lossesAreCounted() throws Exception {
         MemoryRegion region = toSend();
         try (Counters again = context.createCounters()) {
             again.attach(CounterAttachAttributes.of(SamplePoint.QP_RETRANSMITS, 0), rc);

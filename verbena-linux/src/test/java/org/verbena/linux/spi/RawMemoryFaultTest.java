@@ -30,7 +30,7 @@ class RawMemoryFaultTest {
 
     @ParameterizedTest
     @EnumSource
-    void aFaultIsThrownWhereItHappens(Access what) throws Exception {
+    void faultIsThrownAtItsAccess(Access what) throws Exception {
         Path file = Files.createTempFile("cut", ".bin");
         try (FileChannel c = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE,
                 StandardOpenOption.DELETE_ON_CLOSE); Arena arena = Arena.ofShared()) {

@@ -130,7 +130,7 @@ class CmAgentTest {
     }
 
     @Test
-    void connectsAndEnds() {
+    void connectThenDisconnect() {
         acceptAll();
         User active = connect(10);
         network.run(1);
@@ -150,7 +150,7 @@ class CmAgentTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
-    void anyNetworkConnectsOnce(long seed) {
+    void faultyNetworkConnectsOnce(long seed) {
         FaultyTransports bad = new FaultyTransports(seed);
         CmAgent one = bad.agent(A, 5);
         CmAgent other = bad.agent(B, 5);
@@ -192,7 +192,7 @@ class CmAgentTest {
 
     @ParameterizedTest
     @ValueSource(longs = {31, 32, 33, 34, 35, 36, 37, 38})
-    void damagedAndStrangeMessagesBreakNothing(long seed) {
+    void garbageMessagesAreIgnored(long seed) {
         FaultyTransports bad = new FaultyTransports(seed);
         Random random = new Random(seed);
         CmAgent one = bad.agent(A, 5);
@@ -236,7 +236,7 @@ class CmAgentTest {
     }
 
     @Test
-    void aLostMessageIsSentAgain() {
+    void lostMessageIsRetransmitted() {
         acceptAll();
         network.losing = REP;
         User active = connect(60);
@@ -266,7 +266,7 @@ class CmAgentTest {
     }
 
     @Test
-    void theEndIsRepeatedForAWhile() {
+    void unansweredDreqIsRetransmitted() {
         acceptAll();
         User active = connect(60);
         User failed = connect(60);
@@ -285,7 +285,7 @@ class CmAgentTest {
     }
 
     @Test
-    void theReplyIsRepeatedUntilThePeerIsReady() {
+    void repIsRetransmittedUntilRtu() {
         acceptAll();
         network.losing = RTU;
         User active = connect(60);
@@ -299,7 +299,7 @@ class CmAgentTest {
 
     /** The connection was there, for whoever has accepted it as well: its data may lie there. */
     @Test
-    void whoEndsAConnectionWasReady() {
+    void dreqImpliesRtu() {
         acceptAll();
         network.losing = RTU;
         User active = connect(60);
@@ -314,7 +314,7 @@ class CmAgentTest {
     /** One message of ten is lost, or its answer: nobody who accepts is told that this was in vain. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
-    void oneOfTenIsLost(long seed) {
+    void lossOfTenPercentConnects(long seed) {
         FaultyTransports bad = new FaultyTransports(seed);
         CmAgent one = bad.agent(A, 5);
         CmAgent other = bad.agent(B, 5);
@@ -347,7 +347,7 @@ class CmAgentTest {
     }
 
     @Test
-    void nobodyThere() {
+    void missingListenerRejectsAndSilentPeerTimesOut() {
         User active = connect(5);
         network.run(1);
         assertThat(active.told).as("nobody listens").containsExactly("rejected 8 ");
@@ -367,7 +367,7 @@ class CmAgentTest {
     }
 
     @Test
-    void whoThinksAsksForTime() {
+    void slowAcceptSendsMra() {
         offerAll();
         User active = connect(100);
         network.run(20);
@@ -383,7 +383,7 @@ class CmAgentTest {
     }
 
     @Test
-    void eitherSideSaysNo() {
+    void eitherSideMayReject() {
         offerAll();
         network.losing = REJ;
         User active = connect(100);
@@ -414,7 +414,7 @@ class CmAgentTest {
     }
 
     @Test
-    void whatCannotBeIsRejectedAndNotRemembered() {
+    void invalidRequestIsRejectedAndForgotten() {
         acceptAll();
         long[][] cases = {{4, 0, RejectReason.INVALID_MTU}, {0, 0, RejectReason.INVALID_MTU},
             {3, 2, RejectReason.INVALID_TRANSPORT}, {3, 3, RejectReason.INVALID_TRANSPORT}};
@@ -437,7 +437,7 @@ class CmAgentTest {
     }
 
     @Test
-    void aStrangerEndsNothing() {
+    void dreqOfStrangerIsIgnored() {
         acceptAll();
         User active = connect(10);
         network.run(1);
@@ -462,7 +462,7 @@ class CmAgentTest {
     }
 
     @Test
-    void aFloodIsLimited() {
+    void requestFloodIsLimited() {
         offerAll();
         for (int i = 0; i < 3 * CmAgent.MAX_OFFERED_OF_PEER; i++) {
             network.fly(GID_A, GID_B, CmCodec.encode(request(GID_A, GID_B, SERVICE, 3, 0)));
@@ -492,7 +492,7 @@ class CmAgentTest {
 
     /** Each one puts the time off at which the request is repeated. */
     @Test
-    void receiptsAreNotRemembered() {
+    void mraIsNotStored() {
         network.lost = 100;
         User active = connect(100);
         int id = active.connection.localId;
@@ -507,7 +507,7 @@ class CmAgentTest {
     }
 
     @Test
-    void datagramServices() {
+    void sidrResolvesService() {
         List<String> answers = new ArrayList<>();
         long service = RdmaCmHeader.datagramService(5000);
         assertThat(b.provide(service, null, 0x333, 0x01234567, HELLO)).isTrue();

@@ -73,7 +73,7 @@ class CmCodecTest {
     }
 
     @Test
-    void everyMessageComesBackAsItWas() {
+    void encodedMessagesDecodeEqual() {
         for (int i = 0; i < 20_000; i++) {
             CmMessage message = any(i % 9);
             byte[] mad = CmCodec.encode(message);
@@ -83,7 +83,7 @@ class CmCodecTest {
     }
 
     @Test
-    void headers() {
+    void madHeaderFields() {
         for (int kind = 0; kind < 9; kind++) {
             CmMessage message = any(kind);
             byte[] mad = CmCodec.encode(message);
@@ -97,7 +97,7 @@ class CmCodecTest {
     }
 
     @Test
-    void requestAsInTable99() {
+    void reqMatchesTable99() {
         for (int i = 0; i < 100; i++) {
             CmMessage.Req m = request();
             CmMessage.Route r = m.route();
@@ -137,7 +137,7 @@ class CmCodecTest {
     }
 
     @Test
-    void theOthersAsInTheirTables() {
+    void otherMessagesMatchTheirTables() {
         CmMessage.Rep p = reply();
         byte[] mad = CmCodec.encode(p);
         assertThat(field(mad, 4, 0, 32)).isEqualTo(p.remoteId() & 0xFFFF_FFFFL);
@@ -173,7 +173,7 @@ class CmCodecTest {
     }
 
     @Test
-    void anyBytesAreAMessageOrNone() {
+    void randomBytesDecodeOrAreRejected() {
         int messages = 0;
         for (int i = 0; i < 50_000; i++) {
             byte[] mad = i % 2 == 0 ? new byte[random.nextInt(300)] : CmCodec.encode(any(i % 9));
@@ -199,7 +199,7 @@ class CmCodecTest {
     }
 
     @Test
-    void headersOfLibrdmacm() throws Exception {
+    void librdmacmHeaders() throws Exception {
         assertThat(RdmaCmHeader.service(7174)).as("rping").isEqualTo(0x0000000001061C06L);
         assertThat(RdmaCmHeader.datagramService(7174)).isEqualTo(0x0000000001111C06L);
         RdmaCmHeader four = new RdmaCmHeader(0x1234, InetAddress.getByName("10.1.2.3"), InetAddress.getByName(

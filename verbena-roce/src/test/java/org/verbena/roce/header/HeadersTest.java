@@ -81,7 +81,7 @@ class HeadersTest {
 
     /** Any bytes give numbers in range, and none of the readers writes. */
     @Test
-    void anyBytesAreRead() {
+    void randomBytesReadInRange() {
         Seeds.each(2000, r -> written(r, 0, () -> {
             assertThat(Bth.version(at)).isBetween(0, 15);
             assertThat(Bth.pad(at)).isBetween(0, 3);
@@ -151,7 +151,7 @@ class HeadersTest {
 
     /** The table of IBTA volume 1, 9.7.5.2.8, in milliseconds as it has them. */
     @Test
-    void timersOfReceiversThatAreNotReady() {
+    void rnrTimersMatchTable() {
         String[] milliseconds = ("655.36 0.01 0.02 0.03 0.04 0.06 0.08 0.12 0.16 0.24 0.32 0.48 0.64 0.96 1.28 1.92 2.56 3.84"
                 + " 5.12 7.68 10.24 15.36 20.48 30.72 40.96 61.44 81.92 122.88 163.84 245.76 327.68 491.52").split(" ");
         assertThat(milliseconds).hasSize(32);
@@ -177,7 +177,7 @@ class HeadersTest {
     }
 
     @Test
-    void psnsAreComparedWithinHalfOfTheirSpace() {
+    void psnComparisonWrapsAtHalfTheSpace() {
         Seeds.each(5000, r -> {
             int a = r.nextInt(1 << 24);
             int distance = r.nextInt(1 << 24) - (1 << 23);
@@ -187,7 +187,7 @@ class HeadersTest {
 
     /** The headers' lengths as the specification's table has them. */
     @Test
-    void opcodesHaveTheirHeaders() {
+    void opcodesHaveHeaderLengthsOfTable() {
         String rc = "12 12 12 16 12 16 28 12 12 16 28 32 28 16 12 16 16 16 24 40 40 0 16 16 0 0 0 0 32 28 0 0";
         int[] lengths = Arrays.stream(rc.split(" ")).mapToInt(Integer::parseInt).toArray();
         for (int op = 0; op < 32; op++) {
@@ -207,7 +207,7 @@ class HeadersTest {
 
     /** The first 12 bytes of the vectors that the ICRC is tested with. */
     @Test
-    void packetsOfOthersAreUnderstood() {
+    void packetsOfOtherImplementationsParse() {
         byte[] send = HexFormat.of().parseHex("0440ffff0000001180123456");
         memory.asSlice(BEFORE + 4, 12).copyFrom(MemorySegment.ofArray(send));
         assertThat(Bth.opcode(at)).isEqualTo(Opcode.SEND_ONLY);
@@ -220,7 +220,7 @@ class HeadersTest {
 
     /** A packet is taken apart without a byte being read behind it, whatever it says. */
     @Test
-    void packetsAreWholeOrDropped() {
+    void truncatedPacketsAreDropped() {
         Packet p = new Packet();
         ReceivedPacket raw = new ReceivedPacket();
         MemorySegment m = Arena.ofAuto().allocate(256, 8);

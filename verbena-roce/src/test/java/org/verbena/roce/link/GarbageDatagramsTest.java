@@ -15,7 +15,7 @@ class GarbageDatagramsTest {
     private final long seed = Long.getLong("verbena.test.seed", System.nanoTime());
 
     @Test
-    void whatIsWholeArrivesAndAllElseIsCounted() throws Exception {
+    void intactPacketsArriveOthersAreCounted() throws Exception {
         Random random = new Random(seed);
         try (GarbageDatagrams garbage = new GarbageDatagrams()) {
             for (int i = 0; i < BATCHES; i++) {

@@ -53,7 +53,7 @@ class IcrcTest {
     }
 
     @Test
-    void randomPacketsAsTheDefinitionSays() {
+    void randomPacketsMatchReference() {
         Random random = new Random(4791);
         for (int round = 0; round < 2000; round++) {
             byte[] ip = new byte[random.nextBoolean() ? 28 : 48];
@@ -67,7 +67,7 @@ class IcrcTest {
     }
 
     @Test
-    void everyIdentificationIsFound() {
+    void everyIdentificationIsSolved() {
         byte[] ip = new byte[28];
         byte[] bytes = new byte[1000];
         new Random(1).nextBytes(bytes);
@@ -83,7 +83,7 @@ class IcrcTest {
     }
 
     @Test
-    void damageIsSeenThoughTheIdentificationIsUnknown() {
+    void damageWithUnknownIdentificationIsDetected() {
         Random random = new Random(2);
         byte[] ip = new byte[28];
         int accepted = 0;
@@ -122,7 +122,7 @@ class IcrcTest {
     }
 
     @Test
-    void whatIsOutsideTheAreaIsRefused() {
+    void rangeOutsideAreaIsRejected() {
         assertThatThrownBy(() -> icrc.of(AT, 11, 36)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> icrc.of(AT, 5001, 36)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> icrc.of(35, 12, 36)).isInstanceOf(IllegalArgumentException.class);

@@ -78,7 +78,7 @@ class UdpWireTest {
     }
 
     @Test
-    void packetsArriveWithoutAWatcherAndAreToldOfAgainLater() throws Exception {
+    void unwatchedWireReceivesAndNotifiesAfterwards() throws Exception {
         try (UdpWire a = open(true, "::ffff:127.0.0.1"); UdpWire b = open(true, "::ffff:127.9.9.9")) {
             Path path = a.path(Gid.parse("::ffff:127.0.0.1"), 0, Gid.parse("::ffff:127.9.9.9"), 0, 0, 0);
             Fd descriptor = Fd.of(b.descriptor());
@@ -101,7 +101,7 @@ class UdpWireTest {
     @ParameterizedTest
     @CsvSource({"::ffff:127.0.0.1, ::ffff:127.9.9.9, false", "::ffff:127.0.0.1, ::ffff:127.9.9.9, true",
         "::1, ::1, false", "::1, ::1, true"})
-    void packetsArriveAsTheyWereSent(String one, String other, boolean segmenting) throws Exception {
+    void sentPacketsArriveUnchanged(String one, String other, boolean segmenting) throws Exception {
         try (UdpWire a = open(segmenting, one); UdpWire b = one.equals(other) ? a : open(segmenting, other)) {
             Path path = a.path(Gid.parse(one), 0, Gid.parse(other), TRAFFIC_CLASS, 0, 9);
             for (int round = 0; round < 200; round++) {
@@ -147,7 +147,7 @@ class UdpWireTest {
 
     @ParameterizedTest
     @CsvSource({"::ffff:127.0.0.3", "::1"})
-    void whatIsDamagedOrNoPacketIsDropped(String gid) throws Exception {
+    void damagedPacketsAreDropped(String gid) throws Exception {
         try (UdpWire wire = open(false, gid);
                 DatagramSocket socket = new DatagramSocket(0, InetAddress.getByName(gid
                         .replace("::ffff:", "")))) {
@@ -170,7 +170,7 @@ class UdpWireTest {
     }
 
     @Test
-    void aPacketWithAnIdentificationIsAccepted() throws Exception {
+    void packetWithIdentificationIsAccepted() throws Exception {
         // from a socket that lets the kernel choose identifications, as rdma_rxe does
         byte[] bytes = packet(52);
         InetAddress from = InetAddress.getByName("127.0.0.5");
@@ -192,7 +192,7 @@ class UdpWireTest {
     }
 
     @Test
-    void severalAddressesAndGroups() throws Exception {
+    void wireWithSeveralAddressesAndGroups() throws Exception {
         Gid group = Gid.parse("::ffff:239.4.7.91");
         try (UdpWire a = open(true, "::ffff:127.1.1.1", "::ffff:127.1.1.2", "::1");
                 UdpWire b = open(true,
@@ -227,7 +227,7 @@ class UdpWireTest {
     }
 
     @Test
-    void whatCannotBeIsRefused() throws Exception {
+    void invalidArgumentsAreRejected() throws Exception {
         try (UdpWire wire = open(false, "::ffff:127.0.0.6")) {
             Gid own = wire.addresses().getFirst().gid();
             assertErrno(Errno.EADDRINUSE, "rdma_rxe", () -> open(false, "::ffff:127.0.0.6"));

@@ -26,7 +26,7 @@ class VethTest {
 
     @ParameterizedTest
     @CsvSource({"0, false, 64", "1, false, 64", "0, true, 1", "1, true, 1", "0, true, 64", "1, true, 64"})
-    void packetsAreOnTheCableAsTheSpecificationSays(int gidIndex, boolean segmenting, int mostSegments)
+    void packetsOnVethMatchSpecification(int gidIndex, boolean segmenting, int mostSegments)
             throws Exception {
         VethWires.with(segmenting, mostSegments, (a, b, capture) -> {
             Gid from = a.addresses().get(gidIndex).gid();
@@ -72,7 +72,7 @@ class VethTest {
     }
 
     @Test
-    void aNetworkThatIsNotThereIsSaidSo() throws Exception {
+    void unreachableNetworkThrows() throws Exception {
         VethWires.with(false, 64, (a, b, capture) -> {
             Gid from = a.addresses().getFirst().gid();
             assertThatThrownBy(() -> a.path(from, 0, Gid.parse("::ffff:10.99.1.1"), 0, 0, 0)).isInstanceOfSatisfying(
@@ -91,7 +91,7 @@ class VethTest {
     }
 
     @Test
-    void groupsOfIpv6() throws Exception {
+    void ipv6GroupsReceive() throws Exception {
         VethWires.with(false, 64, (a, b, capture) -> {
             Gid group = Gid.parse("ff0e::4791");
             a.join(group);

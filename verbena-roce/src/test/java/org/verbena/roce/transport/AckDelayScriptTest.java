@@ -62,7 +62,7 @@ class AckDelayScriptTest {
 
     /** Else its peer would see its message flushed that has arrived. */
     @Test
-    void whoEndsTheConnectionAcknowledgesBefore() {
+    void endOfConnectionSendsPendingAck() {
         hear();
         s.nothingLeaves();
         s.end.qp.modify(QueuePairState.ERR, QueuePairAttributes.to(QueuePairState.ERR).build(), null);
@@ -72,7 +72,7 @@ class AckDelayScriptTest {
     }
 
     @Test
-    void inAConversationOneAckDoesForEight() {
+    void alternatingTrafficSendsOneAckForEight() {
         talk(8);
         for (int i = 0; i < 7; i++) {
             hear();
@@ -86,7 +86,7 @@ class AckDelayScriptTest {
     }
 
     @Test
-    void whoFallsSilentGetsItsAckAndTheNextOnesSooner() {
+    void silentPeerGetsAckAndShorterDelay() {
         talk(8);
         hear();
         poll(USUAL);
@@ -113,7 +113,7 @@ class AckDelayScriptTest {
     }
 
     @Test
-    void whoOnlyListensAcknowledgesAsUsual() {
+    void oneWayTrafficSendsAckAfterShortDelay() {
         converse();
         hear(); // nothing was said in between
         poll(USUAL);
@@ -121,7 +121,7 @@ class AckDelayScriptTest {
     }
 
     @Test
-    void aMessageThatComesAgainIsAcknowledgedAsUsual() {
+    void duplicateIsAcknowledgedAfterShortDelay() {
         converse();
         say();
         heard--;
@@ -131,7 +131,7 @@ class AckDelayScriptTest {
     }
 
     @Test
-    void whoStopsPollingSettles() {
+    void stoppedPollerFlushesAcks() {
         talk(8);
         hear();
         s.end.transport.flushAcks();

@@ -210,7 +210,7 @@ class AllocationTest {
     }
 
     @Test
-    void rcThatLosesPackets() throws Exception {
+    void rcWithLosses() throws Exception {
         assertNothingAllocated(QueuePairType.RC, QueuePairType.RC, 7, SendOpcode.SEND, SendOpcode.WRITE,
                 SendOpcode.WRITE_IMM, SendOpcode.READ, SendOpcode.FETCH_AND_ADD);
     }

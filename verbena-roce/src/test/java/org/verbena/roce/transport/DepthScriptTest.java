@@ -49,7 +49,7 @@ class DepthScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {READ, FETCH_AND_ADD})
-    void oneMoreIsInvalidAndIsNotCarriedOut(int more) {
+    void requestBeyondDepthIsInvalidAndNotExecuted(int more) {
         s.arriveTogether(add(0), add(1), add(2), add(3), more == READ ? read(4) : add(4));
         for (int i = 0; i < DEPTH; i++) {
             s.leaves(ATOMIC_ACK, in(i));
@@ -60,7 +60,7 @@ class DepthScriptTest {
     }
 
     @Test
-    void asManyAsWereAgreedOnAreAnsweredAgainAndAgain() {
+    void duplicatesUpToDepthAreReplayed() {
         for (int round = 0; round < 5; round++) {
             int n = DEPTH * round;
             s.arriveTogether(add(n), read(n + 1), add(n + 2), read(n + 3));
@@ -73,7 +73,7 @@ class DepthScriptTest {
 
     /** It was late: who asks for one more has had the answer. */
     @Test
-    void aRepetitionDoesNotCount() {
+    void replayedResponseDoesNotCount() {
         s.arriveTogether(add(0), add(1), add(2), add(3));
         for (int i = 0; i < DEPTH; i++) {
             s.leaves(ATOMIC_ACK, in(i));

@@ -259,7 +259,7 @@ class FaultyWireTest {
 
     @ParameterizedTest
     @ValueSource(ints = {256, 512, 1024, 2048, 4096})
-    void everyByteArrivesOnceAndInOrder(int mtu) {
+    void faultyWireDeliversOnceAndInOrder(int mtu) {
         int[] failed = new int[1];
         int[] corrupted = new int[1];
         Seeds.each(RUNS, random -> {
@@ -283,7 +283,7 @@ class FaultyWireTest {
     }
 
     @Test
-    void xrcToo() {
+    void xrcOverFaultyWire() {
         int[] failed = new int[1];
         Seeds.each(RUNS, random -> {
             TestPair p = new TestPair(random, QueuePairType.XRC_SEND, QueuePairType.XRC_RECV, MEMORY, false);
@@ -303,7 +303,7 @@ class FaultyWireTest {
 
     /** Both ends send at once, so that ACKs, answers and requests share the wire. */
     @Test
-    void bothDirectionsAtOnce() {
+    void bothDirectionsOverFaultyWire() {
         int[] failed = new int[1];
         Seeds.each(RUNS, random -> {
             TestPair p = new TestPair(random, QueuePairType.RC, 1 << 20).connect();
@@ -355,7 +355,7 @@ class FaultyWireTest {
 
     /** What arrives by UC is whole, in order, and comes once. */
     @Test
-    void whatUnreliableConnectionsDeliverIsWhole() {
+    void ucDeliversWholeMessages() {
         int[] arrived = new int[1];
         Seeds.each(80, random -> {
             TestPair p = new TestPair(random, QueuePairType.UC, MEMORY).connect();
@@ -395,7 +395,7 @@ class FaultyWireTest {
     }
 
     @Test
-    void aPeerThatIsGoneIsNoticed() throws Exception {
+    void deadPeerExhaustsRetries() throws Exception {
         for (int retries : new int[] {0, 1, 7}) {
             TestPair p = new TestPair(new Random(1), QueuePairType.RC, 1 << 16);
             p.near.retries = retries;

@@ -9,7 +9,7 @@ class GarbagePacketsTest {
     private static final int PACKETS = 400;
 
     @Test
-    void nothingChangesButWhatWasGranted() {
+    void garbageChangesGrantedMemoryOnly() {
         GarbagePackets garbage = new GarbagePackets();
         Seeds.each(100, random -> {
             int[] left = {PACKETS};

@@ -44,7 +44,7 @@ class OtherTypesTest {
     // ---- UC
 
     @Test
-    void ucIsDoneWhenTheLastPacketHasLeft() throws Exception {
+    void ucCompletesWhenLastPacketIsSent() throws Exception {
         Script s = Script.connected(QueuePairType.UC);
         s.end.send(1, 0, 300);
         assertThat(s.end.sent).containsExactly(new TestEnd.Sent(1, WcStatus.SUCCESS, 300));
@@ -59,7 +59,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void ucLosesAMessageWithItsPacketAndGoesOnWithTheNext() throws Exception {
+    void ucLostPacketDropsItsMessageOnly() throws Exception {
         Script s = Script.connected(QueuePairType.UC);
         receive(s, 7, 0, 1000);
         receive(s, 8, 1000, 1000);
@@ -80,7 +80,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void ucDropsWhatIsNotAllowedAndFailsOfWhatDoesNotFit() throws Exception {
+    void ucDropsForbiddenWritesAndFailsOnLongMessages() throws Exception {
         Script s = Script.connected(QueuePairType.UC);
         s.arrives(0x2a, in(0), false, reth(at(s, 0), 0x4711, 4), bytes(4));
         s.arrives(0x2a, in(1), false, reth(at(s, 0), TestEnd.KEY, 8), bytes(4));
@@ -97,7 +97,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void ucAndUdStopSendingAfterAnErrorOfTheirOwn() throws Exception {
+    void ucAndUdLocalErrorMovesToSqe() throws Exception {
         Script s = Script.connected(QueuePairType.UC);
         SendWqe w = s.end.wqe(1, SendOpcode.SEND);
         w.addSge(0x4711, at(s, 0), 4);
@@ -150,7 +150,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void udTakesAHeaderAndTheDatagram() {
+    void udReceiveHasGrhAndDatagram() {
         Script s = datagrams();
         receive(s, 7, 0, 200);
         s.arrives(0x64, 1234, false, deth(QKEY, 0x99), bytes(10));
@@ -174,7 +174,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void udByIpv6() {
+    void udOverIpv6() {
         Gid from = Gid.parse("fe80::1");
         Gid to = Gid.parse("fe80::2");
         VirtualNetwork network = new VirtualNetwork(new java.util.Random(1));
@@ -191,7 +191,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void udDropsWhatItCannotTake() {
+    void udDropsUnacceptableDatagrams() {
         Script s = datagrams();
         s.arrives(0x64, 0, false, deth(QKEY, 1), bytes(4)); // no receive
         receive(s, 7, 0, 44);
@@ -210,7 +210,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void multicastReachesAllMembersAndNobodyElse() {
+    void multicastReachesMembersOnly() {
         Script s = datagrams();
         Gid group = Gid.parse("::ffff:239.1.2.3");
         receive(s, 7, 0, 200);
@@ -241,7 +241,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void xrcNamesItsQueueInEachRequest() throws Exception {
+    void xrcRequestsNameTheirSrq() throws Exception {
         Script s = Script.connected(QueuePairType.XRC_SEND);
         SendWqe w = s.end.wqe(1, SendOpcode.SEND);
         w.remoteSharedReceiveQueue = SRQ;
@@ -264,7 +264,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void xrcAnswersWithoutNamingTheQueue() throws Exception {
+    void xrcResponsesNameNoSrq() throws Exception {
         TestReceives[] queue = new TestReceives[1];
         Script s = target(queue);
         queue[0].post(7, TestEnd.KEY, at(s, 0), 100);
@@ -279,7 +279,7 @@ class OtherTypesTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 0xffffff})
-    void xrcRefusesAQueueThatThereIsNot(int number) throws Exception {
+    void xrcUnknownSrqIsRejected(int number) throws Exception {
         Script s = target(new TestReceives[1]);
         s.arrives(0xa4, in(0), true, word(number), bytes(4));
         s.leaves(0xb1, in(0), "61000000").nothingLeaves();
@@ -288,7 +288,7 @@ class OtherTypesTest {
     }
 
     @Test
-    void xrcMessagesDoNotChangeTheirQueue() throws Exception {
+    void xrcSrqChangeWithinMessageIsRejected() throws Exception {
         TestReceives[] queue = new TestReceives[1];
         Script s = target(queue);
         s.end.queues.put(SRQ + 1, new TestReceives(s.end.memory, true));
@@ -302,7 +302,7 @@ class OtherTypesTest {
     // ---- shared receive queues
 
     @Test
-    void aSharedQueueKeepsWhatItsQueuePairDidNotUse() throws Exception {
+    void failedQueuePairKeepsUnusedSrqReceives() throws Exception {
         VirtualNetwork network = new VirtualNetwork(new java.util.Random(1));
         TestEnd end = new TestEnd(network, Script.OWN, Script.NUMBER, QueuePairType.RC, 1 << 16, true);
         end.mtu = 256;

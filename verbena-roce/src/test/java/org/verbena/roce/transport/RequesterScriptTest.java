@@ -78,7 +78,7 @@ class RequesterScriptTest {
     // ---- what leaves
 
     @Test
-    void aSendOfThreePackets() {
+    void sendOfThreePackets() {
         SendWqe w = wqe(1, SendOpcode.SEND_IMM, 515);
         w.immediate = 0x01020304;
         w.flags |= SendFlags.SOLICITED;
@@ -91,7 +91,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void eachOpcodeHasItsPackets() {
+    void opcodesProduceTheirPackets() {
         String reth = "112233445566778800004711";
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0), "01020304");
@@ -125,7 +125,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void aLongReadIsAskedForInParts() {
+    void longReadIsSplit() {
         s.end.depth = 2;
         s.end.to(QueuePairState.SQD);
         s.end.qp.modify(QueuePairState.SQD, QueuePairAttributes.builder().maxReadAtomic(2).build(), null);
@@ -141,7 +141,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void aFenceWaitsForReads() {
+    void fenceWaitsForReads() {
         post(1, SendOpcode.READ, 4);
         SendWqe w = wqe(2, SendOpcode.SEND, 4);
         w.flags |= SendFlags.FENCE;
@@ -153,7 +153,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void noMoreReadsThanWereAgreed() {
+    void outstandingReadsAreLimited() {
         for (int i = 0; i < 6; i++) {
             post(i, i % 2 == 0 ? SendOpcode.READ : SendOpcode.FETCH_AND_ADD, 8);
         }
@@ -169,7 +169,7 @@ class RequesterScriptTest {
     // ---- ACK
 
     @Test
-    void anAcknowledgementCountsForAllBeforeIt() {
+    void ackIsCumulative() {
         for (int i = 0; i < 4; i++) {
             post(i, SendOpcode.SEND, 4);
         }
@@ -182,7 +182,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void whatWasNeverSentIsNotAcknowledged() {
+    void ackOfUnsentPacketIsDropped() {
         post(1, SendOpcode.SEND, 4);
         acknowledge(own(1), 0x1f);
         acknowledge(own(0) - 1, 0x1f);
@@ -194,7 +194,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void oneThatWasNotSignaledCompletesSilently() {
+    void unsignaledRequestHasNoCompletion() {
         SendWqe w = wqe(1, SendOpcode.SEND, 4);
         w.flags = 0;
         s.end.post(w);
@@ -217,7 +217,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void answersOfReadsAcknowledgeWhatIsBefore() {
+    void readResponseAcknowledgesEarlierRequests() {
         post(1, SendOpcode.SEND, 4);
         post(2, SendOpcode.READ, 300);
         s.arrives(READ_FIRST, own(1), false, aeth(0x1f, 2), bytes(256));
@@ -229,7 +229,7 @@ class RequesterScriptTest {
     // ---- implied NAK
 
     @Test
-    void anAcknowledgementBehindAMissingAnswerAsksForItAgain() {
+    void ackAfterMissingResponseRetransmitsRequest() {
         post(1, SendOpcode.READ, 300);
         post(2, SendOpcode.SEND, 4);
         s.leaves(0x0c, own(0)).leaves(0x04, own(2)).nothingLeaves();
@@ -245,7 +245,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void aLaterAnswerShowsThatAnEarlierIsMissing() {
+    void laterResponseImpliesNak() {
         post(1, SendOpcode.FETCH_AND_ADD, 8);
         post(2, SendOpcode.FETCH_AND_ADD, 8);
         s.leaves(0x14, own(0)).leaves(0x14, own(1)).nothingLeaves();
@@ -261,7 +261,7 @@ class RequesterScriptTest {
     // ---- NAK
 
     @Test
-    void aSequenceErrorGoesBackToWhereItSays() {
+    void sequenceNakRetransmitsFromItsPsn() {
         post(1, SendOpcode.SEND, 4);
         post(2, SendOpcode.SEND, 600);
         post(3, SendOpcode.SEND, 4);
@@ -278,7 +278,7 @@ class RequesterScriptTest {
 
     @ParameterizedTest
     @CsvSource({"0x61, 9", "0x62, 10", "0x63, 11"})
-    void theOthersFailTheirRequestAndFlushTheRest(String syndrome, int status) {
+    void otherNaksFailRequestAndFlush(String syndrome, int status) {
         s.end.receives.post(9, TestEnd.KEY, s.end.at(0), 4);
         post(1, SendOpcode.SEND, 4);
         post(2, SendOpcode.WRITE, 600);
@@ -301,7 +301,7 @@ class RequesterScriptTest {
     // ---- RNR
 
     @Test
-    void notReadyMeansToWaitAsLongAsThePeerSays() {
+    void rnrNakWaitsForItsTimer() {
         post(1, SendOpcode.SEND, 4);
         post(2, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).leaves(0x04, own(1)).nothingLeaves();
@@ -318,7 +318,7 @@ class RequesterScriptTest {
 
     /** Code 0 is the longest of all; the acknowledgement's timer does not run meanwhile. */
     @Test
-    void waitingForAReceiveIsNoTimeout() {
+    void rnrWaitSuspendsTimeout() {
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         acknowledge(own(0), 0x20);
@@ -332,7 +332,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void sevenMeansForEverAndLessDoesNot() throws Exception {
+    void rnrRetrySevenIsInfinite() throws Exception {
         post(1, SendOpcode.SEND, 4);
         for (int i = 0; i < 100; i++) {
             acknowledge(own(0), 0x21);
@@ -356,7 +356,7 @@ class RequesterScriptTest {
     // ---- timer
 
     @Test
-    void silenceIsAnsweredByRepetition() {
+    void timeoutRetransmits() {
         post(1, SendOpcode.SEND, 600);
         s.leaves(0x00, own(0)).leaves(0x01, own(1)).leaves(0x02, own(2)).nothingLeaves();
         s.pass(TIMEOUT - 1);
@@ -371,7 +371,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void repetitionsAreCountedAndProgressForgivesThem() throws Exception {
+    void retriesAreCountedAndResetByProgress() throws Exception {
         s = new Script(QueuePairType.RC);
         s.end.retries = 2;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
@@ -389,7 +389,7 @@ class RequesterScriptTest {
 
     /** As after a process has not run for a while: the answer is there, behind others, when the timer is looked at. */
     @Test
-    void anAnswerThatHasArrivedCountsBeforeTheTimer() {
+    void arrivedResponsePreventsTimeout() {
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
         inject(100, own(-1));
@@ -404,7 +404,7 @@ class RequesterScriptTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aFloodDoesNotHoldUpTheTimer(boolean delayAcks) {
+    void packetFloodDoesNotDelayTimer(boolean delayAcks) {
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
         inject(64 * 64, own(-1));
@@ -425,7 +425,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void aTimeoutOfZeroIsNone() throws Exception {
+    void timeoutZeroDisablesTimer() throws Exception {
         s = new Script(QueuePairType.RC);
         s.end.timeout = 0;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
@@ -438,7 +438,7 @@ class RequesterScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 4, 252, 260})
-    void anAnswerOfAnotherLengthIsABadOne(int length) {
+    void responseOfWrongLengthFailsRequest(int length) {
         post(1, SendOpcode.READ, 300);
         s.arrives(READ_FIRST, own(0), false, aeth(0x1f, 1), bytes(length));
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.BAD_RESP_ERR);
@@ -446,7 +446,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void anAnswerThatNobodyAskedForIsDropped() {
+    void unrequestedResponseIsDropped() {
         post(1, SendOpcode.SEND, 4);
         s.arrives(READ_ONLY, own(0), false, aeth(0x1f, 1), bytes(4));
         s.arrives(ATOMIC_ACK, own(0), false, aeth(0x1f, 1), number(1));
@@ -459,7 +459,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void memoryThatIsGoneWhenTheAnswerComes() {
+    void deregisteredMemoryFailsResponse() {
         post(1, SendOpcode.READ, 8);
         s.end.memory.remove(TestEnd.KEY);
         s.arrives(READ_ONLY, own(0), false, aeth(0x1f, 1), bytes(8));
@@ -469,7 +469,7 @@ class RequesterScriptTest {
     // ---- own errors
 
     @Test
-    void aWrongBufferFailsWhenItsTurnComes() {
+    void invalidBufferFailsInOrder() {
         post(1, SendOpcode.SEND, 4);
         post(2, SendOpcode.WRITE, 1 << 20);
         post(3, SendOpcode.SEND, 4);
@@ -481,7 +481,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void memoryThatGoesAwayBetweenTwoPackets() {
+    void memoryDeregisteredBetweenPacketsFailsRequest() {
         post(1, SendOpcode.SEND, 300);
         s.leaves(0x00, own(0)).leaves(0x02, own(1)).nothingLeaves();
         s.end.memory.remove(TestEnd.KEY);
@@ -491,7 +491,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void lengthsThatNoMessageHas() throws Exception {
+    void invalidLengthsFail() throws Exception {
         for (long length : new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE, (1L << 31) + 1}) {
             connect();
             post(1, SendOpcode.SEND, -1);
@@ -508,7 +508,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void windowsAreBoundAndKeysTakenAwayInTheirTurn() throws Exception {
+    void bindAndLocalInvalidateRunInOrder() throws Exception {
         SendWqe w = s.end.wqe(1, SendOpcode.BIND_WINDOW);
         w.rkey = 0x55;
         w.remoteAddress = s.end.at(0);
@@ -538,7 +538,7 @@ class RequesterScriptTest {
 
     /** Whoever polls all the time asks for the time now and then only, which costs as much as a tenth of a poll. */
     @Test
-    void whoPollsAllTheTimeSeesWithinEightPollsThatATimeOutIsDue() {
+    void continuousPollingChecksTimersEveryEightPolls() {
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         for (int round = 0; round < 3; round++) {
@@ -553,7 +553,7 @@ class RequesterScriptTest {
     // ---- states
 
     @Test
-    void drainingFinishesWhatWasStarted() {
+    void sqdFinishesStartedRequests() {
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         s.end.qp.modify(QueuePairState.SQD, QueuePairAttributes.to(QueuePairState.SQD).sqdAsyncNotify(true).build(),
@@ -571,7 +571,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void theApplicationEndsItAndBeginsAgain() throws Exception {
+    void resetAllowsReuse() throws Exception {
         s.end.receives.post(9, TestEnd.KEY, s.end.at(0), 4);
         post(1, SendOpcode.READ, 600);
         s.leaves(0x0c, own(0));
@@ -591,7 +591,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void aClosedQueuePairIsNotToldAnything() {
+    void closedQueuePairGetsNoCallbacks() {
         post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         s.end.qp.close();
@@ -604,7 +604,7 @@ class RequesterScriptTest {
     }
 
     @Test
-    void congestionHalvesWhatIsOnItsWay() {
+    void congestionHalvesWindow() {
         for (int i = 0; i < 60; i++) {
             post(i, SendOpcode.SEND, 256);
         }

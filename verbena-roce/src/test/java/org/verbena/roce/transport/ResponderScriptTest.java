@@ -76,7 +76,7 @@ class ResponderScriptTest {
     // ---- ACK
 
     @Test
-    void aMessageIsAcknowledgedWithItsPsnAndTheMessageNumber() {
+    void ackHasPsnAndMsn() {
         receive(7, 0, 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(10));
         s.leaves(ACK, in(0), "1f000001").nothingLeaves();
@@ -86,7 +86,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void nothingIsSaidWhereNoAnswerIsWanted() {
+    void noAckWithoutAckRequest() {
         receive(7, 0, 100);
         s.arrives(SEND_ONLY, in(0), false, bytes(10));
         s.nothingLeaves();
@@ -107,7 +107,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void whoPollsAllTheTimeAcknowledgesLaterAndOnceForSeveral() {
+    void continuousPollingDelaysAndMergesAcks() {
         for (int i = 0; i < 4; i++) {
             receive(i, 100L * i, 100);
         }
@@ -130,7 +130,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void manyThatComeTogetherAndWhatIsNoAckAreAnsweredAtOnce() {
+    void batchesAndNaksAreNotDelayed() {
         for (int i = 0; i < 3; i++) {
             receive(i, 100L * i, 100);
             s.network.inject(Script.PEER, Script.OWN, packet(SEND_ONLY, Script.NUMBER, in(i), true, bytes(4)));
@@ -147,7 +147,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void oneAcknowledgementIsEnoughForAllThatCameTogether() {
+    void batchGetsOneAck() {
         receive(1, 0, 100);
         receive(2, 100, 100);
         s.arriveTogether(packet(SEND_ONLY, Script.NUMBER, in(0), true, bytes(4)), packet(SEND_ONLY, Script.NUMBER, in(
@@ -157,7 +157,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aMessageOfThreePackets() {
+    void messageOfThreePackets() {
         receive(7, 0, 1000);
         s.arrives(SEND_FIRST, in(0), false, bytes(256));
         s.arrives(SEND_MIDDLE, in(1), true, bytes(256));
@@ -179,7 +179,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aWriteWithImmediateTakesAReceiveAndLeavesItsBufferAlone() {
+    void writeWithImmediateConsumesReceiveOnly() {
         receive(7, 0, 0);
         s.arrives(WRITE_FIRST, in(0), false, reth(at(1000), TestEnd.KEY, 300), bytes(256));
         s.arrives(WRITE_LAST_IMM, in(1), true, word(5), bytes(44));
@@ -191,7 +191,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aWriteOfNothingNeedsNoKey() {
+    void emptyWriteNeedsNoKey() {
         s.arrives(WRITE_ONLY, in(0), true, reth(-1, 0x12345678, 0));
         s.leaves(ACK, in(0), "1f000001").nothingLeaves();
     }
@@ -199,7 +199,7 @@ class ResponderScriptTest {
     // ---- out of sequence, duplicates
 
     @Test
-    void aGapIsReportedOnceAndWhatFollowsIsDropped() {
+    void gapSendsOneNakAndDropsFollowing() {
         receive(7, 0, 100);
         receive(8, 0, 100);
         s.arrives(SEND_ONLY, in(1), true, bytes(4));
@@ -215,7 +215,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aDuplicateIsAcknowledgedAndNotExecuted() {
+    void duplicateIsAcknowledgedNotExecuted() {
         receive(7, 0, 100);
         receive(8, 200, 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
@@ -233,7 +233,7 @@ class ResponderScriptTest {
 
     /** Whose answer was lost is asked for again: an ACK with the READ's PSN would say that it is complete. */
     @Test
-    void aDuplicateBeforeAReadOrAnAtomicIsAcknowledgedByItselfAlone() {
+    void duplicateBeforeReadIsAcknowledgedWithItsOwnPsn() {
         receive(7, 0, 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
         s.leaves(ACK, in(0));
@@ -253,7 +253,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aSendWithTheNumberOfAReadIsDropped() {
+    void sendWithPsnOfReadIsDropped() {
         s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 4));
         s.leaves(READ_ONLY, in(0));
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
@@ -262,7 +262,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void halfOfAllNumbersAreOldOnes() {
+    void halfOfPsnSpaceIsDuplicate() {
         s.arrives(WRITE_ONLY, in(-0x800000), true, reth(0, 0, 0));
         s.leaves(ACK, in(-1), "1f000000").nothingLeaves();
         s.arrives(WRITE_ONLY, in(0x7fffff), true, reth(0, 0, 0));
@@ -272,7 +272,7 @@ class ResponderScriptTest {
     // ---- RNR
 
     @Test
-    void withoutAReceiveTheSenderHasToWait() {
+    void missingReceiveSendsRnrNak() {
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
         s.leaves(ACK, in(0), "21000000").nothingLeaves(); // the timer's code is 1
         s.arrives(SEND_ONLY, in(1), true, bytes(4)); // it was sent before the sender heard
@@ -284,7 +284,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void onlyTheLastPacketOfAWriteWithImmediateNeedsAReceive() {
+    void onlyLastPacketOfWriteWithImmediateNeedsReceive() {
         s.arrives(WRITE_FIRST, in(0), false, reth(at(1000), TestEnd.KEY, 260), bytes(256));
         s.arrives(WRITE_LAST_IMM, in(1), true, word(5), bytes(4));
         s.leaves(ACK, in(1), "21000000").nothingLeaves();
@@ -299,7 +299,7 @@ class ResponderScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {SEND_MIDDLE, SEND_LAST, WRITE_MIDDLE, WRITE_LAST})
-    void whatHasNoBeginningIsInvalid(int opcode) {
+    void missingFirstPacketIsInvalid(int opcode) {
         receive(7, 0, 1000);
         s.arrives(opcode, in(0), true, bytes(256));
         assertRefused(0x61, in(0), 0);
@@ -310,7 +310,7 @@ class ResponderScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {SEND_FIRST, SEND_ONLY, WRITE_MIDDLE, WRITE_LAST, READ})
-    void nothingElseComesBeforeTheEndOfAMessage(int opcode) {
+    void otherRequestWithinMessageIsInvalid(int opcode) {
         receive(7, 0, 1000);
         s.arrives(SEND_FIRST, in(0), false, bytes(256));
         byte[] rest = opcode == READ ? reth(at(0), TestEnd.KEY, 8) : bytes(256);
@@ -322,14 +322,14 @@ class ResponderScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 4, 252, 260})
-    void aFirstPacketIsFull(int length) {
+    void shortFirstPacketIsInvalid(int length) {
         receive(7, 0, 1000);
         s.arrives(SEND_FIRST, in(0), true, bytes(length));
         assertRefused(0x61, in(0), 0);
     }
 
     @Test
-    void aLastPacketIsNotEmptyAndAnOnlyOneNotTooLong() throws Exception {
+    void emptyLastAndLongOnlyPacketsAreInvalid() throws Exception {
         receive(7, 0, 1000);
         s.arrives(SEND_FIRST, in(0), false, bytes(256));
         s.arrives(SEND_LAST, in(1), true);
@@ -342,7 +342,7 @@ class ResponderScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {255, 257, 512, 514, Integer.MIN_VALUE, -1})
-    void aWritesLengthIsTheSumOfItsPackets(int length) {
+    void writeLengthMismatchIsInvalid(int length) {
         s.arrives(WRITE_FIRST, in(0), false, reth(at(1000), TestEnd.KEY, length), bytes(256));
         s.arrives(WRITE_LAST, in(1), true, bytes(257 - 256));
         if (length == 257) {
@@ -355,7 +355,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aMessageThatDoesNotFitFailsItsReceiveAndTheRequest() {
+    void longMessageFailsReceiveAndRequest() {
         receive(7, 0, 9);
         receive(8, 0, 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(10));
@@ -366,7 +366,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aReceiveOfForeignMemoryIsAnOperationalError() {
+    void receiveOfForeignMemoryIsOperationError() {
         s.end.receives.post(7, 0x4711, at(0), 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(10));
         assertRefused(0x63, in(0), 0);
@@ -375,7 +375,7 @@ class ResponderScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {WRITE_ONLY, READ, COMPARE_AND_SWAP, FETCH_AND_ADD, FLUSH, ATOMIC_WRITE})
-    void whatTheQueuePairDoesNotAllowIsInvalid(int opcode) throws Exception {
+    void forbiddenOperationIsInvalid(int opcode) throws Exception {
         s = new Script(QueuePairType.RC);
         s.end.access = AccessFlags.LOCAL_WRITE;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
@@ -401,7 +401,7 @@ class ResponderScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {WRITE_ONLY, READ, COMPARE_AND_SWAP, FETCH_AND_ADD, FLUSH, ATOMIC_WRITE})
-    void aWrongKeyIsAnAccessError(int opcode) throws Exception {
+    void wrongRkeyIsAccessError(int opcode) throws Exception {
         s.arrives(opcode, in(0), true, request(opcode, at(0), 0x4711));
         assertRefused(0x62, in(0), 0);
         assertThat(s.end.events).contains(AsyncEventType.QP_ACCESS_ERR);
@@ -413,13 +413,13 @@ class ResponderScriptTest {
 
     @ParameterizedTest
     @ValueSource(ints = {COMPARE_AND_SWAP, FETCH_AND_ADD, ATOMIC_WRITE})
-    void anAtomicIsAligned(int opcode) {
+    void misalignedAtomicIsInvalid(int opcode) {
         s.arrives(opcode, in(0), true, request(opcode, at(4), TestEnd.KEY));
         assertRefused(0x61, in(0), 0);
     }
 
     @Test
-    void readsAreInvalidWhereNoneWereAgreed() throws Exception {
+    void readWithZeroDepthIsInvalid() throws Exception {
         s = new Script(QueuePairType.RC);
         s.end.depth = 0;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
@@ -428,7 +428,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void anErrorLeavesNoAnswerToWhatFollows() {
+    void nothingIsSentAfterError() {
         s.arrives(SEND_LAST, in(0), true, bytes(4));
         assertRefused(0x61, in(0), 0);
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
@@ -439,7 +439,7 @@ class ResponderScriptTest {
     // ---- READ
 
     @Test
-    void aReadIsAnsweredByAsManyPacketsAsItNeeds() {
+    void readResponseIsSplit() {
         s.end.memory.segment().asSlice(100, 600).copyFrom(java.lang.foreign.MemorySegment.ofArray(bytes(600)));
         s.arrives(READ, in(0), true, reth(at(100), TestEnd.KEY, 515));
         String hex = HexFormat.of().formatHex(bytes(600));
@@ -453,20 +453,20 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aReadOfNothingIsAnsweredByNothing() {
+    void emptyReadHasEmptyResponse() {
         s.arrives(READ, in(0), true, reth(-1, 0, 0));
         s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
     }
 
     @Test
-    void anAckStaysBehindTheAnswersBeforeIt() {
+    void ackFollowsEarlierResponses() {
         s.arriveTogether(packet(READ, Script.NUMBER, in(0), true, reth(at(0), TestEnd.KEY, 4)),
                 packet(WRITE_ONLY, Script.NUMBER, in(1), true, reth(0, 0, 0)));
         s.leaves(READ_ONLY, in(0), "1f00000100000000").leaves(ACK, in(1), "1f000002").nothingLeaves();
     }
 
     @Test
-    void aDuplicateReadIsAnsweredAgainFromWhereItIsWanted() {
+    void duplicateReadIsReplayedFromItsPsn() {
         s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
         s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
         s.arrives(READ, in(1), true, reth(at(256), TestEnd.KEY, 344));
@@ -478,7 +478,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aDuplicateReadOfSomethingElseIsDropped() {
+    void differingDuplicateReadIsDropped() {
         s.end.memory.add(5, 0, 4096, AccessFlags.ALL);
         s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
         s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
@@ -492,7 +492,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void memoryThatGoesAwayWhileItIsReadIsAnAccessError() {
+    void memoryDeregisteredDuringReadIsAccessError() {
         s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
         s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
         s.end.memory.remove(TestEnd.KEY);
@@ -503,7 +503,7 @@ class ResponderScriptTest {
     // ---- atomics
 
     @Test
-    void atomicsAnswerWhatWasThereAndOnlyOnce() {
+    void atomicReturnsPreviousValueAndExecutesOnce() {
         s.end.memory.segment().set(ValueLayout.JAVA_LONG, 8, 40);
         s.arrives(FETCH_AND_ADD, in(0), true, atomicEth(at(8), TestEnd.KEY, 2, 0));
         s.leaves(ATOMIC_ACK, in(0), "1f0000010000000000000028").nothingLeaves();
@@ -517,7 +517,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void moreThanWasAgreedIsForgotten() {
+    void responsesBeyondDepthAreForgotten() {
         for (int i = 0; i < 5; i++) { // four are kept
             s.arrives(FETCH_AND_ADD, in(i), true, atomicEth(at(8), TestEnd.KEY, 1, 0));
             s.leaves(ATOMIC_ACK, in(i));
@@ -530,7 +530,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void flushAndAtomicWriteAreAnsweredByAnEmptyRead() {
+    void flushAndAtomicWriteHaveEmptyReadResponse() {
         byte[] value = new byte[] {1, 2, 3, 4, 5, 6, 7, 8};
         s.arrives(ATOMIC_WRITE, in(0), true, reth(at(8), TestEnd.KEY, 8), value);
         s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
@@ -548,7 +548,7 @@ class ResponderScriptTest {
     // ---- invalidation
 
     @Test
-    void aSendTakesAWindowAway() {
+    void sendWithInvalidateInvalidatesWindow() {
         s.end.memory.addWindow(0x55, 0, 100, AccessFlags.REMOTE_WRITE, Script.NUMBER);
         receive(7, 0, 100);
         s.arrives(SEND_ONLY_INVALIDATE, in(0), true, word(0x55), bytes(4));
@@ -559,7 +559,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aKeyThatIsNoWindowsIsAnAccessErrorAndNothingIsWritten() {
+    void invalidateOfRegionKeyIsAccessError() {
         receive(7, 0, 100);
         s.arrives(SEND_ONLY_INVALIDATE, in(0), true, word(TestEnd.KEY), bytes(4));
         assertRefused(0x62, in(0), 0);
@@ -571,7 +571,7 @@ class ResponderScriptTest {
     // ---- packets that no queue pair answers
 
     @Test
-    void whatIsNotForUsIsDroppedAndCounted() {
+    void foreignPacketsAreDroppedAndCounted() {
         receive(7, 0, 100);
         byte[] good = packet(SEND_ONLY, Script.NUMBER, in(0), true, bytes(4));
         byte[] version = good.clone();
@@ -602,7 +602,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void theFirstRequestIsAnEventBeforeTheQueuePairCanSend() throws Exception {
+    void firstRequestInRtrRaisesCommEst() throws Exception {
         s = new Script(QueuePairType.RC);
         s.end.toInit();
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
@@ -616,7 +616,7 @@ class ResponderScriptTest {
     }
 
     @Test
-    void aMarkedPacketIsAnsweredByACongestionNotification() {
+    void ecnMarkSendsCnp() {
         byte[] p = packet(WRITE_ONLY, Script.NUMBER, in(0), false, reth(0, 0, 0));
         s.network.injectMarked(Script.PEER, Script.OWN, p);
         s.progress();

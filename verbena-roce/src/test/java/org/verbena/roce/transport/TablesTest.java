@@ -28,7 +28,7 @@ class TablesTest {
     }
 
     @Test
-    void numbersAreFoundAsInAMap() {
+    void queuePairTableMatchesAMap() {
         Seeds.each(200, random -> {
             Transport t = new Transport(owner.wire);
             Map<Integer, TransportQueuePair> model = new HashMap<>();
@@ -48,7 +48,7 @@ class TablesTest {
     }
 
     @Test
-    void aNumberThatIsTakenIsRefused() {
+    void duplicateNumberIsRejected() {
         Transport t = new Transport(owner.wire);
         make(t, 5);
         assertThatThrownBy(() -> make(t, 5)).isInstanceOf(IllegalArgumentException.class).hasMessageContaining("0x5");
@@ -59,7 +59,7 @@ class TablesTest {
 
     /** Nobody is asked later than he wanted; the order is that of the times. */
     @Test
-    void timersComeInTime() {
+    void timersExpireInOrder() {
         Seeds.each(200, random -> {
             Transport t = new Transport(owner.wire);
             Timers timers = new Timers();
@@ -96,7 +96,7 @@ class TablesTest {
     }
 
     @Test
-    void ringsOfAnyCapacityGoRound() {
+    void ringsOfAnyCapacityWrap() {
         for (int capacity : new int[] {1, 2, 3, 5, 64, 100}) {
             SendRing ring = new SendRing(capacity, 1, 4096, 16);
             assertThat(SendRing.slots(capacity)).isGreaterThanOrEqualTo(capacity).isLessThan(2 * capacity);
