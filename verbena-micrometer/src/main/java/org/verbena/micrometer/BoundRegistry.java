@@ -16,7 +16,7 @@ import org.verbena.verbs.ObjectType;
 
 /** The meters in one registry. For one thread at a time. */
 final class BoundRegistry {
-    /** Of which the number of open ones is shown. */
+    /** The object types whose number of open objects is a gauge. */
     private static final int[] KINDS = {ObjectType.DEVICE, ObjectType.PD, ObjectType.MR, ObjectType.CQ, ObjectType.SRQ,
         ObjectType.QP};
 
@@ -45,7 +45,7 @@ final class BoundRegistry {
         return registry.isClosed();
     }
 
-    /** Removes the meters of what is gone, adds those of what is new. */
+    /** Removes the meters of objects that are gone, adds those of new ones. */
     void update(Map<Series, Counted> picture) {
         meters.entrySet().removeIf(e -> {
             boolean gone = !picture.containsKey(e.getKey());
@@ -60,7 +60,7 @@ final class BoundRegistry {
     private List<Meter> register(Series series, Counted counted) {
         List<Meter> all = new ArrayList<>();
         for (int point : counted.points()) {
-            // The function holds what the meter refers to weakly only.
+            // The meter refers to the function's object weakly only
             all.add(FunctionCounter.builder(MetricTable.name(point), counted, c -> metrics.value(counted, point))
                     .description(MetricTable.description(point)).baseUnit(MetricTable.unit(point))
                     .tags(tags.and(series.tags())).register(registry));

@@ -6,7 +6,7 @@ import java.util.Map;
 
 import org.verbena.verbs.RemoteObject;
 
-/** What was counted of a {@link Series} when it was looked at last; of an object that is closed, what was seen of it. */
+/** The counts of a {@link Series} when it was read last; of a closed object, the last counts seen. */
 final class Counted {
     private volatile Map<Integer, Long> values;
 
@@ -14,7 +14,7 @@ final class Counted {
         this.values = values;
     }
 
-    /** What an object says. */
+    /** The values of an object. */
     static Map<Integer, Long> values(RemoteObject o) {
         Map<Integer, Long> values = new HashMap<>();
         for (int point : o.samplePoints()) {
@@ -27,12 +27,12 @@ final class Counted {
         values = newer;
     }
 
-    /** The sample points that it has. */
+    /** Its sample points. */
     int[] points() {
         return values.keySet().stream().mapToInt(p -> p).sorted().toArray();
     }
 
-    /** An unsigned number of 64 bits, as well as a double can say it. */
+    /** An unsigned number of 64 bits, as precisely as a double can represent it. */
     double value(int point) {
         long v = values.getOrDefault(point, 0L);
         return v >= 0 ? v : (v >>> 1) * 2.0 + (v & 1);

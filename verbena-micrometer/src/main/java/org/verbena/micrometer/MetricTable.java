@@ -11,32 +11,32 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
-/** What a sample point is called as a metric, and what it says of itself: the one place. */
+/** The metric name and description of each sample point: the one place. */
 final class MetricTable {
-    /** What the name of every metric begins with. */
+    /** The prefix of every metric name. */
     static final String PREFIX = "verbena.";
     private static final String BYTES = "BYTES";
     private static final Map<Integer, String> DESCRIPTIONS = descriptions();
 
     private MetricTable() {}
 
-    /** That of the sample point, in lower case and with dots: {@code verbena.port.tx.bytes}. */
+    /** The name of the sample point, in lower case and with dots: {@code verbena.port.tx.bytes}. */
     static String name(int point) {
         int type = SamplePoint.objectType(point);
         String name = SamplePoint.toString(point);
-        if (name.startsWith("0x")) { // a provider's own, or of a later version
+        if (name.startsWith("0x")) { // of a provider, or of a later version
             String whose = (point & SamplePoint.PROVIDER) == 0 ? "_POINT_" : "_PROVIDER_";
             name = ObjectType.toString(type) + whose + (point & 0xff);
         }
         return PREFIX + name.toLowerCase(Locale.ROOT).replace('_', '.');
     }
 
-    /** Bytes; null for the number of times that something has happened. */
+    /** Bytes; null for a number of events. */
     static @Nullable String unit(int point) {
         return SamplePoint.toString(point).endsWith(BYTES) ? BaseUnits.BYTES : null;
     }
 
-    /** What is counted. */
+    /** The description of a sample point. */
     static String description(int point) {
         boolean port = SamplePoint.objectType(point) == ObjectType.PORT && (point & SamplePoint.PROVIDER) == 0;
         String text = DESCRIPTIONS.get(port ? point - SamplePoint.PORT : point);
@@ -54,9 +54,9 @@ final class MetricTable {
         failed(d);
         received(d);
         wire(d);
-        d.put(SamplePoint.QP_TX_WORK_REQUESTS, "Requests carried out: sends, writes, reads, atomics and others");
-        d.put(SamplePoint.QP_TX_BYTES, "Bytes that left: sent, written, and read by the peer");
-        d.put(SamplePoint.QP_RX_BYTES, "Bytes that came in: received, written by the peer, and read from it");
+        d.put(SamplePoint.QP_TX_WORK_REQUESTS, "Requests executed: sends, writes, reads, atomics and others");
+        d.put(SamplePoint.QP_TX_BYTES, "Outgoing bytes: sent, written, and read by the peer");
+        d.put(SamplePoint.QP_RX_BYTES, "Incoming bytes: received, written by the peer, and read from it");
         d.put(SamplePoint.QP_REQ_ERRORS, "Requests that failed, without those that were flushed");
         d.put(SamplePoint.QP_RESP_ERRORS, "Receives that failed, without those that were flushed");
         queues(d);
@@ -88,18 +88,18 @@ final class MetricTable {
     }
 
     private static void sent(Map<Integer, String> d) {
-        d.put(SamplePoint.QP_TX_SENDS, "SEND requests carried out, of any form, and datagrams handed over");
+        d.put(SamplePoint.QP_TX_SENDS, "SEND requests executed, of any form, and datagrams handed over");
         d.put(SamplePoint.QP_TX_SEND_BYTES, "Bytes of SENDs and datagrams");
-        d.put(SamplePoint.QP_TX_WRITES, "WRITE requests carried out, of any form");
+        d.put(SamplePoint.QP_TX_WRITES, "WRITE requests executed, of any form");
         d.put(SamplePoint.QP_TX_WRITE_BYTES, "Bytes of WRITEs");
-        d.put(SamplePoint.QP_TX_READS, "READ requests carried out");
+        d.put(SamplePoint.QP_TX_READS, "READ requests executed");
         d.put(SamplePoint.QP_TX_READ_BYTES, "Bytes read from the peer");
-        d.put(SamplePoint.QP_TX_ATOMICS, "Atomic requests carried out");
-        d.put(SamplePoint.QP_TX_OTHERS, "Other requests carried out: binds, invalidations, flushes");
+        d.put(SamplePoint.QP_TX_ATOMICS, "Atomic requests executed");
+        d.put(SamplePoint.QP_TX_OTHERS, "Other requests executed: binds, invalidations, flushes");
         d.put(SamplePoint.QP_TX_LOST,
-                "Messages of an unreliable service that reached nobody, as far as the sender knows");
+                "Messages of an unreliable service that were lost, as far as the sender knows");
         d.put(SamplePoint.QP_TX_RNR_WAITS, "Requests that found no receive at the peer and had to wait");
-        d.put(SamplePoint.QP_TX_PEER_WAITS, "Requests that found the peer not answering and had to wait");
+        d.put(SamplePoint.QP_TX_PEER_WAITS, "Requests that waited because the peer did not respond");
         d.put(SamplePoint.QP_TX_WAKE_UPS, "Times the peer had to be woken");
     }
 
@@ -135,15 +135,15 @@ final class MetricTable {
     private static void wire(Map<Integer, String> d) {
         d.put(SamplePoint.QP_TX_PACKETS, "Packets sent");
         d.put(SamplePoint.QP_RX_PACKETS, "Packets received");
-        d.put(SamplePoint.QP_RETRANSMITS, "Packets sent again");
-        d.put(SamplePoint.QP_OUT_OF_SEQUENCE, "Packets that came out of order");
+        d.put(SamplePoint.QP_RETRANSMITS, "Packets retransmitted");
+        d.put(SamplePoint.QP_OUT_OF_SEQUENCE, "Packets received out of order");
         d.put(SamplePoint.QP_PACKET_SEQUENCE_ERRORS, "NAKs received for packets out of order");
-        d.put(SamplePoint.QP_IMPLIED_NAKS, "Answers that show the loss of an earlier one");
-        d.put(SamplePoint.QP_DUPLICATE_REQUESTS, "Requests received again");
+        d.put(SamplePoint.QP_IMPLIED_NAKS, "Responses that imply the loss of an earlier one");
+        d.put(SamplePoint.QP_DUPLICATE_REQUESTS, "Duplicate requests received");
         d.put(SamplePoint.QP_BAD_QKEYS, "Datagrams with a wrong Q_Key");
         d.put(SamplePoint.QP_ECN_MARKED, "Packets that a router had marked for congestion");
         d.put(SamplePoint.QP_CNP_SENT, "Congestion notifications sent");
-        d.put(SamplePoint.QP_CNP_HANDLED, "Congestion notifications received that made it send less");
+        d.put(SamplePoint.QP_CNP_HANDLED, "Congestion notifications received that reduced the window");
         d.put(SamplePoint.QP_CNP_IGNORED, "Congestion notifications received that changed nothing");
     }
 
@@ -161,7 +161,7 @@ final class MetricTable {
     private static void device(Map<Integer, String> d) {
         d.put(SamplePoint.DEVICE_PEERS, "Peers that a connection was set up with");
         d.put(SamplePoint.DEVICE_PEERS_LOST,
-                "Peers that ended, or were given up, with a connection that was not ended before");
+                "Peers that died, or timed out, with a connection that was not closed before");
         d.put(SamplePoint.DEVICE_CONNECTIONS, "Connections of queue pairs made by the connection manager");
         d.put(SamplePoint.DEVICE_REJECTS, "Connection requests refused, by either end");
         d.put(SamplePoint.DEVICE_ASYNC_EVENTS, "Asynchronous events raised");
@@ -170,15 +170,15 @@ final class MetricTable {
         d.put(SamplePoint.DEVICE_TX_WIRE_BYTES, "Bytes of packets sent, headers and checksums included");
         d.put(SamplePoint.DEVICE_RX_WIRE_BYTES, "Bytes of packets received, headers and checksums included");
         d.put(SamplePoint.DEVICE_TX_ERRORS, "Packets that could not be sent");
-        d.put(SamplePoint.DEVICE_BAD_ICRC, "Packets received whose checksum was wrong");
-        d.put(SamplePoint.DEVICE_MALFORMED, "Packets received that were shorter than they say, or of another version");
+        d.put(SamplePoint.DEVICE_BAD_ICRC, "Packets received with a wrong checksum");
+        d.put(SamplePoint.DEVICE_MALFORMED, "Packets received that were truncated, or of another version");
         d.put(SamplePoint.DEVICE_BAD_PKEYS, "Packets received for a partition that the port is not in");
-        d.put(SamplePoint.DEVICE_BAD_QUEUE_PAIRS, "Packets received for no queue pair that takes them");
+        d.put(SamplePoint.DEVICE_BAD_QUEUE_PAIRS, "Packets received for no queue pair that accepts them");
         d.put(SamplePoint.DEVICE_BAD_ADDRESSES, "Packets received from another address than the peer's");
         d.put(SamplePoint.DEVICE_BAD_SEQUENCES, "Packets received that their connection does not expect");
-        d.put(SamplePoint.DEVICE_CM_DROPPED, "Datagrams to the connection manager that were not read");
+        d.put(SamplePoint.DEVICE_CM_DROPPED, "Datagrams to the connection manager that were dropped unread");
         d.put(SamplePoint.DEVICE_CM_MALFORMED, "Datagrams to the connection manager that are none of its messages");
         d.put(SamplePoint.DEVICE_CM_UNEXPECTED, "Messages to the connection manager that fit no connection");
-        d.put(SamplePoint.DEVICE_CM_REFUSED, "Connection requests refused: too many wait, or nobody takes them");
+        d.put(SamplePoint.DEVICE_CM_REFUSED, "Connection requests rejected: too many wait, or there is no listener");
     }
 }

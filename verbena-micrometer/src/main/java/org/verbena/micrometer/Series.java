@@ -10,10 +10,10 @@ import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteObject;
 
 /**
- * What a set of meters is about: a device or a port, whichever contexts use it, all sockets, or one object.
+ * The subject of a set of meters: a device or a port, in whichever contexts, all sockets, or one object.
  *
  * @param id of the object, 0 for a device, a port or all sockets
- * @param created of the object: another one may have its number and place later
+ * @param created of the object: a later object may have the same number and place
  */
 record Series(int type, Tags tags, long id, Instant created) {
     static Series of(RemoteObject o) {
@@ -28,7 +28,7 @@ record Series(int type, Tags tags, long id, Instant created) {
         };
     }
 
-    /** A queue pair's type, RC or UD; of the others there is one, or it says nothing of what they count. */
+    /** A queue pair's type, RC or UD; other objects have one type only, or it does not affect their counts. */
     private static Tags type(RemoteObject o) {
         return o.type() == ObjectType.QP
                 ? Tags.of("type", String.valueOf(o.attributes().getOrDefault("type", "")))

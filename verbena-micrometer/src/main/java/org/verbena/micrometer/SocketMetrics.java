@@ -6,8 +6,8 @@ import java.util.Map;
 import org.verbena.verbs.SamplePoint;
 
 /**
- * What the sample points of a process's sockets say of themselves; a part of {@link MetricTable}. Those of one connection,
- * listener or rule are not shown as metrics: there may be thousands.
+ * Descriptions of the sample points of a process's sockets; a part of {@link MetricTable}. Those of one connection,
+ * listener or rule are not metrics: there may be thousands.
  */
 final class SocketMetrics {
     private SocketMetrics() {}

@@ -12,17 +12,17 @@ import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteObject;
 
 /**
- * Of devices, ports and the sockets of the process, the sums over all contexts that a process has or had open: they never fall. Of a context that was
- * closed, what was seen of it counts. For one thread at a time.
+ * The sums of devices, ports and the sockets of the process, over all contexts that the process has or had open: they
+ * never decrease. A closed context contributes its last counts seen. For one thread at a time.
  */
 final class Totals {
-    /** A device or port of one context; or what one Verbena of the process shows of all its sockets. */
+    /** A device or port of one context; or the sockets that one Verbena of the process publishes. */
     private record Part(Series series, long id, Instant created) {}
 
     private final Map<Part, Map<Integer, Long>> open = new HashMap<>();
     private final Map<Series, Map<Integer, Long>> closed = new HashMap<>();
 
-    /** The sums, now that a process has these objects. */
+    /** The sums, with the current objects of the process. */
     Map<Series, Map<Integer, Long>> with(List<RemoteObject> objects) {
         Set<Part> gone = new HashSet<>(open.keySet());
         for (RemoteObject o : objects) {
@@ -44,7 +44,7 @@ final class Totals {
         return sums;
     }
 
-    /** Whether objects of this type are summed up, and always shown. */
+    /** Whether objects of this type are summed up, and always have meters. */
     static boolean has(int type) {
         return type == ObjectType.DEVICE || type == ObjectType.PORT || type == ObjectType.SOCKETS;
     }

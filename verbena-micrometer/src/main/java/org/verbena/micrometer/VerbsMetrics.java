@@ -23,25 +23,25 @@ import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The counters of this process as meters: by default those of each device and port and of all
- * sockets together, on request also those of each queue
- * pair, completion queue, shared receive queue and memory region.
+ * The counters of this process as meters: by default those of each device and port and of all sockets together, on
+ * request also those of each queue pair, completion queue, shared receive queue and memory region.
  *
  * {@snippet :
  * new VerbsMetrics().bindTo(registry);
  * }
  *
- * <p>A meter has the name of its {@linkplain org.verbena.verbs.SamplePoint sample point}, {@code verbena.port.tx.bytes} for
- * {@code PORT + QP_TX_BYTES}, and the tags {@code device} and {@code port}, or {@code device}, {@code context} and
- * {@code number}; those of sockets, {@code verbena.sockets.tx.ring.bytes} and others, have none. All are {@linkplain io.micrometer.core.instrument.FunctionCounter function counters}; only
- * {@code verbena.objects}, how many objects are open, is a gauge.
+ * <p>A meter has the name of its {@linkplain org.verbena.verbs.SamplePoint sample point}, {@code verbena.port.tx.bytes}
+ * for {@code PORT + QP_TX_BYTES}, and the tags {@code device} and {@code port}, or {@code device}, {@code context} and
+ * {@code number}; those of sockets, {@code verbena.sockets.tx.ring.bytes} and others, have none. All are
+ * {@linkplain io.micrometer.core.instrument.FunctionCounter function counters}; only {@code verbena.objects}, the
+ * number of open objects, is a gauge.
  *
- * <p>Devices and ports are what all contexts of the process together have counted; of one that was closed, what was seen
- * of it goes on to count. The meters of an object begin and end with it.
+ * <p>Devices and ports have the sums of all contexts of the process; a closed context contributes its last counts seen.
+ * The meters of an object exist as long as the object.
  *
- * <p>All meters are read from one picture of the process, which is taken when a registry asks and the last one is older
- * than {@link Builder#pictureLife}. What was opened appears when a picture has been taken, which may be after the registry
- * has gone through its meters: one scrape later. Safe for use by several threads.
+ * <p>All meters are read from one snapshot of the process, which is taken when a registry reads a meter and the last
+ * one is older than {@link Builder#pictureLife}. A new object appears with the next snapshot, which may be after the
+ * registry has read its meters: one scrape later. Thread-safe.
  */
 public final class VerbsMetrics implements MeterBinder, AutoCloseable {
     private static final Logger LOG = System.getLogger("org.verbena.micrometer");
@@ -73,12 +73,12 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         lifeNanos = b.life.toNanos();
     }
 
-    /** Says what is to be shown. */
+    /** Configures the meters. */
     public static Builder builder() {
         return new Builder();
     }
 
-    /** What is to be shown, and how. */
+    /** The configuration of the meters. */
     public static final class Builder {
         private final Set<Integer> types = new HashSet<>(Set.of(ObjectType.DEVICE, ObjectType.PORT));
         private Tags tags = Tags.empty();
@@ -87,11 +87,12 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         private Builder() {}
 
         /**
-         * Shows each object of these types too. A queue pair has some forty meters: a program with thousands of them wants
-         * a registry that bears that.
+         * Adds meters for each object of these types. A queue pair has some forty meters: a program with thousands of
+         * them needs a registry that copes with that.
          *
-         * @param objectTypes {@link ObjectType#QP}, {@link ObjectType#CQ}, {@link ObjectType#SRQ}, {@link ObjectType#MR}
-         * @throws IllegalArgumentException for a type of which nothing is counted
+         * @param objectTypes {@link ObjectType#QP}, {@link ObjectType#CQ}, {@link ObjectType#SRQ},
+         *        {@link ObjectType#MR}
+         * @throws IllegalArgumentException for a type without sample points
          */
         public Builder objects(int... objectTypes) {
             for (int type : objectTypes) {
@@ -104,21 +105,21 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
             return this;
         }
 
-        /** More tags for every meter. */
+        /** Adds tags to every meter. */
         public Builder tags(Iterable<? extends Tag> more) {
             tags = tags.and(more);
             return this;
         }
 
         /**
-         * How long a picture of the process is good for, by default one second; shorter than the time between two scrapes,
+         * How long a snapshot of the process is used, by default one second; shorter than the time between two scrapes,
          * and longer than a scrape takes.
          *
          * @throws IllegalArgumentException if it is negative
          */
         public Builder pictureLife(Duration life) {
             if (life.isNegative()) {
-                throw new IllegalArgumentException("a picture lives for some time: " + life);
+                throw new IllegalArgumentException("the life of a snapshot is negative: " + life);
             }
             this.life = life;
             return this;
@@ -130,7 +131,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         }
     }
 
-    /** Adds the meters to a registry; once, if it is asked to twice. They stay until {@link #close()}. */
+    /** Adds the meters to a registry, once even if it is called twice. They stay until {@link #close()}. */
     @Override
     public void bindTo(MeterRegistry registry) {
         publishing.lock();
@@ -144,7 +145,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         refresh();
     }
 
-    /** Takes a picture of the process now: what was opened has its meters when this returns, what was closed has none. */
+    /** Takes a snapshot of the process now: new objects have their meters when this returns, closed ones have none. */
     public void refresh() {
         looking.lock();
         try {
@@ -155,7 +156,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         publish();
     }
 
-    /** Takes all meters away; those of the registries that are asked again are new ones. */
+    /** Removes all meters; a registry that is bound again gets new ones. */
     @Override
     public void close() {
         publishing.lock();
@@ -167,13 +168,13 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         }
     }
 
-    /** What a meter shows. */
+    /** The value of a meter. */
     double value(Counted counted, int point) {
         keepFresh();
         return counted.value(point);
     }
 
-    /** How many objects of a type there are. */
+    /** The number of objects of a type. */
     int open(int type) {
         keepFresh();
         return open.getOrDefault(type, 0);
@@ -220,7 +221,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         } catch (VerbsException e) {
             if (!warned) {
                 warned = true;
-                LOG.log(Level.WARNING, "the meters keep what they had: {0}", e.getMessage());
+                LOG.log(Level.WARNING, "the meters keep their last values: {0}", e.getMessage());
             }
         }
         lookedAt = System.nanoTime();
@@ -236,7 +237,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         return c;
     }
 
-    /** Adds and removes meters, now. */
+    /** Adds and removes meters now. */
     private void publish() {
         if (!publishing.isHeldByCurrentThread()) {
             publishing.lock();
@@ -248,7 +249,10 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
         }
     }
 
-    /** Adds and removes meters while a registry reads; who comes while another thread does that leaves it to that one. */
+    /**
+     * Adds and removes meters while a registry reads; a caller that meets another thread doing that leaves it to that
+     * one.
+     */
     private void tryPublish() {
         Map<Series, Counted> published = null;
         while (published != picture && !publishing.isHeldByCurrentThread() && publishing.tryLock()) {

@@ -24,7 +24,7 @@ class MetricTableTest {
         for (Field f : SamplePoint.class.getFields()) {
             int point = f.getInt(null);
             boolean one = Set.of(ObjectType.CONNECTION, ObjectType.LISTENER, ObjectType.RULE, ObjectType.RULE_COUNTER)
-                    .contains(SamplePoint.objectType(point)); // of which there are no metrics
+                    .contains(SamplePoint.objectType(point)); // which have no metrics
             if (f.getName().contains("_") && !one) { // not those of flows, nor PORT and PROVIDER
                 known++;
                 if (!MetricTable.knows(point)) {
@@ -50,7 +50,7 @@ class MetricTableTest {
     @Test
     void portPointHasDescriptionOfQueuePairPoint() {
         assertThat(MetricTable.description(SamplePoint.PORT + SamplePoint.QP_TX_BYTES))
-                .isEqualTo(MetricTable.description(SamplePoint.QP_TX_BYTES)).startsWith("Bytes that left");
+                .isEqualTo(MetricTable.description(SamplePoint.QP_TX_BYTES)).startsWith("Outgoing bytes");
         assertThat(MetricTable.description(SamplePoint.ofProvider(ObjectType.PORT, 2))).isEqualTo(
                 "Sample point 0x40000502");
     }

@@ -15,7 +15,7 @@ import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
 import org.verbena.verbs.spi.CounterLayout;
 
-/** The sockets of a process as meters: a test stands in for what shows them. */
+/** The sockets of a process as meters: the test itself publishes them. */
 class SocketMetricsTest {
     private static final String SENT = "verbena.sockets.tx.ring.bytes";
 
