@@ -22,7 +22,7 @@ class AvailableMemoryTest {
         none = dir.resolve("none");
     }
 
-    /** As without a mountinfo: in the usual places. */
+    /** As without a mountinfo: at the default paths. */
     private long available(Path machine, Path cgroup) {
         return AvailableMemory.read(machine, cgroup, new MemoryGroups(none, dir.resolve("root")));
     }
@@ -82,13 +82,13 @@ class AvailableMemoryTest {
         assertThat(AvailableMemory.read(meminfo, inside, mounted)).isEqualTo(2500);
         assertThat(AvailableMemory.limit(meminfo, inside, mounted))
                 .isEqualTo(new MemoryLimit(4000, memory.resolve("worker").toString()));
-        v1(memory.resolve("worker"), "9223372036854771712", "1500"); // as version 1 says that there is none
+        v1(memory.resolve("worker"), "9223372036854771712", "1500"); // the value of version 1 for no limit
         assertThat(AvailableMemory.read(meminfo, inside, mounted)).isEqualTo(4000);
         assertThat(AvailableMemory.limit(meminfo, inside, mounted)).isEqualTo(new MemoryLimit(5000, memory.toString()));
-        // a group whose path the container does not see: that of the container holds
+        // a group whose path is not visible in the container: the container's group applies
         Path elsewhere = Files.writeString(dir.resolve("elsewhere"), "7:cpu,memory:/docker/abcd\n");
         assertThat(AvailableMemory.limit(meminfo, elsewhere, mounted).bytes()).isEqualTo(5000);
-        // the smallest limit on the way up, in whichever hierarchy
+        // the smallest limit of all ancestors, in either hierarchy
         v2(unified.resolve("slice"), "3000", "2900");
         v2(unified.resolve("slice/service"), "max", "100");
         Path both = Files.writeString(dir.resolve("both"), "7:cpu,memory:/docker/abc\n0::/slice/service\n");

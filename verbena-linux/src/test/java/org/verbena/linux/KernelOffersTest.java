@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.SharedLibrary;
 
-/** Small bindings, against what the kernel says of itself elsewhere. */
+/** Small bindings, compared with what the kernel reports about itself elsewhere. */
 class KernelOffersTest {
     private static long status(String name) throws IOException {
         String line = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith(name + ":"))

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.spi.SharedLibrary;
 import org.verbena.linux.spi.SyscallNumber;
 
-/** Compares every number in the Java code that the kernel decides with what gcc says about the C headers. */
+/** Compares every number in the Java code that the kernel defines with gcc's, from the C headers. */
 class LayoutProbeTest {
     private final Map<String, Long> expected = new LinkedHashMap<>();
 

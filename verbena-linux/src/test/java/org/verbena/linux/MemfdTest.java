@@ -38,7 +38,7 @@ class MemfdTest {
                 .hasMessageContaining("249");
         assertThatThrownBy(() -> Memfd.create("a\0b", 1)).isInstanceOf(IllegalArgumentException.class);
         Memfd.create("x".repeat(249), 1).close();
-        try (Fd sparse = Memfd.create("sparse", Long.MAX_VALUE)) { // takes no memory
+        try (Fd sparse = Memfd.create("sparse", Long.MAX_VALUE)) { // uses no memory
             assertThat(Statx.of(sparse)).isEqualTo(new Statx(Long.MAX_VALUE, 0, true));
             assertErrno(Errno.ENOMEM, () -> Mapping.map(sparse, 0, Long.MAX_VALUE, true));
         }
@@ -59,8 +59,8 @@ class MemfdTest {
     @Test
     void allocateRefusesMoreThanTheMachineHas() throws Exception {
         try (Fd fd = Memfd.create("allocate-huge", 4096)) {
-            // Never without this seal: if the check were missing, the kernel would answer EPERM instead of taking pages
-            // until it kills processes all over the machine.
+            // Never without this seal: if the check were missing, the kernel would return EPERM instead of allocating
+            // pages until it kills processes all over the machine.
             Memfd.addSeals(fd, Memfd.SEAL_GROW);
             assertErrno(Errno.ENOMEM, () -> Memfd.allocate(fd, 0, 1L << 62));
             assertErrno(Errno.ENOMEM, () -> Memfd.allocate(fd, 0, Long.MAX_VALUE));

@@ -38,7 +38,7 @@ class MemoryBudgetTest {
         assertQueries(1, 1);
         assertQueries(1, 0);
         assertQueries(memory - 1, 1);
-        memory = 10; // it was taken
+        memory = 10; // it was used up
         assertQueries(5, 1);
         assertQueries(0, 1);
         assertQueries(0, 0);

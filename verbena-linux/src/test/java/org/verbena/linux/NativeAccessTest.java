@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.spi.Native;
 
-/** What a program sees whose JVM denies native access. */
+/** The error of a program whose JVM denies native access. */
 class NativeAccessTest {
     private static final String PROGRAM = """
             import org.verbena.linux.*;

@@ -153,7 +153,7 @@ class NetlinkTest {
         }
     }
 
-    /** Each end sees the scope of its own interface; both sockets are bound to theirs. */
+    /** Each end's address has the scope id of its own interface; both sockets are bound to theirs. */
     @Test
     void linkLocalPeerOnSameHostIsFound() throws Exception {
         NetworkNamespace.callInNew(() -> {
@@ -239,7 +239,7 @@ class NetlinkTest {
                     assertThat(link.hardwareAddress()).hasSize(6);
                 }
                 NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, "other"));
-                long end = System.nanoTime() + 10_000_000_000L; // the kernel says so a little later
+                long end = System.nanoTime() + 10_000_000_000L; // the kernel reports it a little later
                 List<NetworkLinks.Link> up = List.of();
                 while (up.size() < 2 && System.nanoTime() < end) {
                     up = NetworkLinks.list(netlink).stream().filter(NetworkLinks.Link::up).toList();

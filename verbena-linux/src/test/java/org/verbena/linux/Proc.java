@@ -8,21 +8,21 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** What tests look up in /proc, and children that tests start. */
+/** Look-ups of tests in /proc, and child processes of tests. */
 final class Proc {
     private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final int LOOKS = 30;
 
     private Proc() {}
 
-    /** How many descriptors of this process are open on a file whose link has the text in it. */
+    /** Number of this process's descriptors whose link contains the text. */
     static long openFds(String text) throws IOException {
         try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
             return fds.filter(fd -> link(fd).contains(text)).count();
         }
     }
 
-    /** How many mappings of this process have the text in their line. */
+    /** Number of this process's mappings whose line contains the text. */
     static long mappings(String text) throws IOException {
         return Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains(text)).count();
     }
@@ -35,7 +35,10 @@ final class Proc {
         }
     }
 
-    /** A child that waits for input. It has answered once: so it is past its exec and its start, and changes nothing more. */
+    /**
+     * A child that waits for input. It has replied once: so its exec and start are complete, and nothing changes any
+     * more.
+     */
     static Process waiting() throws IOException {
         Process child = new ProcessBuilder("cat").start();
         child.getOutputStream().write('x');
@@ -56,7 +59,7 @@ final class Proc {
         child.waitFor(60, TimeUnit.SECONDS);
     }
 
-    /** The first mapping of a process whose line has the text: {start, end}. */
+    /** The first mapping of a process whose line contains the text: {start, end}. */
     static long[] mapping(long pid, String text) throws IOException {
         List<String> lines = Files.readAllLines(Path.of("/proc/" + pid + "/maps"));
         String line = lines.stream().filter(l -> l.contains(text)).findFirst().orElseThrow();
@@ -64,12 +67,12 @@ final class Proc {
         return new long[] {Long.parseUnsignedLong(range[0], 16), Long.parseUnsignedLong(range[1], 16)};
     }
 
-    /** The folder in which the kernel tells of the platform thread that calls. */
+    /** The /proc folder of the calling platform thread. */
     static Path thisThread() {
         return Path.of("/proc").resolve(link(Path.of("/proc/thread-self")));
     }
 
-    /** Until a platform thread, which is known by its folder, sleeps: for the JVM it does so more briefly. */
+    /** Waits until a platform thread, given by its folder, sleeps: in the JVM's view it does so more briefly. */
     static void awaitAsleep(Path thread) throws Exception {
         long end = System.nanoTime() + LONGEST_NANOS;
         for (int looks = 0; looks < LOOKS; looks = isAsleep(thread) ? looks + 1 : 0) {
@@ -85,7 +88,7 @@ final class Proc {
         return stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
     }
 
-    /** Runs a garbage collection until a condition holds, for a minute at most. */
+    /** Runs garbage collections until a condition holds, for a minute at most. */
     static boolean afterGc(Check condition) throws Exception {
         for (long end = System.nanoTime() + LONGEST_NANOS; System.nanoTime() - end < 0;) {
             if (condition.holds()) {

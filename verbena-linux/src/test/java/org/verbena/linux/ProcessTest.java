@@ -162,7 +162,7 @@ class ProcessTest {
         assertThat(Sys.uid()).isEqualTo(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
         assertThat(Sys.pageSize()).isGreaterThanOrEqualTo(4096).matches(size -> Integer.bitCount(size) == 1);
         assertThat(Files.exists(Path.of("/proc/self/task/" + Sys.tid()))).isTrue();
-        long before = System.nanoTime(); // the same clock, as HotSpot has it
+        long before = System.nanoTime(); // HotSpot uses the same clock
         long now = Sys.monotonicNanos();
         assertThat(now).isBetween(before, System.nanoTime());
         assertThat(Sys.availableMemory()).isBetween(1L << 20, 1L << 50);

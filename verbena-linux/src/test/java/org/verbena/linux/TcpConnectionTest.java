@@ -23,7 +23,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 /** TCP's state and error without a read. */
 @Isolated
 class TcpConnectionTest {
-    /** A connection, and the descriptor of its first end: the one that came with it, whose name the kernel says. */
+    /** A connection, and the descriptor of its first end: the one created with it, as the kernel's links show. */
     private record Pair(SocketChannel first, SocketChannel second, int fd) implements AutoCloseable {
         static Pair connect() throws IOException {
             try (ServerSocketChannel server = ServerSocketChannel.open()

@@ -198,7 +198,7 @@ class UdpSocketTest {
         }
     }
 
-    /** Of IPv4: a loopback has no route to groups of IPv6. */
+    /** IPv4 only: a loopback has no route to IPv6 groups. */
     @Test
     void multicastReachesMembers() throws Exception {
         InetAddress to = address("239.1.2.3");

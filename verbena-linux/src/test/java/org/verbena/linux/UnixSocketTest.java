@@ -182,7 +182,7 @@ class UnixSocketTest {
         }
     }
 
-    /** Who looks again and again may look between the message and the close. */
+    /** A receiver that polls repeatedly may poll between the message and the close. */
     @Test
     void lastMessageIsReceivedBeforeEnd() throws Exception {
         int looked = 0;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 
 import org.junit.jupiter.api.Test;
 
-/** Those in other namespaces are in NamespacesTest of verbena-tests. */
+/** Tests with other namespaces are in NamespacesTest of verbena-tests. */
 class UserIdsTest {
     private static final String EVERYBODY = "         0          0 4294967295\n";
     private static final String SOME = "         0     100000      65536\n";

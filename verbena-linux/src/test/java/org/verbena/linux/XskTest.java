@@ -36,7 +36,7 @@ class XskTest {
         }
     }
 
-    /** What {@code ip link} would list, by the kernel's own table of this thread's namespace. */
+    /** The interfaces in the kernel's own table of this thread's namespace, as {@code ip link} would list them. */
     private static List<String> interfaces() throws Exception {
         return Files.readAllLines(Path.of("/proc/thread-self/net/dev")).stream().skip(2)
                 .map(l -> l.substring(0, l.indexOf(':')).strip()).sorted().toList();
@@ -131,7 +131,7 @@ class XskTest {
                 Bpf.instruction(0x95, 0, 0, 0, 0));
     }
 
-    /** Ethernet of a type that nobody else here sends, with a number and a length of its own. */
+    /** Ethernet of a type that no other sender here uses, with a number and a length of its own. */
     private static int put(MemorySegment chunk, int number) {
         int length = 60 + number % 1000;
         chunk.fill((byte) number);
@@ -151,7 +151,9 @@ class XskTest {
         }
     }
 
-    /** As far as it can be had: IPv6 sends packets of its own, which take the few chunks when this thread stands still. */
+    /**
+     * As far as possible: IPv6 sends packets of its own, which use up the few chunks when this thread is not scheduled.
+     */
     private static void withoutIpv6() throws Exception {
         Path setting = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
         if (Files.isWritable(setting)) {
@@ -197,7 +199,7 @@ class XskTest {
         }
     }
 
-    /** Waits for a packet, among those that the kernel sends of itself (IPv6), and gives its chunk back. */
+    /** Waits for a packet, among those that the kernel sends by itself (IPv6), and releases its chunk. */
     private static void receive(Xsk sender, Xsk receiver, MemorySegment memory, int number, int length) {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
         int error = sender.kick();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.rdmacore.MockLibrary.Ended;
 
-/** Compares every offset of {@link CmLayout} with what gcc says about the headers of librdmacm (Debian: librdmacm-dev). */
+/** Compares every offset of {@link CmLayout} with gcc's, from the headers of librdmacm (Debian: librdmacm-dev). */
 class CmLayoutTest {
     private static final String INCLUDE = System.getProperty("verbena.test.include", "/usr/include");
     /** Longer prefixes first. */

@@ -14,7 +14,7 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** Tries to connect with a librdmacm that is not as it should be, and prints what that says. */
+/** Tries to connect with a faulty librdmacm, and prints the error. */
 final class ConnectFailureProgram {
     private ConnectFailureProgram() {}
 

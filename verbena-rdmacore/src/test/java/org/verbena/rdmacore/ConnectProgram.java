@@ -12,7 +12,7 @@ import java.util.concurrent.FutureTask;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.*;
 
-/** The connection manager with a librdmacm that has everything: two queue pairs of one context. */
+/** The connection manager with a complete librdmacm: two queue pairs of one context. */
 final class ConnectProgram {
     private static final Duration LONG = Duration.ofSeconds(60);
 
@@ -165,14 +165,14 @@ final class ConnectProgram {
             while (Mock.count("rdma_connect") == 0 || l.isClosed()) {
                 Thread.onSpinWait();
             }
-            Thread.sleep(50); // most likely the request waits by now
+            Thread.sleep(50); // most likely the request is waiting by now
             l.close();
             assertThatThrownBy(t::get).hasCauseInstanceOf(VerbsException.class);
             refused(Errno.EINVAL, "closed", () -> l.awaitRequest(Duration.ZERO));
         }
     }
 
-    /** What is left open here goes with the context. */
+    /** Objects that are left open here are closed with the context. */
     private void closesWhatIsOpen() throws Exception {
         ConnectionListener l = listen();
         FutureTask<Connection> t = connecting(queuePair(), l.localAddress(), ConnectionParameters.defaults());

@@ -15,7 +15,7 @@ import java.util.concurrent.FutureTask;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.*;
 
-/** The data path over the mock, which loops back. Prints the name of each part that held. */
+/** The data path over the mock, which loops back. Prints the name of each part that passed. */
 final class DataPathProgram {
     private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ
             | AccessFlags.REMOTE_ATOMIC;
@@ -187,7 +187,7 @@ final class DataPathProgram {
         assertThat(r.start().complete()).isZero();
     }
 
-    /** Longer than the memory that the queues begin with, and longer than the queues. */
+    /** Longer than the initial memory of the queues, and longer than the queues. */
     private void batches(QueuePair qp) {
         SendQueue s = qp.sendQueue();
         ReceiveQueue r = qp.receiveQueue().start();
@@ -254,7 +254,7 @@ final class DataPathProgram {
         assertThat(text(64, 7)).isEqualTo("shared!");
     }
 
-    /** More than one call of ibv_poll_cq brings. */
+    /** More than one call of ibv_poll_cq returns. */
     private void manyCompletions() throws VerbsException {
         QueuePair qp = queuePair(0);
         for (int i = 0; i < 50; i++) {
@@ -355,7 +355,7 @@ final class DataPathProgram {
         assertThat(channel.descriptor()).isEqualTo(-1);
     }
 
-    /** Queue pairs and queues are closed while other threads post and poll: every call answers, none crashes. */
+    /** Queue pairs and queues are closed while other threads post and poll: every call returns, none crashes. */
     private void closedMeanwhile() throws Exception {
         for (int round = 0; round < 50; round++) {
             CompletionQueue own = context.createCompletionQueue(CompletionQueueAttributes.builder().cqe(10).fields(round

@@ -14,14 +14,14 @@ import org.verbena.verbs.VerbsException;
 
 /** Queue pairs that are ready to send. */
 final class Ends {
-    /** What the last move needs. */
+    /** The attributes of the last transition. */
     static final int RTS_MASK = QueuePairAttributes.STATE | QueuePairAttributes.TIMEOUT
             | QueuePairAttributes.RETRY_CNT | QueuePairAttributes.RNR_RETRY | QueuePairAttributes.SQ_PSN
             | QueuePairAttributes.MAX_QP_RD_ATOMIC;
 
     private Ends() {}
 
-    /** Creates one that sends to itself. */
+    /** Creates a queue pair that sends to itself. */
     static QueuePair ready(ProtectionDomain pd, CompletionQueue cq, QueuePairInitAttributes init)
             throws VerbsException {
         QueuePair qp = pd.createQueuePair(init);

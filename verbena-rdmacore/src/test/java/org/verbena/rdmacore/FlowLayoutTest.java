@@ -28,13 +28,13 @@ import org.verbena.verbs.FlowSpecType;
 import org.verbena.verbs.FlowType;
 
 /**
- * Compares a flow with one that a C program makes by the names of the headers of rdma-core (Debian: libibverbs-dev), byte by
+ * Compares a flow with one that a C program builds from the headers of rdma-core (Debian: libibverbs-dev), byte by
  * byte: attributes, every field of every specification in value and mask, inner ones, actions.
  */
 class FlowLayoutTest {
     private static final String INCLUDE = System.getProperty("verbena.test.include", "/usr/include");
 
-    /** A field: the C member of the specification and of the filter, how many bits it has, and the name of the type. */
+    /** A field: the C member of the specification and of the filter, its number of bits, and the name of the type. */
     private record Field(FlowSpec of, int field, String spec, String member, int bits, String type) {}
 
     private static final List<Field> FIELDS = List.of(
@@ -68,7 +68,7 @@ class FlowLayoutTest {
             new Field(FlowSpec.esp(), FlowField.ESP_SPI, "esp", "spi", 32, "ESP"),
             new Field(FlowSpec.esp(), FlowField.ESP_SEQUENCE, "esp", "seq", 32, "ESP"));
 
-    /** IPv4 of the extended type, which matches nothing yet. */
+    /** IPv4 of the extended type, without a match yet. */
     private static FlowSpec extended() {
         return FlowSpec.ipv4().matchMasked(FlowField.IPV4_TTL, 0, 0);
     }
@@ -89,7 +89,7 @@ class FlowLayoutTest {
         return "put(&" + member + ", sizeof " + member + ", " + bytes(value) + ");\n";
     }
 
-    /** C that makes a specification and prints it. */
+    /** C code that builds a specification and prints it. */
     private static String spec(String type, String member, String body) {
         return "{ union { struct ibv_flow_spec any; uint8_t bytes[sizeof(struct ibv_flow_spec)]; } u = {0};\n"
                 + "struct ibv_flow_spec *s = &u.any;\ns->hdr.type = " + type + ";\ns->hdr.size = sizeof s->" + member
@@ -143,7 +143,7 @@ class FlowLayoutTest {
                 _Static_assert(offsetof(struct ibv_flow_spec_counter_action, counters) == %d, "its counters");
                 _Static_assert(IBV_FLOW_SPEC_ACTION_COUNT == %d, "its type");
                 static int total = sizeof(struct ibv_flow_attr), printing;
-                /* A number in network order, whose width the member says. */
+                /* A number in network order, with the member's width. */
                 static void put(void *to, size_t size, const uint8_t *number, size_t bytes) {
                     memcpy((char *) to + size - bytes, number, bytes);
                 }

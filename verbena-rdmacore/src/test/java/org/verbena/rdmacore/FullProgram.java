@@ -13,7 +13,7 @@ import java.util.List;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.*;
 
-/** The control path with a library that has everything. Prints the name of each part that held. */
+/** The control path with a complete library. Prints the name of each part that passed. */
 final class FullProgram {
     private static final AddressVector SELF = AddressVector.to(Gid.parse("::ffff:127.0.0.1"));
 
@@ -173,7 +173,7 @@ final class FullProgram {
         r.close();
     }
 
-    /** Whose library names the window by the key that the application has written into it. */
+    /** With a library that identifies the window by the key that the application has written into it. */
     private static void bindAgain(QueuePair qp, CompletionQueue cq, MemoryWindow w, MemoryRegion r) {
         for (int i = 0; i < 2; i++) {
             int key = MemoryWindow.incrementRkey(w.rkey());
@@ -396,7 +396,7 @@ final class FullProgram {
         assertThat(e.type()).isEqualTo(AsyncEventType.COMM_EST);
         assertThat(e.element()).isSameAs(qp);
         qp.close();
-        Mock.raise(AsyncEventType.COMM_EST, address); // it was on its way when the queue pair was closed
+        Mock.raise(AsyncEventType.COMM_EST, address); // it was in flight when the queue pair was closed
         while (Mock.count("ibv_ack_async_event") < 2) {
             Thread.sleep(1);
         }

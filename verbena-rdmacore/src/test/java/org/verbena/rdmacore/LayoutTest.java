@@ -19,20 +19,20 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.rdmacore.MockLibrary.Ended;
 
 /**
- * Compares every offset with what gcc says about the headers of rdma-core (Debian: libibverbs-dev), which may lie elsewhere:
- * {@code -Dverbena.test.args=-Dverbena.test.include=FOLDER}.
+ * Compares every offset with gcc's, from the headers of rdma-core (Debian: libibverbs-dev), which may be in another
+ * folder: {@code -Dverbena.test.args=-Dverbena.test.include=FOLDER}.
  */
 class LayoutTest {
     private static final String INCLUDE = System.getProperty("verbena.test.include", "/usr/include");
 
-    /** Constants whose name is not that of a member: prefix of the constant, structure, and members that differ. */
+    /** Constants whose names differ from the member's: prefix of the constant, structure, and the differing members. */
     private static final Map<String, String> STRUCTS = structs();
-    /** What some headers do not have yet. */
+    /** Members that some headers do not have yet. */
     private static final List<String> NEW = List.of("QP_EX_FLUSH", "PORT_ACTIVE_SPEED_EX");
-    /** No offsets of members, or such as are compared otherwise. */
+    /** Constants that are not offsets of members, or are compared otherwise. */
     private static final List<String> OTHER = List.of("SHIFT", "CONTEXT_SZ", "FW_VER_BYTES", "PORT_BYTES");
     private static final List<Class<?>> TABLES = List.of(Layout.class, DeviceLayout.class);
-    /** First members, which are written and read at 0 without a constant. */
+    /** First members, which are accessed at 0 without a constant. */
     private static final List<String> FIRST = List.of("ibv_async_event, element", "ibv_td_init_attr, comp_mask",
             "ibv_parent_domain_init_attr, pd", "ibv_qp_open_attr, comp_mask", "ibv_cq_init_attr_ex, cqe",
             "ibv_modify_cq_attr, attr_mask", "ibv_counter_attach_attr, counter_desc", "ibv_alloc_dm_attr, length",
@@ -181,7 +181,7 @@ class LayoutTest {
         System.out.println("compared with " + INCLUDE + ": " + expected.size() + " offsets and sizes");
     }
 
-    /** What gcc says; null if it does not know an expression. */
+    /** The values of expressions from gcc; null for an expression that it does not know. */
     private static Map<String, Long> ask(Path folder, List<String> expressions) throws Exception {
         StringBuilder c = new StringBuilder("""
                 #include <stddef.h>

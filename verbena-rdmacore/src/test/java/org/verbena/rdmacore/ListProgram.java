@@ -5,7 +5,7 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** Prints the devices and the problems, and what opening each device says. */
+/** Prints the devices and the problems, and the result of opening each device. */
 final class ListProgram {
     private ListProgram() {}
 

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 
 import org.verbena.linux.spi.SharedLibrary;
 
-/** In a program that runs with the mock: what was called in it. */
+/** In a program that runs with the mock: the calls that the mock recorded. */
 final class Mock {
     private static final SharedLibrary LIBRARY = open();
 
@@ -29,7 +29,7 @@ final class Mock {
         return Calls.call(f, arguments);
     }
 
-    /** How often a verb was called. */
+    /** Number of calls of a verb. */
     static long count(String verb) {
         try (Arena arena = Arena.ofConfined()) {
             return call("mock_count", arena.allocateFrom(verb).address());
@@ -43,12 +43,12 @@ final class Mock {
         }
     }
 
-    /** Native objects that were made and not destroyed. */
+    /** Native objects that were created and not destroyed. */
     static int alive() {
         return (int) call("mock_alive");
     }
 
-    /** A type of event that is gone before it is read, as the kernel's are when their object is destroyed. */
+    /** A type of event that disappears before it is read, as the kernel's do when their object is destroyed. */
     static final int GONE = -1;
 
     static void raise(int type, long element) {

@@ -22,12 +22,15 @@ import org.junit.jupiter.api.Assumptions;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.Verbs;
 
-/** The libibverbs.so.1 and librdmacm.so.1 of the test resources, and programs that run with it: each variant in a process of its own. */
+/**
+ * The libibverbs.so.1 and librdmacm.so.1 of the test resources, and programs that run with them: each variant in a
+ * process of its own.
+ */
 final class MockLibrary {
     private static final List<String> SOURCES = List.of("mock.c", "mock_verbs.c", "mock_data.c", "mock_cm.c");
     private static final int LIMIT_SECONDS = 120;
 
-    /** What a program wrote, and its exit code. */
+    /** The output of a program, and its exit code. */
     record Ended(int code, String output) {}
 
     private MockLibrary() {}
@@ -51,7 +54,7 @@ final class MockLibrary {
                 return;
             }
         } catch (IOException absent) {
-            // said below
+            // reported below
         }
         System.out.println("SKIPPED: gcc is not installed, which " + why);
         Assumptions.abort("no gcc");

@@ -5,7 +5,7 @@ import java.util.List;
 
 import org.verbena.verbs.*;
 
-/** What becomes of each extended verb with the library that it runs with: a line each, "name: ok" or the errno. */
+/** The result of each extended verb with the library that it runs with: a line each, "name: ok" or the errno. */
 final class OldProgram {
     private interface Verb {
         Object call() throws VerbsException;

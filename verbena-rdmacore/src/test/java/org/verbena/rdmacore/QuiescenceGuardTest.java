@@ -13,7 +13,7 @@ import org.verbena.linux.Errno;
 import org.verbena.verbs.VerbsException;
 
 class QuiescenceGuardTest {
-    /** A thread that is inside nearly always, as one that posts long requests to a driver in software. */
+    /** A thread that is inside nearly always, like one that posts long requests to a driver in software. */
     private static Thread passing(QuiescenceGuard guard, AtomicBoolean end, CountDownLatch inside) {
         return Thread.ofPlatform().daemon().start(() -> {
             while (!end.get() && guard.enter()) {
@@ -53,7 +53,7 @@ class QuiescenceGuardTest {
         inside.await();
         guard.close("close it");
         assertThat(guard.enter()).isFalse();
-        t.join(); // for it is refused, too
+        t.join(); // it ends, since it is rejected too
         guard.reopen();
         assertThat(guard.enter()).isTrue();
     }

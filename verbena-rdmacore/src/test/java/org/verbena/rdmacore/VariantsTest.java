@@ -18,7 +18,7 @@ import org.verbena.rdmacore.MockLibrary.Ended;
 
 /** The provider with libraries of all kinds, each in a process of its own: none of them may crash it. */
 class VariantsTest {
-    /** What works with every library. */
+    /** Verbs that work with every library. */
     private static final List<String> PLAIN = List.of("query_device", "query_port", "query_gid", "post", "poll",
             "create_srq");
     private static final List<String> SYMBOLS = List.of("reg_mr_iova", "reg_dmabuf_mr", "rereg_mr", "query_ece");
@@ -107,7 +107,7 @@ class VariantsTest {
         }
     }
 
-    /** Slots that an older library does not have are behind its structure: whoever calls them there meets a trap. */
+    /** Slots that an older library does not have are beyond its structure: a call there runs into a trap. */
     @Test
     void olderLibraries() throws Exception {
         // up to create_cq_ex, at 120; up to alloc_td, at 192, which needs dealloc_td; up to reg_dm_mr; all but query_port
@@ -169,7 +169,7 @@ class VariantsTest {
                 "device mock0\ndevice mock1\ndevice mock2\n");
     }
 
-    /** The sentences differ by what the kernel has. */
+    /** The messages depend on the devices of the kernel. */
     @Test
     void devicesWithoutDriver() throws Exception {
         Path kernel = folder.resolve("class");
@@ -196,7 +196,7 @@ class VariantsTest {
                 "device mock0 cannot be opened: open mock0: EACCES: ").hasLineCount(1);
     }
 
-    /** With the library that is installed here, whatever it finds. */
+    /** With the library that is installed here, whatever devices it finds. */
     @Test
     void installedLibrary() throws Exception {
         List<String> lines = Arrays.asList(run(ListProgram.class, null, Map.of()).split("\n"));

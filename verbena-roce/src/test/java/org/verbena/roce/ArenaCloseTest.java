@@ -29,8 +29,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Arenas of registered memory are closed while packets are copied into it and out of it, which no program should do: requests
- * fail, and the JVM lives on. The memory is large, so that the C library unmaps it at once.
+ * Arenas of registered memory are closed while packets are copied into it and out of it, which no program should do:
+ * requests fail, and the JVM survives. The memory is large, so that the C library unmaps it at once.
  */
 class ArenaCloseTest {
     private static final long SIZE = 4 << 20;
@@ -38,7 +38,7 @@ class ArenaCloseTest {
     private static final int BURST = 16;
     private static final long PATIENCE_NANOS = 60_000_000_000L;
 
-    /** What is under way while an arena is closed, and whose. */
+    /** The operation in progress while an arena is closed, and whose arena it is. */
     enum Use {
         WRITE_TO_PEER(WcStatus.REM_ACCESS_ERR),
         READ_FROM_PEER(WcStatus.REM_ACCESS_ERR),
@@ -129,7 +129,7 @@ class ArenaCloseTest {
         }
     }
 
-    /** A shared arena refuses while somebody is inside: then it is tried again, as the JDK says. */
+    /** Closing a shared arena fails while a thread is inside: then it is retried, as the JDK documents. */
     private static void close(Arena arena, AtomicReference<Throwable> failure) {
         while (arena.scope().isAlive()) {
             try {
@@ -187,7 +187,7 @@ class ArenaCloseTest {
         };
     }
 
-    /** Nothing could guard it against its owner, who frees it without telling other threads. */
+    /** Nothing could protect it from its owner, which frees it without a handshake with other threads. */
     @Test
     void confinedArenaIsRejected() throws Exception {
         try (Context context = LoopbackDevice.open();

@@ -19,7 +19,7 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
-/** Completions come and go by chance, and a completion queue holds exactly those that a list holds. */
+/** Random completions are added and polled, and a completion queue holds exactly those that a list holds. */
 class CompletionRingTest {
     private static final int CQE = 8;
     private static final int QUEUE_PAIRS = 3;
@@ -78,7 +78,7 @@ class CompletionRingTest {
         }
     }
 
-    /** Connections end and begin, and nobody polls. */
+    /** Connections end and begin, and no thread polls. */
     @Test
     void voidEntriesWithoutPollsDoNotAccumulate() throws Exception {
         try (Context context = LoopbackDevice.open()) {

@@ -22,7 +22,9 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 
-/** What the end of a connection leaves at the other one; two contexts of this process over the loopback interface. */
+/**
+ * The effects of the end of a connection on its other end; two contexts of this process over the loopback interface.
+ */
 class ConnectionEndTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 

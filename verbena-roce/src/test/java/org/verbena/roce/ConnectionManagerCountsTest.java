@@ -18,7 +18,7 @@ import org.verbena.roce.cm.RdmaCmHeader;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.SamplePoint;
 
-/** Whatever comes to the connection manager and is not wanted is counted once, at the point that says why. */
+/** Each message that the connection manager does not accept is counted once, at the sample point for its reason. */
 class ConnectionManagerCountsTest extends HandMadePackets {
     private static final int MANAGEMENT = 1;
     private static final int MANAGEMENT_QKEY = 0x8001_0000;
@@ -66,7 +66,7 @@ class ConnectionManagerCountsTest extends HandMadePackets {
                 .ofLiteral("0.0.0.0"), SERVICE))) {
             for (int id = 1; id <= CmAgent.MAX_OFFERED_OF_PEER; id++) {
                 request(id);
-                // arrived, and waits for its answer: no more are on their way than the device takes at a time
+                // arrived, and waits for its reply: no more are in flight than the device accepts at a time
                 assertThat(listener.awaitRequest(Duration.ofNanos(PATIENCE_NANOS))).as("request %d", id).isNotNull();
             }
             assertCounted(SamplePoint.DEVICE_CM_REFUSED, context, () -> request(CmAgent.MAX_OFFERED_OF_PEER

@@ -42,8 +42,9 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
- * A host sends packets to a context that are whole and have the right ICRC, and are garbage otherwise: to queue pairs that
- * are connected to it, and to the connection manager. Memory that was not granted stays as it is, and the context goes on.
+ * A host sends packets to a context that are complete and have the right ICRC, and are garbage otherwise: to queue
+ * pairs that are connected to it, and to the connection manager. Memory that was not granted stays unchanged, and the
+ * context keeps working.
  */
 class ContextGarbageTest {
     private static final Gid HOSTILE = Gid.parse("::ffff:127.66.6.6");
@@ -86,7 +87,7 @@ class ContextGarbageTest {
         qp.modify(send.build());
     }
 
-    /** A message of the connection manager's class; now and then a whole request for what is listened to. */
+    /** A message of the connection manager's class; now and then a valid request for an existing listener. */
     private byte[] management(Gid own) throws Exception {
         byte[] mad = new byte[CmCodec.BYTES];
         if (random.nextInt(4) == 0) {
@@ -157,7 +158,7 @@ class ContextGarbageTest {
                     request.reject();
                 }
                 QueuePairState state = qp.query().state();
-                if (state != QueuePairState.RTS || random.nextInt(300) == 0) { // its numbers have left those of the garbage
+                if (state != QueuePairState.RTS || random.nextInt(300) == 0) { // its PSNs are no longer those of the garbage
                     failures[i] += state == QueuePairState.RTS ? 0 : 1;
                     qp.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
                     connect(qp, TYPES[i], HOSTILE, 0xabcdef);
@@ -181,7 +182,7 @@ class ContextGarbageTest {
         MemorySegment.copy(bytes, 0, RawMemory.segment(at, bytes.length), ValueLayout.JAVA_BYTE, 0, bytes.length);
         wire.send(path, UdpWire.ROCE_PORT, 0, bytes.length);
         wire.flush();
-        wire.receive(64, p -> {}); // what is answered
+        wire.receive(64, p -> {}); // the responses
     }
 
     private static void assertUntouched(byte[] all) {

@@ -38,7 +38,7 @@ class ContextLockTest {
         assertThat(lock.tryLock()).isFalse();
         assertThat(lock.isHeld()).isTrue();
         Thread waiting = Thread.ofPlatform().start(this::count);
-        while (waiting.getState() != Thread.State.TIMED_WAITING) { // it has spun, and sleeps
+        while (waiting.getState() != Thread.State.TIMED_WAITING) { // it has finished spinning, and sleeps
             Thread.onSpinWait();
         }
         assertThat(waiting.join(Duration.ofMillis(20))).as("it went on without the lock").isFalse();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.roce.transport.Memory;
 import org.verbena.verbs.AccessFlags;
 
-/** Whatever a peer names, an address that is answered lies in a region that allows it. */
+/** Whatever range a peer names, an address that is returned lies in a region that allows it. */
 class DomainMemoryTest {
     private static final int PD = 3;
     private static final int[] RIGHTS = {AccessFlags.REMOTE_WRITE, AccessFlags.REMOTE_READ, AccessFlags.REMOTE_ATOMIC};

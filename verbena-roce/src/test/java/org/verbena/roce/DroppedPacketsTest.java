@@ -9,7 +9,7 @@ import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.SamplePoint;
 
-/** Each packet that a context does not want is counted where it belongs, and so are marks and notices of marksAndNotificationsAreCounted. */
+/** Each packet that a context drops is counted at its sample point, and so are congestion marks and notifications. */
 class DroppedPacketsTest extends HandMadePackets {
     @Test
     void packetsWithoutQueuePairAreCounted() throws Exception {
@@ -42,7 +42,7 @@ class DroppedPacketsTest extends HandMadePackets {
         }
         assertCounted(SamplePoint.QP_CNP_HANDLED, rc, () -> send(peer, packet(CNP, DEFAULT_PKEY, rc.number(), 0, 0, 0,
                 0), 0));
-        // of the same marksAndNotificationsAreCounted: not within 50 microseconds, on a machine that is as slow as it likes to be
+        // of the same congestion: not within 50 microseconds, however slow the machine is
         try (Counters counters = context.createCounters()) {
             counters.attach(CounterAttachAttributes.of(SamplePoint.QP_CNP_IGNORED, 0), rc);
             for (long end = System.nanoTime() + PATIENCE_NANOS; read(counters) == 0;) {
@@ -61,7 +61,7 @@ class DroppedPacketsTest extends HandMadePackets {
         try (Counters counters = context.createCounters()) {
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_RX_WIRE_BYTES, 0), context);
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_TX_WIRE_BYTES, 1), context);
-            send(peer, packet(RC_SEND_ONLY, DEFAULT_PKEY, rc.number()), 0); // no receive: it is refused
+            send(peer, packet(RC_SEND_ONLY, DEFAULT_PKEY, rc.number()), 0); // no receive: RNR NAK
             long[] values = new long[2];
             for (long end = System.nanoTime() + PATIENCE_NANOS; values[0] == 0 || values[1] == 0;) {
                 assertThat(System.nanoTime() - end).as("%d bytes received, %d sent", values[0], values[1]).isNegative();

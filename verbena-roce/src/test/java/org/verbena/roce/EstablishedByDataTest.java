@@ -30,8 +30,8 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 
 /**
- * A peer connects and never says that it is ready, as if the message was lost each time: its data say so (IBTA volume 1,
- * 12.9.7.2), and so does the end of the connection.
+ * A peer connects and its RTU never arrives, as if it was lost each time: its data establish the connection (IBTA
+ * volume 1, 12.9.7.2), and so does the end of the connection.
  */
 class EstablishedByDataTest extends HandMadePackets {
     private static final int UC_SEND_ONLY = 0x24;

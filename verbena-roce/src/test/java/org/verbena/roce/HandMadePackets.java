@@ -34,7 +34,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 
-/** A context on loopback with a connection to a peer that says what a test has it say, byte by byte. */
+/** A context on loopback with a connection to a peer whose packets the test writes, byte by byte. */
 abstract class HandMadePackets {
     static final Gid PEER = Gid.parse("::ffff:127.66.6.8");
     static final Gid STRANGER = Gid.parse("::ffff:127.66.6.9");
@@ -80,12 +80,12 @@ abstract class HandMadePackets {
         context.close();
     }
 
-    /** A packet with the number that is expected: the base transport header, and words behind it. */
+    /** A packet with the expected PSN: the base transport header, and words after it. */
     static byte[] packet(int opcode, int pkey, int destination, int... words) {
         return numbered(PSN, opcode, pkey, destination, words);
     }
 
-    /** The same with any number. */
+    /** The same with any PSN. */
     static byte[] numbered(int psn, int opcode, int pkey, int destination, int... words) {
         ByteBuffer b = ByteBuffer.allocate(12 + Integer.BYTES * words.length).put((byte) opcode).put((byte) 0x40)
                 .putShort((short) pkey).putInt(destination).putInt(psn);
@@ -103,13 +103,13 @@ abstract class HandMadePackets {
         from.flush();
     }
 
-    /** What a test does. */
+    /** The test's action. */
     @FunctionalInterface
     interface Sending {
         void send() throws Exception;
     }
 
-    /** Something that is no packet with a right ICRC, by a socket like any other. */
+    /** Sends bytes that are no packet with a right ICRC, on an ordinary socket. */
     final void sendRaw(byte[] bytes) throws Exception {
         try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress("127.66.6.7", 0))) {
             byte[] to = new byte[4];
@@ -119,7 +119,7 @@ abstract class HandMadePackets {
         }
     }
 
-    /** What is sent adds one, and one only, to a point that was 0. */
+    /** The packets that are sent add exactly one to a sample point that was 0. */
     final void assertCounted(int point, CounterTarget target, Sending what) throws Exception {
         try (Counters counters = context.createCounters()) {
             counters.attach(CounterAttachAttributes.of(point, 0), target);
@@ -135,8 +135,8 @@ abstract class HandMadePackets {
     }
 
     /**
-     * Polls until a value is there, or more than it. One sample point may be raised earlier than another of the same packet:
-     * that one was seen says nothing of the next.
+     * Polls until a value is reached or exceeded. The sample points of one packet may be raised at different moments:
+     * seeing one implies nothing about another.
      */
     final long await(Counters counters, long least) throws Exception {
         long value = read(counters);

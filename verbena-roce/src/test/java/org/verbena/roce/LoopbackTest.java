@@ -97,7 +97,7 @@ class LoopbackTest {
         }
     }
 
-    /** Posting, polling and all that both ends do meanwhile on this thread. */
+    /** Posting, polling and everything else that both ends do meanwhile on this thread. */
     @Test
     void postAndPollAllocateNothing() throws Exception {
         int rounds = 3000;
@@ -106,7 +106,7 @@ class LoopbackTest {
             far.connect(near);
             long least = Long.MAX_VALUE;
             long end = System.nanoTime() + COMPILED_NANOS;
-            while (least > 0 && System.nanoTime() - end < 0) { // what is not compiled yet allocates
+            while (least > 0 && System.nanoTime() - end < 0) { // code that is not compiled yet allocates
                 long before = AllocatedBytes.ofThisThread();
                 for (int i = 0; i < rounds; i++) {
                     round(near, far);
@@ -118,7 +118,10 @@ class LoopbackTest {
         }
     }
 
-    /** The engine's thread completes and this one polls: with room for one receive, each must be free when it is polled. */
+    /**
+     * The engine's thread completes and this one polls: with a queue of one receive, each has to be free when it is
+     * polled.
+     */
     @Test
     void polledCompletionFreesReceive() throws Exception {
         int rounds = 20_000;

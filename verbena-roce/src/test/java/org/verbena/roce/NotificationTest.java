@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** When a completion queue's channel is told, in virtual time. */
+/** When a completion queue's channel is notified, in virtual time. */
 class NotificationTest {
     private final Notification n = new Notification();
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** When a context's own thread stays away. */
+/** When a context's own thread leaves progress to the application. */
 class PollDetectorTest {
     private final PollDetector pollDetector = new PollDetector();
 

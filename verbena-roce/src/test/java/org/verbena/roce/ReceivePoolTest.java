@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.roce.transport.ReceiveWqe;
 
-/** Receives go round between poster, transport and poller, and none is lost or there twice. */
+/** Receives circulate between poster, transport and poller, and none is lost or duplicated. */
 class ReceivePoolTest {
     private static final int CAPACITY = 16;
     private static final int ROUNDS = 200_000;

@@ -24,7 +24,10 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 
-/** A packet that the kernel does not take is counted, in a network namespace whose interface gets too small for it. */
+/**
+ * A packet that the kernel does not accept is counted, in a network namespace whose interface MTU becomes too small for
+ * it.
+ */
 class SendErrorCountsTest {
     private static final int SMALL = 600;
 
@@ -50,7 +53,7 @@ class SendErrorCountsTest {
                     "::ffff:127.66.6.8"))).pathMtu(1024).destinationQueuePair(0x123).rqPsn(1).maxDestReadAtomic(1)
                     .minRnrTimer(1).build());
             qp.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(1).timeout(0).retryCount(7).rnrRetry(7)
-                    .maxReadAtomic(1).build()); // nothing is sent twice
+                    .maxReadAtomic(1).build()); // nothing is retransmitted
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_TX_ERRORS, 0), context);
             assertThat(qp.sendQueue().postSend(1, SendFlags.SIGNALED, region, 0, 1000)).isZero();
             assertThat(HandMadePackets.read(counters)).as("nobody is there, but it has left").isZero();

@@ -15,7 +15,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
-/** What goes by the numbers of packets: each gap, repetition, loss and stale answer moves its sample point by one. */
+/** Sequence numbers: each gap, duplicate, loss and stale response increments its sample point by one. */
 class SequenceCountsTest extends HandMadePackets {
     private static final int READ_REQUEST = 0x0c;
     private static final int ACKNOWLEDGE = 0x11;
@@ -32,7 +32,7 @@ class SequenceCountsTest extends HandMadePackets {
         request(psn, ACKNOWLEDGE, syndrome << 24);
     }
 
-    /** Without a time-out: what is sent again, is so because of the peer. */
+    /** Without a time-out: every retransmission is triggered by the peer. */
     private MemoryRegion toSend() throws Exception {
         rc.modify(QueuePairAttributes.to(QueuePairState.RTS).sqPsn(OWN_PSN).timeout(0).retryCount(7).rnrRetry(7)
                 .maxReadAtomic(1).build());
@@ -54,10 +54,10 @@ class SequenceCountsTest extends HandMadePackets {
     @Test
     void gapsAndDuplicatesAreCounted() throws Exception {
         assertCounted(SamplePoint.QP_OUT_OF_SEQUENCE, rc, () -> request(PSN + 1, RC_SEND_ONLY));
-        // the NAK for it has left: what comes behind the same gap is dropped
+        // the NAK for it was sent: packets after the same gap are dropped
         assertCounted(SamplePoint.DEVICE_BAD_SEQUENCES, context, () -> request(PSN + 2, RC_SEND_ONLY));
         assertCounted(SamplePoint.QP_DUPLICATE_REQUESTS, rc, () -> request(PSN - 1, RC_SEND_ONLY));
-        // a READ that nobody remembers to have answered
+        // a READ whose response is not kept
         assertCounted(SamplePoint.DEVICE_BAD_SEQUENCES, context, () -> request(PSN - 2, READ_REQUEST, 0, 0, 1, 8));
     }
 
@@ -86,7 +86,7 @@ class SequenceCountsTest extends HandMadePackets {
             awaitSent();
             assertThat(rc.sendQueue().postRead(2, SendFlags.SIGNALED, region, 0, 8, 1, 1)).isZero();
             post(region);
-            // of the SEND, which says that the READ was answered
+            // of the SEND, which implies that the READ response was lost
             assertCounted(SamplePoint.QP_IMPLIED_NAKS, rc, () -> answer(OWN_PSN + 2, ACK));
             assertThat(await(again, 2)).as("the SEND, the READ, and what was behind it").isBetween(2L, 3L);
             again.detach(rc);

@@ -16,7 +16,7 @@ import java.nio.file.StandardOpenOption;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A page that a cut-off file does not have any more is told of where it is touched, in interpreted and in compiled code. */
+/** A page that a truncated file does not have any more throws at the access, in interpreted and in compiled code. */
 class RawMemoryFaultTest {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final int SIZE = 1 << 20;
@@ -47,7 +47,7 @@ class RawMemoryFaultTest {
         }
     }
 
-    /** How many of {@value #ROUNDS} accesses have failed; anything thrown here has come too late. */
+    /** How many of {@value #ROUNDS} accesses have failed; an exception that is thrown here is too late. */
     private static int faults(Access what, MemorySegment map, long own) {
         int n = 0;
         for (int i = 0; i < ROUNDS; i++) {

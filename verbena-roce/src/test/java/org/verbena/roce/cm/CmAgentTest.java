@@ -28,12 +28,12 @@ class CmAgentTest {
     private static final int DREQ = 0x15;
     private static final int DREP = 0x16;
 
-    /** Without the zeros that messages are filled up with. */
+    /** Without the zeros that pad messages. */
     private static String text(PrivateData data) {
         return data.toString().replaceAll("(00)*$", "");
     }
 
-    /** An application, which writes down what it is told. */
+    /** An application, which records its events. */
     private static final class User implements CmUser {
         final List<String> told = new ArrayList<>();
         CmConnection connection;
@@ -181,7 +181,7 @@ class CmAgentTest {
             assertThat(active.get(i).told).as("its own reply").containsExactly("replied 546 %02x".formatted(i + 1));
         }
         for (int i = 0; i < 50; i++) {
-            (i % 2 == 0 ? active : passive).get(i % 2 == 0 ? i : 0).connection.isReqRcvd(); // asked at any time
+            (i % 2 == 0 ? active : passive).get(i % 2 == 0 ? i : 0).connection.isReqRcvd(); // called at any time
             active.get(i).connection.disconnect(true);
         }
         bad.run(400);
@@ -297,7 +297,7 @@ class CmAgentTest {
         assertThat(b.counts().retransmitted).isPositive();
     }
 
-    /** The connection was there, for whoever has accepted it as well: its data may lie there. */
+    /** The connection was established, also for the accepting side: its data may have arrived. */
     @Test
     void dreqImpliesRtu() {
         acceptAll();
@@ -311,7 +311,7 @@ class CmAgentTest {
         assertForgotten();
     }
 
-    /** One message of ten is lost, or its answer: nobody who accepts is told that this was in vain. */
+    /** One message in ten is lost, or its reply: no accepting side is notified of a failure. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})
     void lossOfTenPercentConnects(long seed) {
@@ -337,7 +337,7 @@ class CmAgentTest {
             while (user.told.isEmpty()) {
                 bad.run(0.01);
             }
-            if (random.nextBoolean()) { // it is quick
+            if (random.nextBoolean()) { // accepted at once
                 user.connection.disconnect(true);
             }
         }
@@ -405,7 +405,7 @@ class CmAgentTest {
 
         active = connect(100);
         network.run(1);
-        active.connection.disconnect(true); // before any answer
+        active.connection.disconnect(true); // before any reply
         network.run(1);
         assertThat(requests.get(2).isReqRcvd()).as("the request is withdrawn").isFalse();
         passive = accept(requests.get(2));
@@ -425,7 +425,7 @@ class CmAgentTest {
             network.run(1);
             assertThat(user.told).containsExactly("rejected " + c[2] + " ");
         }
-        // somebody pretends to be another
+        // a stranger uses another's ids
         network.fly(GID_A, GID_B, CmCodec.encode(request(Gid.parse("::ffff:10.0.0.3"), GID_B, SERVICE, 3, 0)));
         network.run(1);
         assertThat(b.size()).isZero();
@@ -490,7 +490,7 @@ class CmAgentTest {
         assertThat(b.size()).isLessThanOrEqualTo(CmAgent.MAX_TIME_WAIT + CmAgent.MAX_OFFERED);
     }
 
-    /** Each one puts the time off at which the request is repeated. */
+    /** Each one postpones the request's retransmission. */
     @Test
     void mraIsNotStored() {
         network.lost = 100;

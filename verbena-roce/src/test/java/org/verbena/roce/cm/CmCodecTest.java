@@ -12,11 +12,11 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.Gid;
 
-/** Messages against the tables of the specification, and against bytes that are no messages. */
+/** Messages against the tables of the specification, and against garbage. */
 class CmCodecTest {
     private final Random random = new Random(12);
 
-    /** A field as the tables give it: byte of the body, bit in it from the highest, width. */
+    /** A field in the notation of the tables: byte of the body, bit in it from the highest, width. */
     private static long field(byte[] mad, int at, int bit, int width) {
         long value = 0;
         for (int i = 0; i < width; i++) {

@@ -9,9 +9,9 @@ import org.verbena.roce.fuzz.InputRandom;
 import org.verbena.verbs.Gid;
 
 /**
- * A target of {@code config/fuzz}: an agent whose peers answer whatever they like, to numbers that they know and to others,
- * while its user connects, accepts, rejects and disconnects. It throws nothing, tells its user no more than it may, and in
- * the end it has forgotten everybody.
+ * A target of {@code config/fuzz}: an agent whose peers send arbitrary replies, to numbers that they know and to
+ * others, while its user connects, accepts, rejects and disconnects. It throws nothing, delivers no more events than
+ * allowed, and holds no connection in the end.
  */
 public final class CmFuzz {
     private static final Gid OWN = Gid.parse("::ffff:10.0.0.1");
@@ -19,7 +19,7 @@ public final class CmFuzz {
     private static final long[] SERVICES = {RdmaCmHeader.service(7471), RdmaCmHeader.service(7472), 1};
     private static final long SECOND = 1_000_000_000L;
     private static final long GIVE_UP = 20 * SECOND;
-    /** Longer than whatever a peer may make the agent wait. */
+    /** Longer than any wait that a peer may request of the agent. */
     private static final int LONG_SECONDS = 200;
     private static final int MAX_SENT = 20;
 
@@ -92,7 +92,7 @@ public final class CmFuzz {
         agent.provide(SERVICES[1], null, 9, 9, PrivateData.NONE);
     }
 
-    /** Decides by the input what happens. */
+    /** The input decides what happens. */
     public static void fuzzerTestOneInput(byte[] input) {
         InputRandom random = new InputRandom(input);
         CmFuzz fuzz = new CmFuzz(random);
@@ -124,7 +124,7 @@ public final class CmFuzz {
         return PEERS[random.nextInt(PEERS.length)];
     }
 
-    /** What the agent has said of itself is what a peer knows. */
+    /** What the agent has sent about itself is what a peer knows. */
     private CmMessage known() {
         CmMessage m = sent.isEmpty() ? null : CmCodec.decode(sent.get(random.nextInt(sent.size())));
         return m == null ? new CmMessage.Rtu(1, 1, 1, PrivateData.NONE) : m;

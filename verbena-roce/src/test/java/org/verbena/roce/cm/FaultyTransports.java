@@ -8,7 +8,7 @@ import java.util.Random;
 
 import org.verbena.verbs.Gid;
 
-/** A network of agents in virtual time that loses, repeats, delays and damages messages by a seed. */
+/** A network of agents in virtual time that loses, duplicates, delays and damages messages by a seed. */
 final class FaultyTransports {
     private record Flight(long at, long order, Gid from, Gid to, PrivateData mad) {}
 
@@ -21,7 +21,7 @@ final class FaultyTransports {
             : Long.compare(a.order(), b.order()));
     private long sent;
     long now = 1_000_000_000_000L;
-    /** Of a hundred messages. */
+    /** Per hundred messages. */
     int lost;
     int repeated;
     int damaged;
@@ -64,7 +64,7 @@ final class FaultyTransports {
         }
     }
 
-    /** Goes on for so many seconds of virtual time. */
+    /** Runs for a number of seconds of virtual time. */
     void run(double seconds) {
         long end = now + (long) (seconds * 1e9);
         while (true) {

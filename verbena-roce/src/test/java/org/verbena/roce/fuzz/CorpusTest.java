@@ -16,11 +16,11 @@ import org.verbena.roce.cm.CmFuzz;
 import org.verbena.roce.link.DatagramFuzz;
 import org.verbena.roce.transport.PacketFuzz;
 
-/** Runs through what {@code config/fuzz} has found so far, and a bit of each. */
+/** Runs the inputs that {@code config/fuzz} has found so far, and a prefix of each. */
 class CorpusTest {
     private static final Path CORPUS = Path.of("src/test/corpus");
 
-    /** What becomes of an input. */
+    /** Runs an input. */
     @FunctionalInterface
     private interface Target {
         void run(byte[] input) throws Exception;

@@ -4,8 +4,8 @@ package org.verbena.roce.fuzz;
 import java.util.Random;
 
 /**
- * Takes its numbers from the input of a fuzzer, so that tests with random input can be led by one: as few bytes for each
- * number as it needs, since a byte more is a byte that the fuzzer has to guess. Zeros follow the input.
+ * Takes its numbers from the input of a fuzzer, so that tests with random input can be driven by one: as few bytes for
+ * each number as it needs, since each further byte is one that the fuzzer has to guess. Zeros follow the input.
  */
 public final class InputRandom extends Random {
     private static final long serialVersionUID = 1L;

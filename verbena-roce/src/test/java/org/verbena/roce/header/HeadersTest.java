@@ -21,16 +21,16 @@ import org.verbena.roce.transport.Packet;
 import org.verbena.roce.transport.ReceivedPacket;
 import org.verbena.roce.transport.Seeds;
 
-/** Each header: what is written is read again, lies where the specification says, and touches nothing else. */
+/** Each header: written values are read back, are at the specified offsets, and change nothing else. */
 class HeadersTest {
     private static final int ROOM = 64;
     private static final int BEFORE = 8;
 
     private final MemorySegment memory = Arena.ofAuto().allocate(ROOM, 8);
-    /** Not a multiple of 8, as headers behind a BTH are not. */
+    /** Not a multiple of 8, like headers after a BTH. */
     private final long at = RawMemory.addressOf(memory) + BEFORE + 4;
 
-    /** Fills all with noise, writes, and looks whether anything outside has changed; the bytes written. */
+    /** Fills the memory with noise, writes, and checks that nothing outside has changed; returns the bytes written. */
     private ByteBuffer written(Random random, int bytes, Runnable write) {
         byte[] noise = new byte[ROOM];
         random.nextBytes(noise);
@@ -79,7 +79,7 @@ class HeadersTest {
         });
     }
 
-    /** Any bytes give numbers in range, and none of the readers writes. */
+    /** Random bytes give numbers in range, and no reader writes. */
     @Test
     void randomBytesReadInRange() {
         Seeds.each(2000, r -> written(r, 0, () -> {
@@ -149,7 +149,7 @@ class HeadersTest {
         });
     }
 
-    /** The table of IBTA volume 1, 9.7.5.2.8, in milliseconds as it has them. */
+    /** The table of IBTA volume 1, 9.7.5.2.8, in its milliseconds. */
     @Test
     void rnrTimersMatchTable() {
         String[] milliseconds = ("655.36 0.01 0.02 0.03 0.04 0.06 0.08 0.12 0.16 0.24 0.32 0.48 0.64 0.96 1.28 1.92 2.56 3.84"
@@ -185,7 +185,7 @@ class HeadersTest {
         });
     }
 
-    /** The headers' lengths as the specification's table has them. */
+    /** The headers' lengths according to the specification's table. */
     @Test
     void opcodesHaveHeaderLengthsOfTable() {
         String rc = "12 12 12 16 12 16 28 12 12 16 28 32 28 16 12 16 16 16 24 40 40 0 16 16 0 0 0 0 32 28 0 0";
@@ -205,7 +205,7 @@ class HeadersTest {
         }
     }
 
-    /** The first 12 bytes of the vectors that the ICRC is tested with. */
+    /** The first 12 bytes of the test vectors of the ICRC. */
     @Test
     void packetsOfOtherImplementationsParse() {
         byte[] send = HexFormat.of().parseHex("0440ffff0000001180123456");
@@ -218,7 +218,7 @@ class HeadersTest {
         assertThat(memory.asSlice(BEFORE + 4, 12).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(send);
     }
 
-    /** A packet is taken apart without a byte being read behind it, whatever it says. */
+    /** Parsing a packet reads no byte after its end, whatever its headers are. */
     @Test
     void truncatedPacketsAreDropped() {
         Packet p = new Packet();

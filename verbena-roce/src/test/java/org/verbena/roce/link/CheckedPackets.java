@@ -10,9 +10,9 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.transport.Wire;
 import org.verbena.verbs.Gid;
 
-/** Puts the invariant CRC behind packets of tests, and checks it, by the code that a port does it by. */
+/** Appends the invariant CRC to packets of tests, and checks it, with the code of a port. */
 public final class CheckedPackets {
-    /** First of the bytes that routers may change, which the CRC takes for ones; there is one. */
+    /** First of the bytes that routers may change, which count as ones in the CRC; there is one. */
     public static final int UNCHECKED = 4;
 
     private final MemorySegment area = Arena.ofAuto().allocate(Icrc.HEADROOM + Wire.PACKET_ROOM + Icrc.BYTES, 8);
@@ -31,7 +31,7 @@ public final class CheckedPackets {
         return icrc.of(Icrc.HEADROOM, length, PseudoHeader.BYTES_6);
     }
 
-    /** The packet with its CRC behind it. */
+    /** The packet followed by its CRC. */
     public byte[] withCrc(Gid from, Gid to, byte[] packet) {
         int crc = crc(from, to, packet, packet.length);
         byte[] all = Arrays.copyOf(packet, packet.length + Icrc.BYTES);
@@ -40,7 +40,7 @@ public final class CheckedPackets {
         return all;
     }
 
-    /** Whether what came from there is what was sent. */
+    /** Whether the received packet equals the one sent. */
     public boolean isIntact(Gid from, Gid to, byte[] withCrc) {
         int length = withCrc.length - Icrc.BYTES;
         int crc = crc(from, to, withCrc, length);

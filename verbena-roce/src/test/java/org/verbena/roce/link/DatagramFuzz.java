@@ -4,7 +4,7 @@ package org.verbena.roce.link;
 import org.verbena.linux.LinuxException;
 import org.verbena.roce.fuzz.InputRandom;
 
-/** A target of {@code config/fuzz}: what a port takes for packets, of datagrams that the kernel hands over. */
+/** A target of {@code config/fuzz}: which datagrams of the kernel a port accepts as packets. */
 public final class DatagramFuzz {
     private static final GarbageDatagrams GARBAGE = open();
 
@@ -18,7 +18,7 @@ public final class DatagramFuzz {
         }
     }
 
-    /** Decides by the input what is sent. */
+    /** The input decides what is sent. */
     public static void fuzzerTestOneInput(byte[] input) {
         InputRandom random = new InputRandom(input);
         do {

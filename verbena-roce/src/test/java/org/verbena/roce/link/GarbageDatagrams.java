@@ -20,34 +20,34 @@ import org.verbena.roce.transport.ReceivedPacket;
 import org.verbena.roce.transport.Wire;
 
 /**
- * Datagrams of any length, alone or many as one, through the kernel's loopback to a receiver: whole packets, damaged ones,
- * cut ones and noise. What is whole arrives as it was and in order, what is not is counted, and nothing throws. In IPv4 a
- * damaged packet may pass for one with another identification.
+ * Datagrams of any length, singly or segmented, through the kernel's loopback to a receiver: intact packets, damaged
+ * ones, truncated ones and noise. Intact ones arrive unchanged and in order, others are counted, and nothing throws. In
+ * IPv4 a damaged packet may pass for one with another identification.
  */
 final class GarbageDatagrams implements AutoCloseable {
-    /** Less than the smallest room that sockets have, with what the kernel reckons for each. */
+    /** Less than the smallest buffer of the sockets, with the kernel's overhead for each datagram. */
     private static final int MOST_BYTES = 48 * 1024;
     private static final int MOST = 48;
     private static final int LONGEST = Wire.PACKET_ROOM + Icrc.BYTES;
-    /** The most bytes that are missing of a packet whose end is. */
+    /** The most bytes that are missing from a truncated packet. */
     private static final int MOST_CUT = 64;
     private static final int BUFFER = 1 << 20;
     private static final long PATIENCE_NANOS = 20_000_000_000L;
     private static final HexFormat HEX = HexFormat.of();
 
-    /** What a datagram is. */
+    /** The kind of a datagram. */
     private enum Kind {
         WHOLE,
         /** With an identification that the receiver does not see: IPv4 only. */
         IDENTIFIED,
-        /** Bits are others than when the CRC was made. */
+        /** Bits differ from those of the CRC's computation. */
         DAMAGED,
         /** The end is missing. */
         CUT,
         NOISE
     }
 
-    /** A sender's and a receiver's socket of one family, and whether the receiver takes many as one. */
+    /** A sender's and a receiver's socket of one family, and whether the receiver coalesces. */
     private static final class Way implements AutoCloseable {
         final boolean ip4;
         final UdpSocket from;
@@ -99,9 +99,9 @@ final class GarbageDatagrams implements AutoCloseable {
     int arrived;
     /** Datagrams that were dropped. */
     int dropped;
-    /** Packets that arrived and were not whole: IPv4 only, where the CRC checks 16 bits. */
+    /** Packets that were accepted and not intact: IPv4 only, where the CRC checks 16 bits. */
     int mistaken;
-    /** Datagrams that passed the kernel together with one before them. */
+    /** Datagrams that passed the kernel coalesced with an earlier one. */
     int together;
 
     GarbageDatagrams() throws LinuxException {
@@ -112,7 +112,7 @@ final class GarbageDatagrams implements AutoCloseable {
         }
     }
 
-    /** Sends one batch, of so many datagrams at most, and looks at what arrives of it. */
+    /** Sends one batch of random datagrams, and checks what arrives. */
     void run(Random random, BooleanSupplier over) {
         int which = random.nextInt(2 * ways.size());
         Way w = ways.get(which % ways.size());
@@ -136,7 +136,7 @@ final class GarbageDatagrams implements AutoCloseable {
         }
     }
 
-    /** Mostly as before, so that they pass as one; the last of those may be shorter. */
+    /** Mostly as before, so that they pass as one segmented message; the last one may be shorter. */
     private static int length(Random random, int before) {
         int n = random.nextInt(256);
         return n < 160
@@ -158,7 +158,7 @@ final class GarbageDatagrams implements AutoCloseable {
             m.set(ValueLayout.JAVA_BYTE, i, (byte) (i == 0 ? seed : seed * 31 + i * 7 + (i >> 8)));
         }
         if (!canBeWhole || kind == Kind.NOISE) {
-            // no CRC fits
+            // too short for a CRC
         } else if (kind == Kind.CUT) {
             put(w, at, packet + missing, 0);
         } else if (kind == Kind.DAMAGED) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 
 class GarbageDatagramsTest {
     private static final int BATCHES = 3000;
-    /** Each damaged packet passes with a chance of one in 65536, and there are fewer than that. */
+    /** Each damaged packet passes with a probability of one in 65536, and there are fewer than that. */
     private static final int MOST_MISTAKEN = 5;
 
     private final long seed = Long.getLong("verbena.test.seed", System.nanoTime());

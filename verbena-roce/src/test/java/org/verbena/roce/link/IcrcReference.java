@@ -3,14 +3,14 @@ package org.verbena.roce.link;
 
 import java.util.Arrays;
 
-/** The invariant CRC as its definition says: masks a copy of the real headers, then divides bit by bit. */
+/** The invariant CRC by its definition: masks a copy of the real headers, then divides bit by bit. */
 final class IcrcReference {
     private IcrcReference() {}
 
     /**
      * Of a packet.
      *
-     * @param packet from the IP header to the padding's end, without the CRC
+     * @param packet from the IP header to the end of the padding, without the CRC
      */
     static int of(byte[] packet) {
         byte[] masked = new byte[8 + packet.length];

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The invariant CRC, against packets that others made and against the definition, bit by bit. */
+/** The invariant CRC, against packets of other implementations and against the definition, bit by bit. */
 class IcrcTest {
     private static final int AT = 64;
     private final MemorySegment area = Arena.ofAuto().allocate(AT + 5000, 8);
@@ -44,7 +44,7 @@ class IcrcTest {
         assertThat(packet(bytes.length)).as("the packet is as it was").isEqualTo(before);
         assertThat(reference(ip, bytes)).isEqualTo(onWire);
 
-        if (ip[0] == 0x45) { // the receiver does not see the identification, and finds it
+        if (ip[0] == 0x45) { // the receiver does not see the identification, and solves for it
             pseudoHeader(ip, bytes, false);
             int difference = onWire ^ icrc.of(AT, bytes.length, headerBytes);
             assertThat(identification.solve(difference, bytes.length)).isEqualTo(ByteBuffer.wrap(ip).getShort(4)
@@ -99,7 +99,7 @@ class IcrcTest {
             }
         }
         assertThat(accepted).as("of %d random CRCs, one in 65536 passes", rounds).isBetween(0, 15);
-        // a burst of up to 16 bits always shows, and looks like an identification as seldom as chance does
+        // a burst of up to 16 bits is always detected, and passes as an identification only by chance
         int unseen = 0;
         for (int i = 0; i < 20_000; i++) {
             byte[] damaged = bytes.clone();
@@ -129,7 +129,7 @@ class IcrcTest {
         assertThatThrownBy(() -> icrc.of(AT, Integer.MAX_VALUE, 36)).isInstanceOf(IllegalArgumentException.class);
     }
 
-    /** Puts packet and pseudo header into the area, and returns the latter's length. */
+    /** Writes packet and pseudo header to the area, and returns the latter's length. */
     private int pseudoHeader(byte[] ip, byte[] packet, boolean withIdentification) {
         area.fill((byte) 0x5A);
         MemorySegment.copy(packet, 0, area, ValueLayout.JAVA_BYTE, AT, packet.length);
@@ -150,7 +150,7 @@ class IcrcTest {
         return area.asSlice(AT, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Lengths, protocol and version as in any such packet; the rest may be anything. */
+    /** Lengths, protocol and version as in any such packet; the rest is random. */
     private static void fixHeaders(byte[] ip, int length) {
         ByteBuffer b = ByteBuffer.wrap(ip);
         boolean four = ip.length == 28;

@@ -31,7 +31,7 @@ import org.verbena.verbs.VerbsException;
 
 /** The wire over loopback; {@link VethTest} has it over a network. */
 class UdpWireTest {
-    /** Not 4791, so that nothing else on this machine is in the way. */
+    /** Not 4791, so that nothing else on this machine interferes. */
     private static final int PORT = 20_000 + ThreadLocalRandom.current().nextInt(10_000);
     private static final int TRAFFIC_CLASS = 0x48;
 
@@ -66,7 +66,7 @@ class UdpWireTest {
         return HexFormat.of().formatHex(bytes);
     }
 
-    /** Receives until so many packets were taken, dropped ones included. */
+    /** Receives until a number of packets was received, including dropped ones. */
     static List<String> receive(UdpWire wire, int count) {
         List<String> all = new ArrayList<>();
         int taken = 0;
@@ -163,7 +163,7 @@ class UdpWireTest {
                 byte[] noise = packet(16 + 4 * random.nextInt(100));
                 socket.send(new DatagramPacket(noise, noise.length, address, PORT));
             }
-            // of random bytes one in 65536 passes as a packet with some identification
+            // one in 65536 random packets passes as one with some identification
             assertThat(receive(wire, rounds)).hasSizeLessThan(4);
             assertThat(wire.counts().icrcErrors).isGreaterThan(rounds - 4);
         }
@@ -171,7 +171,7 @@ class UdpWireTest {
 
     @Test
     void packetWithIdentificationIsAccepted() throws Exception {
-        // from a socket that lets the kernel choose identifications, as rdma_rxe does
+        // from a socket whose identifications the kernel chooses, as with rdma_rxe
         byte[] bytes = packet(52);
         InetAddress from = InetAddress.getByName("127.0.0.5");
         try (UdpWire wire = open(false, "::ffff:127.0.0.4"); DatagramSocket socket = new DatagramSocket(0, from)) {

@@ -20,7 +20,7 @@ import org.verbena.roce.transport.Path;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 
-/** The wire over a network, between namespaces that exist only for the test: what really leaves. */
+/** The wire over a network, between namespaces that exist only for the test: the packets that are really sent. */
 class VethTest {
     private static final int FRAME_MTU = 1024;
 
@@ -78,7 +78,7 @@ class VethTest {
             assertThatThrownBy(() -> a.path(from, 0, Gid.parse("::ffff:10.99.1.1"), 0, 0, 0)).isInstanceOfSatisfying(
                     VerbsException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENETUNREACH)).hasMessageContaining(
                             "10.99.1.1");
-            // a packet that does not fit the interface is lost, and those behind it are not
+            // a packet that exceeds the interface's MTU is lost, and later ones are not
             Path path = a.path(from, 0, b.addresses().getFirst().gid(), 0, 0, 0);
             UdpWireTest.send(a, path, 0, new byte[2000]);
             UdpWireTest.send(a, path, 0, new byte[20]);

@@ -12,7 +12,7 @@ import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 
-/** Two network namespaces with a cable between them, each of which the test may act in; both end with the test. */
+/** Two network namespaces with a veth pair between them, each of which the test may act in; both end with the test. */
 final class VethWires {
     static final String IP4_A = "10.47.91.1";
     static final String IP4_B = "10.47.91.2";
@@ -23,7 +23,7 @@ final class VethWires {
     private static final int IFLA_GSO_MAX_SEGS = 40;
     private static final int IFLA_IFNAME = 3;
 
-    /** What the test does. */
+    /** The test's action. */
     @FunctionalInterface
     interface Action {
         void run(UdpWire a, UdpWire b, RawCapture capture) throws Exception;
@@ -32,7 +32,7 @@ final class VethWires {
     private VethWires() {}
 
     /**
-     * Makes both ends, with addresses of both families, opens a wire at each, and listens to the cable at the second one's.
+     * Makes both ends, with addresses of both families, opens a wire at each, and captures packets at the second one's.
      * The action runs in the first end's namespace.
      */
     static void with(boolean segmenting, int mostSegments, Action action) throws Exception {
@@ -67,14 +67,14 @@ final class VethWires {
         NetworkAddresses.add(netlink, index, InetAddress.getByName(ip4), 24);
         setMostSegments(netlink, name, mostSegments);
         NetworkLinks.setUp(netlink, index);
-        NetworkAddresses.add(netlink, index, InetAddress.getByName(ip6), 64); // not before: IPv6 forgets it
+        NetworkAddresses.add(netlink, index, InetAddress.getByName(ip6), 64); // not before: IPv6 discards it
         UdpWire wire = UdpWire.open(java.util.List.of(
                 new PortAddress(Gids.of(InetAddress.getByName(ip4)), index),
                 new PortAddress(Gids.of(InetAddress.getByName(ip6)), index)), 1500, segmenting);
         return new End(wire, RawCapture.open(index));
     }
 
-    /** With 1, the kernel takes apart what passes as one before it leaves, as it does where the hardware cannot. */
+    /** With 1, the kernel splits a segmented message before it is sent, as it does without hardware support. */
     private static void setMostSegments(Netlink netlink, String name, int most) throws LinuxException {
         netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(new byte[16]).attribute(IFLA_IFNAME, name).attribute(
                 IFLA_GSO_MAX_SEGS, most), "set gso_max_segs of " + name);

@@ -13,13 +13,13 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 
-/** How long an ACK waits where both sides talk in turn, and somebody polls all the time. */
+/** How long an ACK is delayed when both sides alternate, with continuous polling. */
 class AckDelayScriptTest {
     private static final int ACK = 0x11;
     private static final int SEND_ONLY = 0x04;
-    /** Calls after which the ACK of one who only listens has left. */
+    /** Calls after which the ACK of one-way traffic was sent. */
     private static final int USUAL = 20;
-    /** Calls after which any ACK has left. */
+    /** Calls after which any ACK was sent. */
     private static final int LONGEST = 130;
 
     private Script s;
@@ -50,7 +50,7 @@ class AckDelayScriptTest {
         s.leaves(SEND_ONLY, own(said++));
     }
 
-    /** The peer's message, its ACK after the usual calls, and a message of our own, so many times. */
+    /** The peer's message, its ACK after the usual calls, and a message of our own, {@code turns} times. */
     private void talk(int turns) {
         for (int i = 0; i < turns; i++) {
             hear();
@@ -60,7 +60,7 @@ class AckDelayScriptTest {
         }
     }
 
-    /** Else its peer would see its message flushed that has arrived. */
+    /** Otherwise its peer would see a message flushed that has arrived. */
     @Test
     void endOfConnectionSendsPendingAck() {
         hear();
@@ -115,7 +115,7 @@ class AckDelayScriptTest {
     @Test
     void oneWayTrafficSendsAckAfterShortDelay() {
         converse();
-        hear(); // nothing was said in between
+        hear(); // no request of our own in between
         poll(USUAL);
         s.leaves(ACK, in(heard - 1)).nothingLeaves();
     }

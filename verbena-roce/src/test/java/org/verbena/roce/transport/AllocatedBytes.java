@@ -3,7 +3,9 @@ package org.verbena.roce.transport;
 
 import java.lang.reflect.Method;
 
-/** What the calling thread has allocated; by reflection, for the module under test does not read jdk.management. */
+/**
+ * Bytes that the calling thread has allocated; by reflection, since the module under test does not read jdk.management.
+ */
 public final class AllocatedBytes {
     private static final Object BEAN;
     private static final Method BYTES;
@@ -19,7 +21,7 @@ public final class AllocatedBytes {
 
     private AllocatedBytes() {}
 
-    /** Bytes since the thread began; asking costs some itself. */
+    /** Bytes since the thread began; the query itself allocates some. */
     public static long ofThisThread() throws ReflectiveOperationException {
         return (long) BYTES.invoke(BEAN);
     }

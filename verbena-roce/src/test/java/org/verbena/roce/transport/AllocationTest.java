@@ -18,14 +18,14 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
-/** No operation makes an object: not by the thread that posts, not by that which takes packets, nor when some are lost. */
+/** No operation allocates: neither in the thread that posts, nor in the one that receives packets, nor with losses. */
 class AllocationTest {
     private static final int ROUNDS = 20_000;
     private static final int MESSAGE = 5000;
     private static final int DATAGRAM = 4000;
     private static final int QKEY = 0x1234;
 
-    /** An owner that makes no object itself. */
+    /** An owner that allocates nothing itself. */
     private static final class Quiet implements QueuePairOwner, ReceiveSource, Memory {
         private static final MemorySegment MEMORY = Arena.ofAuto().allocate(1 << 16, 4096);
         private final ReceiveWqe[] receives = new ReceiveWqe[64];
@@ -193,7 +193,7 @@ class AllocationTest {
         far.loseOneOf = loseOneOf == 0 ? 0 : loseOneOf + 2;
         work(a, b, opcodes, ROUNDS); // classes are loaded, call sites linked
         long calls = AllocatedBytes.ofThisThread();
-        calls = AllocatedBytes.ofThisThread() - calls; // what looking costs
+        calls = AllocatedBytes.ofThisThread() - calls; // the allocation of the query itself
         long before = AllocatedBytes.ofThisThread();
         work(a, b, opcodes, ROUNDS);
         long bytes = AllocatedBytes.ofThisThread() - before - calls;

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 
-/** READs and atomics up to the depth that was agreed on, and one more (IBTA volume 1, 9.7.4.1.3). */
+/** READs and atomics up to the negotiated depth, and one more (IBTA volume 1, 9.7.4.1.3). */
 class DepthScriptTest {
     private static final int ACK = 0x11;
     private static final int READ = 0x0c;
@@ -71,7 +71,7 @@ class DepthScriptTest {
         assertThat(value()).isEqualTo(10);
     }
 
-    /** It was late: who asks for one more has had the answer. */
+    /** It was late: a requester that sends one more request has received the response. */
     @Test
     void replayedResponseDoesNotCount() {
         s.arriveTogether(add(0), add(1), add(2), add(3));

@@ -22,7 +22,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Random work over a wire that drops, doubles, delays, reorders and corrupts packets, in virtual time. */
+/** Random work over a wire that drops, duplicates, delays, reorders and corrupts packets, in virtual time. */
 class FaultyWireTest {
     private static final int OPS = 60;
     private static final int SLOT = 24_000;
@@ -31,15 +31,15 @@ class FaultyWireTest {
     private static final long COUNTER = (long) OPS * SLOT;
     private static final long MEMORY = COUNTER + 4096;
     private static final int SRQ = 0x77;
-    /** Connections of a test, and how many of them may end by too many repetitions: seen were 0 to 9 of 600. */
+    /** Connections of a test, and how many of them may exhaust their retries: 0 to 9 of 600 were seen. */
     private static final int RUNS = 100;
     private static final int MOST_FAILURES = 10;
     private static final int EACH_WAY = 30;
-    /** Bytes of a receive where both ends send, and bytes that stay zero behind it. */
+    /** Bytes of a receive where both ends send, and bytes that stay zero after it. */
     private static final int PLACE = 5000 + 64;
     private static final int SENT_FROM = 600_000;
 
-    /** One request of the plan, and what has to come of it. */
+    /** One request of the plan, and its expected result. */
     private record Job(int index, int opcode, int length, int immediate, long before, long after) {
         boolean takesReceive() {
             return opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_IMM || opcode == SendOpcode.WRITE_IMM
@@ -173,7 +173,7 @@ class FaultyWireTest {
         }
         near.post(w);
         if (inline) {
-            near.memory.segment().asSlice(from, j.length).fill((byte) -1); // it was taken when it was posted
+            near.memory.segment().asSlice(from, j.length).fill((byte) -1); // the data were copied when it was posted
         }
     }
 
@@ -187,7 +187,7 @@ class FaultyWireTest {
         to.post(j.index, TestEnd.KEY, at, cut, TestEnd.KEY, at + cut, j.length - cut);
     }
 
-    /** Posts sends and receives at random moments until all is done, or the sender has failed. */
+    /** Posts sends and receives at random moments until all are complete, or the sender has failed. */
     private static void work(TestPair p, List<Job> jobs, TestReceives receives, Random random) {
         int sends = 0;
         int posted = 0;
@@ -249,7 +249,7 @@ class FaultyWireTest {
         }
     }
 
-    /** The only error that faults of a wire can make: too many repetitions. What follows is flushed. */
+    /** The only error that faults of a wire can cause: exhausted retries. Later requests are flushed. */
     private static void assertFailedByTheRules(TestEnd end, int done) {
         assertThat(end.qp.state()).isEqualTo(QueuePairState.ERR);
         assertThat(end.sent.get(done).status()).isEqualTo(WcStatus.RETRY_EXC_ERR);
@@ -301,7 +301,7 @@ class FaultyWireTest {
         assertThat(failed[0]).as("connections that gave up, of %s", RUNS).isLessThanOrEqualTo(MOST_FAILURES);
     }
 
-    /** Both ends send at once, so that ACKs, answers and requests share the wire. */
+    /** Both ends send at once, so that ACKs, responses and requests share the wire. */
     @Test
     void bothDirectionsOverFaultyWire() {
         int[] failed = new int[1];
@@ -334,7 +334,9 @@ class FaultyWireTest {
         return length;
     }
 
-    /** What the sender calls done has arrived, what has arrived is whole and in order, and only the wire is to blame. */
+    /**
+     * What completed at the sender has arrived, what has arrived is intact and in order, and every error is the wire's.
+     */
     private static void checkOneWay(TestEnd from, TestEnd to, int[] lengths, int firstPattern) {
         int done = 0;
         while (done < EACH_WAY && from.sent.get(done).status() == WcStatus.SUCCESS) {
@@ -353,7 +355,7 @@ class FaultyWireTest {
         }
     }
 
-    /** What arrives by UC is whole, in order, and comes once. */
+    /** Messages that arrive by UC are whole, in order, and arrive once. */
     @Test
     void ucDeliversWholeMessages() {
         int[] arrived = new int[1];

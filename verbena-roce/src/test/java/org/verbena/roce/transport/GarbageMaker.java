@@ -7,7 +7,9 @@ import java.util.Random;
 
 import org.verbena.verbs.QueuePairType;
 
-/** Makes packets that are almost right: numbers that are expected now and then, and keys and addresses that are granted. */
+/**
+ * Makes packets that are almost valid: now and then with expected PSNs, and with keys and addresses that are granted.
+ */
 public final class GarbageMaker {
     private final int number;
     private final long granted;
@@ -22,14 +24,14 @@ public final class GarbageMaker {
     /**
      * For one queue pair.
      *
-     * @param number its own
+     * @param number its queue pair number
      * @param granted address that may be written
-     * @param grantedBytes how many there
-     * @param memory bytes around it that may not
+     * @param grantedBytes the number of bytes granted
+     * @param memory bytes around it that are not granted
      * @param srq number of a shared receive queue, for XRC
-     * @param qkey its own, for UD
-     * @param rqPsn that it expects first
-     * @param sqPsn that it sends first
+     * @param qkey its Q_Key, for UD
+     * @param rqPsn the first PSN that it expects
+     * @param sqPsn the first PSN that it sends
      * @param keys that of the granted bytes, then others
      */
     public GarbageMaker(int number, long granted, int grantedBytes, int memory, int srq, int qkey, int rqPsn, int sqPsn,

@@ -16,18 +16,18 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 
 /**
- * Packets that are almost right, from the peer's own address and now and then from another's. Whatever they are, nothing
- * throws, and no memory changes but what was granted; those of a stranger change nothing and are not answered.
+ * Packets that are almost valid, from the peer's own address and now and then from another. Whatever they are, nothing
+ * throws, and no memory changes except what was granted; packets of a stranger change nothing and get no response.
  */
 final class GarbagePackets {
     private static final int MEMORY = 1 << 16;
     private static final byte[] ZEROS = new byte[MEMORY];
-    /** What the peer may write; before and behind it lies what it may not. */
+    /** Bytes that the peer may write; those before and after must not change. */
     private static final int GRANTED = 16384;
     private static final int GRANTED_BYTES = 8192;
     private static final int READABLE = 0x2200;
     private static final int WRITABLE = 0x3300;
-    /** Where receives, and what own reads bring, are put. */
+    /** Buffers of receives and of the data of own reads. */
     private static final int OWN = 40_000;
     private static final int OWN_BYTES = 8192;
     private static final int SRQ = 5;
@@ -41,17 +41,17 @@ final class GarbagePackets {
     /** Differs from the peer in the upper word only. */
     private static final Gid STRANGER_6 = Gid.parse("fd01::2");
 
-    /** How often a queue pair failed. */
+    /** Number of failures of a queue pair. */
     int errors;
-    /** How many receives have completed. */
+    /** Number of completed receives. */
     int receives;
-    /** How many packets of strangers were dropped. */
+    /** Number of dropped packets of strangers. */
     int strangers;
 
     private static byte[] garbage(Random random, GarbageMaker maker, int type, List<byte[]> seen) {
         byte[] p;
         if (!seen.isEmpty() && random.nextInt(4) == 0) {
-            p = seen.get(random.nextInt(seen.size())).clone(); // an own packet comes back
+            p = seen.get(random.nextInt(seen.size())).clone(); // one of its own packets returns
             ByteBuffer.wrap(p).putInt(4, Script.NUMBER);
         } else {
             p = maker.make(random, type);
@@ -106,14 +106,14 @@ final class GarbagePackets {
         }
     }
 
-    /** How often the owner has been told something. */
+    /** Number of callbacks of the owner. */
     private static int told(Script s) {
         return s.end.sent.size() + s.end.received.size() + s.end.events.size() + s.end.reasons.size();
     }
 
-    /** A packet of somebody else's that names the queue pair, and may have all its numbers and keys right. */
+    /** A packet of a stranger that names the queue pair, and may have all its numbers and keys right. */
     private void stranger(Script s, byte[] packet) {
-        s.progress(); // all that the peer has to do with
+        s.progress(); // completes all work for the peer's packets
         byte[] before = s.memory(0, MEMORY);
         QueuePairState state = s.end.qp.state();
         int told = told(s);
@@ -134,7 +134,7 @@ final class GarbagePackets {
         strangers++;
     }
 
-    /** Makes one end, lets packets arrive there, and looks at its memory. */
+    /** Makes one end, lets packets arrive there, and checks its memory. */
     void run(Random random, BooleanSupplier over) throws Exception {
         int kind = random.nextInt(2 * TYPES.length);
         int type = TYPES[kind % TYPES.length];
@@ -166,7 +166,7 @@ final class GarbagePackets {
             switch (random.nextInt(20)) {
                 case 0 -> s.pass(random.nextLong(200_000_000));
                 case 1 -> {
-                    if (type != QueuePairType.UD) { // to which anybody may send
+                    if (type != QueuePairType.UD) { // which accepts datagrams from any sender
                         stranger(s, garbage(random, maker, type, seen));
                     }
                 }

@@ -15,7 +15,7 @@ class GarbagePacketsTest {
             int[] left = {PACKETS};
             garbage.run(random, () -> left[0]-- == 0);
         });
-        // the garbage is close enough to the real thing to get somewhere
+        // the garbage is close enough to valid packets to have an effect
         assertThat(garbage.errors).isGreaterThan(100);
         assertThat(garbage.receives).isGreaterThan(100);
         assertThat(garbage.strangers).isGreaterThan(500);

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.Gid;
 
-/** A wire to another in the same thread that makes no object: for measuring what the transport allocates. */
+/** A wire to another one in the same thread that allocates nothing: for measuring the transport's allocation. */
 final class LoopWire implements Wire {
     private static final int SLOTS = 1024;
 
@@ -15,7 +15,7 @@ final class LoopWire implements Wire {
     private final MemorySegment memory = Arena.ofAuto().allocate((long) SLOTS * PACKET_ROOM, 64);
     private final int[] lengths = new int[SLOTS];
     private final ReceivedPacket received = new ReceivedPacket();
-    /** Lost by chance, one of so many; 0 is none. */
+    /** Random loss, one in this many packets; 0 is none. */
     int loseOneOf;
     private int sent;
     private long head;
@@ -76,7 +76,7 @@ final class LoopWire implements Wire {
 
     @Override
     public void flush() {
-        // each packet has left
+        // each packet is sent at once
     }
 
     @Override

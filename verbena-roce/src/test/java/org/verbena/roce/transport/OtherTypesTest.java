@@ -28,7 +28,7 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** UC, UD and XRC by packets made by hand: what differs from RC. */
+/** UC, UD and XRC with hand-made packets: the differences to RC. */
 class OtherTypesTest {
     private static final int QKEY = 0x11223344;
     private static final int SRQ = 0x000777;
@@ -66,12 +66,12 @@ class OtherTypesTest {
         s.arrives(0x20, in(0), false, bytes(256));
         s.arrives(0x22, in(2), false, bytes(4)); // one is missing
         assertThat(s.end.received).isEmpty();
-        s.arrives(0x22, in(3), false, bytes(4)); // the end of one whose beginning is missing
-        s.arrives(0x24, in(9), false, bytes(8)); // whatever its number
+        s.arrives(0x22, in(3), false, bytes(4)); // a last packet without the first one
+        s.arrives(0x24, in(9), false, bytes(8)); // with any PSN
         assertThat(s.end.received).singleElement().isEqualTo(new TestEnd.Received(7, WcStatus.SUCCESS, WcOpcode.RECV, 8,
                 0, 0, Script.PEER_NUMBER, false));
         s.arrives(0x20, in(10), false, bytes(256));
-        s.arrives(0x25, in(11), false, word(3), bytes(4)); // the one before has no end
+        s.arrives(0x25, in(11), false, word(3), bytes(4)); // the previous message has no end
         assertThat(s.end.received.getLast()).isEqualTo(new TestEnd.Received(8, WcStatus.SUCCESS, WcOpcode.RECV, 4, 3,
                 WcFlags.WITH_IMM, Script.PEER_NUMBER, false));
         s.nothingLeaves();
@@ -139,7 +139,7 @@ class OtherTypesTest {
         s.end.memory.segment().asSlice(0, 8).copyFrom(MemorySegment.ofArray(bytes(8)));
         s.end.post(datagram(s, 1, SendOpcode.SEND, 0x55, 3));
         s.leaves(0x64, 5, "00000055" + "00000011" + "01020300");
-        SendWqe w = datagram(s, 2, SendOpcode.SEND_IMM, 0x80000000, 4); // the own key
+        SendWqe w = datagram(s, 2, SendOpcode.SEND_IMM, 0x80000000, 4); // the queue pair's own Q_Key
         w.immediate = 6;
         s.end.post(w);
         s.leaves(0x65, 6, "11223344" + "00000011" + "00000006" + "01020304").nothingLeaves();
@@ -159,7 +159,7 @@ class OtherTypesTest {
                 0, WcFlags.GRH, 0x99, false));
         assertThat(s.memory(40, 10)).isEqualTo(bytes(10));
         String ip = HexFormat.of().formatHex(s.memory(0, 40));
-        // 20 bytes of nothing, then the IPv4 header: 20 + 8 + 12 + 8 + 12 + 4 bytes long, UDP, 10.0.0.2 to 10.0.0.1
+        // 20 bytes of 0, then the IPv4 header: 20 + 8 + 12 + 8 + 12 + 4 bytes long, UDP, 10.0.0.2 to 10.0.0.1
         assertThat(ip).isEqualTo("00".repeat(20) + "45000040" + "00004000" + "40110000".substring(0, 4) + ip.substring(
                 60, 64) + "0a000002" + "0a000001");
         int sum = 0;
@@ -259,7 +259,7 @@ class OtherTypesTest {
         s.leaves(0xac, own(2), "00000777" + "0000000000000000" + "00000003" + "00000004").nothingLeaves();
         s.arrives(0xb0, own(2), false, Packets.aeth(0x1f, 2), bytes(4));
         assertThat(s.end.sent).hasSize(2);
-        s.arrives(0xa4, in(0), true, word(SRQ), bytes(4)); // it takes no requests
+        s.arrives(0xa4, in(0), true, word(SRQ), bytes(4)); // it accepts no requests
         assertThat(s.drops(DropReason.OPCODE)).isEqualTo(1);
     }
 

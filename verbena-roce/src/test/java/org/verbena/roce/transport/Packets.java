@@ -3,7 +3,7 @@ package org.verbena.roce.transport;
 
 import java.nio.ByteBuffer;
 
-/** Packets made by hand, byte by byte, without the code under test. */
+/** Hand-made packets, byte by byte, without the code under test. */
 final class Packets {
     private static final int BTH = 12;
 

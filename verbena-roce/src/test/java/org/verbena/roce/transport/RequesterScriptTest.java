@@ -26,7 +26,10 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
-/** What a requester of type RC sends, and what it makes of which answer, rule by rule (IBTA volume 1, 9.7.5). */
+/**
+ * The packets that a requester of type RC sends, and its handling of each response, rule by rule (IBTA volume 1,
+ * 9.7.5).
+ */
 class RequesterScriptTest {
     private static final int ACK = 0x11;
     private static final int READ_FIRST = 0x0d;
@@ -75,7 +78,7 @@ class RequesterScriptTest {
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsOnly(WcStatus.SUCCESS);
     }
 
-    // ---- what leaves
+    // ---- requests
 
     @Test
     void sendOfThreePackets() {
@@ -175,7 +178,7 @@ class RequesterScriptTest {
         }
         acknowledge(own(2), 0x1f);
         assertDone(0, 1, 2);
-        acknowledge(own(1), 0x1f); // an old one
+        acknowledge(own(1), 0x1f); // a stale one
         assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(1);
         acknowledge(own(3), 0x00); // any count of credits
         assertDone(0, 1, 2, 3);
@@ -251,7 +254,7 @@ class RequesterScriptTest {
         s.leaves(0x14, own(0)).leaves(0x14, own(1)).nothingLeaves();
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 2), number(5));
         s.leaves(0x14, own(0)).leaves(0x14, own(1)).nothingLeaves();
-        s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 2), number(5)); // the same again is no second loss
+        s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 2), number(5)); // a duplicate is no second loss
         s.nothingLeaves();
         s.arrives(ATOMIC_ACK, own(0), false, aeth(0x1f, 1), number(4));
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 2), number(5));
@@ -316,7 +319,7 @@ class RequesterScriptTest {
         assertThat(s.end.count(SamplePoint.QP_TX_RNR_WAITS)).isEqualTo(1);
     }
 
-    /** Code 0 is the longest of all; the acknowledgement's timer does not run meanwhile. */
+    /** Code 0 is the longest of all; the ACK timer does not run meanwhile. */
     @Test
     void rnrWaitSuspendsTimeout() {
         post(1, SendOpcode.SEND, 4);
@@ -345,7 +348,7 @@ class RequesterScriptTest {
         post(1, SendOpcode.SEND, 4);
         for (int i = 0; i < 2; i++) {
             acknowledge(own(0), 0x21);
-            acknowledge(own(0), 0x21); // the same said twice counts once
+            acknowledge(own(0), 0x21); // a duplicate counts once
             assertThat(s.end.sent).isEmpty();
             s.pass(10_000);
         }
@@ -379,7 +382,7 @@ class RequesterScriptTest {
         s.pass(TIMEOUT);
         acknowledge(own(0), 0x1f);
         s.pass(TIMEOUT);
-        acknowledge(own(1), 0x60); // told by a NAK, while a repetition is under way
+        acknowledge(own(1), 0x60); // shown by a NAK, while a retransmission is under way
         s.pass(TIMEOUT);
         assertThat(s.end.sent).isEmpty();
         s.pass(TIMEOUT);
@@ -387,7 +390,10 @@ class RequesterScriptTest {
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
     }
 
-    /** As after a process has not run for a while: the answer is there, behind others, when the timer is looked at. */
+    /**
+     * As after a process was not scheduled for a while: the response has arrived, behind others, when the timer is
+     * checked.
+     */
     @Test
     void arrivedResponsePreventsTimeout() {
         post(1, SendOpcode.SEND, 4);
@@ -417,7 +423,7 @@ class RequesterScriptTest {
         s.leaves(0x04, own(0)).nothingLeaves();
     }
 
-    /** Acknowledgements that have arrived and that nobody has taken yet. */
+    /** ACKs that have arrived and were not received yet. */
     private void inject(int count, int psn) {
         for (int i = 0; i < count; i++) {
             s.network.inject(Script.PEER, Script.OWN, Packets.packet(ACK, Script.NUMBER, psn, false, aeth(0x1f, 0)));
@@ -434,7 +440,7 @@ class RequesterScriptTest {
         assertThat(s.end.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
     }
 
-    // ---- answers that are wrong
+    // ---- invalid responses
 
     @ParameterizedTest
     @ValueSource(ints = {0, 4, 252, 260})
@@ -452,7 +458,7 @@ class RequesterScriptTest {
         s.arrives(ATOMIC_ACK, own(0), false, aeth(0x1f, 1), number(1));
         post(2, SendOpcode.READ, 8);
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 1), number(1));
-        assertDone(1); // what the wrong answer acknowledged besides
+        assertDone(1); // acknowledged by the invalid response
         assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(3);
         s.arrives(READ_ONLY, own(1), false, aeth(0x1f, 2), bytes(8));
         assertDone(1, 2);
@@ -466,7 +472,7 @@ class RequesterScriptTest {
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.LOC_PROT_ERR);
     }
 
-    // ---- own errors
+    // ---- local errors
 
     @Test
     void invalidBufferFailsInOrder() {
@@ -521,7 +527,7 @@ class RequesterScriptTest {
         w = s.end.wqe(3, SendOpcode.LOCAL_INVALIDATE);
         w.rkey = 0x55;
         s.end.post(w);
-        assertDone(1); // not before what was posted before it
+        assertDone(1); // not before earlier requests complete
         acknowledge(own(0), 0x1f);
         assertDone(1, 2, 3);
         assertThat(s.end.memory.has(0x55)).isFalse();
@@ -536,7 +542,7 @@ class RequesterScriptTest {
         assertThat(s.end.sent.getLast().status()).isEqualTo(WcStatus.MW_BIND_ERR);
     }
 
-    /** Whoever polls all the time asks for the time now and then only, which costs as much as a tenth of a poll. */
+    /** Continuous polling reads the clock now and then only, since that costs as much as a tenth of a poll. */
     @Test
     void continuousPollingChecksTimersEveryEightPolls() {
         post(1, SendOpcode.SEND, 4);
@@ -585,7 +591,7 @@ class RequesterScriptTest {
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, 77);
         post(2, SendOpcode.SEND, 4);
         s.leaves(0x04, 77);
-        acknowledge(own(0), 0x1f); // of the connection before
+        acknowledge(own(0), 0x1f); // of the previous connection
         acknowledge(77, 0x1f);
         assertThat(s.end.sent.getLast()).isEqualTo(new TestEnd.Sent(2, WcStatus.SUCCESS, 4));
     }

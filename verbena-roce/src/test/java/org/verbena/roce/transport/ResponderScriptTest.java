@@ -28,7 +28,7 @@ import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** What a responder of type RC answers to which packet, rule by rule (IBTA volume 1, 9.7.4 and 9.7.5.1). */
+/** A responder's reply of type RC to each packet, rule by rule (IBTA volume 1, 9.7.4 and 9.7.5.1). */
 class ResponderScriptTest {
     private static final int ACK = 0x11;
     private static final int SEND_FIRST = 0x00;
@@ -93,7 +93,7 @@ class ResponderScriptTest {
         assertThat(s.end.received).hasSize(1);
     }
 
-    /** Somebody polls all the time. */
+    /** Polls continuously. */
     private void poll(int times) {
         for (int i = 0; i < times; i++) {
             s.end.transport.progress(64, true);
@@ -210,7 +210,7 @@ class ResponderScriptTest {
         assertThat(s.end.received).isEmpty();
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
         s.leaves(ACK, in(0), "1f000001").nothingLeaves();
-        s.arrives(SEND_ONLY, in(2), true, bytes(4)); // another gap is another report
+        s.arrives(SEND_ONLY, in(2), true, bytes(4)); // another gap causes another NAK
         s.leaves(ACK, in(1), "60000001").nothingLeaves();
     }
 
@@ -231,7 +231,9 @@ class ResponderScriptTest {
         assertThat(s.end.count(SamplePoint.QP_DUPLICATE_REQUESTS)).isEqualTo(2);
     }
 
-    /** Whose answer was lost is asked for again: an ACK with the READ's PSN would say that it is complete. */
+    /**
+     * A request whose response was lost is retransmitted: an ACK with the READ's PSN would mean that it is complete.
+     */
     @Test
     void duplicateBeforeReadIsAcknowledgedWithItsOwnPsn() {
         receive(7, 0, 100);
@@ -275,7 +277,7 @@ class ResponderScriptTest {
     void missingReceiveSendsRnrNak() {
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
         s.leaves(ACK, in(0), "21000000").nothingLeaves(); // the timer's code is 1
-        s.arrives(SEND_ONLY, in(1), true, bytes(4)); // it was sent before the sender heard
+        s.arrives(SEND_ONLY, in(1), true, bytes(4)); // it was sent before the sender received the NAK
         s.nothingLeaves();
         receive(7, 0, 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
@@ -447,7 +449,7 @@ class ResponderScriptTest {
                 .leaves(READ_MIDDLE, in(1), hex.substring(512, 1024))
                 .leaves(READ_LAST, in(2), "1f000001" + hex.substring(1024, 1030) + "00")
                 .nothingLeaves();
-        s.arrives(WRITE_ONLY, in(3), true, reth(0, 0, 0)); // the answers took three numbers
+        s.arrives(WRITE_ONLY, in(3), true, reth(0, 0, 0)); // the response used three PSNs
         s.leaves(ACK, in(3), "1f000002").nothingLeaves();
         assertThat(s.end.count(SamplePoint.QP_RX_READ_BYTES)).isEqualTo(515);
     }
@@ -473,7 +475,7 @@ class ResponderScriptTest {
         s.leaves(READ_FIRST, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
         s.arrives(READ, in(2), true, reth(at(512), TestEnd.KEY, 88));
         s.leaves(READ_ONLY, in(2)).nothingLeaves();
-        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 256)); // a part of it is wanted
+        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 256)); // a part of it is requested
         s.leaves(READ_ONLY, in(0)).nothingLeaves();
     }
 
@@ -482,10 +484,10 @@ class ResponderScriptTest {
         s.end.memory.add(5, 0, 4096, AccessFlags.ALL);
         s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
         s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
-        s.arrives(READ, in(1), true, reth(at(0), TestEnd.KEY, 300)); // not where that packet was
+        s.arrives(READ, in(1), true, reth(at(0), TestEnd.KEY, 300)); // not the address of that packet
         s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 601)); // longer
-        s.arrives(READ, in(0), true, reth(at(0), 5, 600)); // by another key
-        s.arrives(READ, in(-1), true, reth(at(0), TestEnd.KEY, 600)); // nobody knows of it
+        s.arrives(READ, in(0), true, reth(at(0), 5, 600)); // with another key
+        s.arrives(READ, in(-1), true, reth(at(0), TestEnd.KEY, 600)); // no such request is kept
         s.nothingLeaves();
         assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(4);
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.RTS);
@@ -537,7 +539,7 @@ class ResponderScriptTest {
         assertThat(s.memory(8, 8)).isEqualTo(value);
         s.arrives(FLUSH, in(1), true, word(0x01), reth(at(0), TestEnd.KEY, 100));
         s.leaves(READ_ONLY, in(1), "1f000002").nothingLeaves();
-        s.arrives(FLUSH, in(2), true, word(0x11), reth(0, TestEnd.KEY, 100)); // the region: the range does not matter
+        s.arrives(FLUSH, in(2), true, word(0x11), reth(0, TestEnd.KEY, 100)); // level region: the range is ignored
         s.leaves(READ_ONLY, in(2), "1f000003").nothingLeaves();
         s.end.memory.segment().set(ValueLayout.JAVA_LONG, 8, 0);
         s.arrives(ATOMIC_WRITE, in(0), true, reth(at(8), TestEnd.KEY, 8), value);
@@ -568,7 +570,7 @@ class ResponderScriptTest {
         assertThat(s.memory(0, 4)).containsOnly(0);
     }
 
-    // ---- packets that no queue pair answers
+    // ---- packets without a response
 
     @Test
     void foreignPacketsAreDroppedAndCounted() {
@@ -623,6 +625,6 @@ class ResponderScriptTest {
         s.leaves(0x81, 0, "00".repeat(16)).nothingLeaves();
         s.network.injectMarked(Script.PEER, Script.OWN, packet(WRITE_ONLY, Script.NUMBER, in(1), false, reth(0, 0, 0)));
         s.progress();
-        s.nothingLeaves(); // not again so soon
+        s.nothingLeaves(); // not again within the interval
     }
 }

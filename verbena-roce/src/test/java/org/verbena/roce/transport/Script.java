@@ -11,13 +11,13 @@ import java.util.Random;
 
 import org.verbena.verbs.Gid;
 
-/** One end, whose peer is the test: it makes packets by hand and looks at those that come back. */
+/** One end, whose peer is the test: it writes packets by hand and checks those that are sent back. */
 final class Script {
     static final Gid OWN = Gid.parse("::ffff:10.0.0.1");
     static final Gid PEER = Gid.parse("::ffff:10.0.0.2");
     static final int NUMBER = 0x11;
     static final int PEER_NUMBER = 0xabcdef;
-    /** Both close to the end of the numbers, so that each test passes it. */
+    /** Both close to the end of the PSN space, so that each test wraps. */
     static final int OWN_PSN = 0xfffffe;
     static final int PEER_PSN = 0xffffff;
 
@@ -33,7 +33,7 @@ final class Script {
         end = new TestEnd(network, own, NUMBER, type, 1 << 16, false);
         end.mtu = 256;
         end.timeout = 14;
-        network.faults = new VirtualNetwork.Faults(100, 0, 0, 0, 0); // what leaves is looked at, and goes nowhere
+        network.faults = new VirtualNetwork.Faults(100, 0, 0, 0, 0); // sent packets are checked, and dropped
         network.tap = out::add;
     }
 
@@ -53,13 +53,13 @@ final class Script {
         return OWN_PSN + n & 0xffffff;
     }
 
-    /** A packet of the peer's arrives. */
+    /** A packet of the peer arrives. */
     void arrives(int opcode, int psn, boolean acknowledge, byte[]... parts) {
         network.inject(PEER, OWN, Packets.packet(opcode, NUMBER, psn, acknowledge, parts));
         progress();
     }
 
-    /** Several packets arrive before anything is answered. */
+    /** Several packets arrive before any response. */
     void arriveTogether(byte[]... packets) {
         for (byte[] p : packets) {
             network.inject(PEER, OWN, p);
@@ -69,17 +69,17 @@ final class Script {
 
     void progress() {
         while (end.transport.progress(64) > 0 || end.transport.nextDeadline() <= network.now()) {
-            // until it rests
+            // until it is idle
         }
     }
 
-    /** Time passes, and what is due is done. */
+    /** Time passes, and expired timers run. */
     void pass(long nanos) {
         network.advanceTo(network.now() + nanos);
         progress();
     }
 
-    /** The next packet that left; opcode, destination, PSN, then headers and payload as a hexadecimal number. */
+    /** The next packet that was sent; opcode, destination, PSN, then headers and payload as a hexadecimal number. */
     Script leaves(int opcode, int psn, String rest) {
         assertThat(out).as("packets that left").isNotEmpty();
         ByteBuffer b = ByteBuffer.wrap(out.removeFirst());
@@ -94,7 +94,7 @@ final class Script {
         return this;
     }
 
-    /** The next packet that left, whatever follows its BTH. */
+    /** The next packet that was sent, whatever follows its BTH. */
     Script leaves(int opcode, int psn) {
         assertThat(out).as("packets that left").isNotEmpty();
         byte[] p = out.getFirst();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairType;
 
-/** Queue pairs by number, and by the time that they wait for. */
+/** Queue pairs by number, and by deadline. */
 class TablesTest {
     private static final Gid GID = Gid.parse("::ffff:10.0.0.1");
 
@@ -57,7 +57,7 @@ class TablesTest {
                 .isInstanceOf(IllegalArgumentException.class).hasMessageContaining("RAW_PACKET");
     }
 
-    /** Nobody is asked later than he wanted; the order is that of the times. */
+    /** No queue pair expires later than its deadline; the order is that of the deadlines. */
     @Test
     void timersExpireInOrder() {
         Seeds.each(200, random -> {

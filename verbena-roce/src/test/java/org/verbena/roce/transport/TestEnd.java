@@ -17,9 +17,9 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
-/** One end of a test's connection: a context with one queue pair, and what it has been told. */
+/** One end of a test's connection: a context with one queue pair, and its recorded callbacks. */
 final class TestEnd implements QueuePairOwner {
-    /** What {@link QueuePairOwner#sent} told. */
+    /** A call of {@link QueuePairOwner#sent}. */
     record Sent(long wrId, int status, long bytes) {
         @Override
         public String toString() {
@@ -27,7 +27,7 @@ final class TestEnd implements QueuePairOwner {
         }
     }
 
-    /** What {@link QueuePairOwner#received} told. */
+    /** A call of {@link QueuePairOwner#received}. */
     record Received(long wrId, int status, int opcode, long bytes, int immediate, int flags, int source,
             boolean solicited) {
         @Override
@@ -40,7 +40,7 @@ final class TestEnd implements QueuePairOwner {
     private static final int INLINE = 256;
     private static final int SENDS = 64;
 
-    /** Of the send queue's inline data, which it names by their address only. */
+    /** Keeps the send queue's inline data allocated, which it uses by address only. */
     private final Arena inlines = Arena.ofAuto();
     final Gid gid;
     final Wire wire;
@@ -111,7 +111,7 @@ final class TestEnd implements QueuePairOwner {
 
     // ---- posting
 
-    /** Fills the next entry; {@link #post} hands it over. */
+    /** Fills the next entry; {@link #post} posts it. */
     SendWqe wqe(long id, int opcode) {
         return qp.sends().free(0).begin(id, opcode, SendFlags.SIGNALED);
     }

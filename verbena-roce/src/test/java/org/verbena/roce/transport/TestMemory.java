@@ -34,7 +34,7 @@ final class TestMemory implements Memory {
         regions.put(key, new Region(address() + offset, length, access, -1));
     }
 
-    /** A window of type 2, which a queue pair may lose. */
+    /** A window of type 2, which a queue pair may invalidate. */
     void addWindow(int key, long offset, long length, int access, int queuePair) {
         all.asSlice(offset, length);
         regions.put(key, new Region(address() + offset, length, access, queuePair));

@@ -6,7 +6,7 @@ import java.util.function.BooleanSupplier;
 
 import org.verbena.verbs.Gid;
 
-/** Two ends over a virtual network, and the loop that lets time pass. */
+/** Two ends over a virtual network, and the loop that advances time. */
 final class TestPair {
     static final Gid NEAR = Gid.parse("::ffff:10.0.0.1");
     static final Gid FAR = Gid.parse("::ffff:10.0.0.2");
@@ -37,7 +37,7 @@ final class TestPair {
         return this;
     }
 
-    /** One step: what is there is done, then time goes on to what comes next; false if nothing comes. */
+    /** One step: handles what has arrived, then advances time to the next event; false if there is none. */
     boolean step() {
         int done = near.transport.progress(64) + far.transport.progress(64);
         if (done > 0) {
@@ -52,7 +52,7 @@ final class TestPair {
         return true;
     }
 
-    /** Until a condition holds. */
+    /** Runs until a condition holds. */
     void run(BooleanSupplier until) {
         long steps = 0;
         while (!until.getAsBoolean()) {
@@ -64,7 +64,7 @@ final class TestPair {
         }
     }
 
-    /** Until nothing is on its way and no timer runs. */
+    /** Runs until nothing is in flight and no timer is set. */
     void settle() {
         for (int i = 0; step(); i++) {
             if (i > 5_000_000) {

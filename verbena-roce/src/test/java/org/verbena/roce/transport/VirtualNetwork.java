@@ -15,9 +15,12 @@ import org.verbena.roce.header.Bth;
 import org.verbena.roce.link.CheckedPackets;
 import org.verbena.verbs.Gid;
 
-/** Wires in virtual time, over which packets get lost, doubled, late and out of order by a seed. */
+/** Wires in virtual time, over which packets are lost, duplicated, delayed and reordered by a seed. */
 final class VirtualNetwork {
-    /** Of each packet, in percent. Of a corrupt packet some bits are others, and the ICRC decides what becomes of it. */
+    /**
+     * For each packet, in percent. In a corrupt packet some bits are flipped, and the ICRC decides whether it is
+     * accepted.
+     */
     record Faults(int drop, int duplicate, int reorder, int corrupt, int delay) {
         static final Faults NONE = new Faults(0, 0, 0, 0, 0);
         static final Faults ALL = new Faults(10, 10, 10, 10, 10);
@@ -52,9 +55,9 @@ final class VirtualNetwork {
     private long now = 1_000_000;
     private long order;
     Faults faults = Faults.NONE;
-    /** Packets that were damaged on the way, and whose ICRC told. */
+    /** Packets that were damaged in flight, and detected by their ICRC. */
     int corrupted;
-    /** Sees each packet that was sent, before anything happens to it. */
+    /** Sees each packet that was sent, before any fault is applied. */
     Consumer<byte[]> tap = seen -> {};
 
     VirtualNetwork(Random random) {
@@ -65,7 +68,7 @@ final class VirtualNetwork {
         return now;
     }
 
-    /** When the next packet arrives; {@link Long#MAX_VALUE} if none is on its way. */
+    /** When the next packet arrives; {@link Long#MAX_VALUE} if none is in flight. */
     long nextArrival() {
         Flight f = flights.peek();
         return f == null ? Long.MAX_VALUE : f.at;
@@ -92,7 +95,7 @@ final class VirtualNetwork {
                     corrupted++;
                     continue;
                 }
-                arriving = Arrays.copyOf(damaged, bytes.length); // it would be taken for what was sent
+                arriving = Arrays.copyOf(damaged, bytes.length); // it would pass as the packet that was sent
             }
             long at = now + LATENCY_NANOS;
             if (happens(faults.reorder)) {
@@ -105,7 +108,7 @@ final class VirtualNetwork {
         }
     }
 
-    /** With one bit to three that are others, but none that a router may change. */
+    /** With one to three bits flipped, but none that a router may change. */
     private byte[] damaged(byte[] packet) {
         byte[] p = packet.clone();
         for (int n = 1 + random.nextInt(MOST_BITS); n > 0; n--) {
@@ -113,10 +116,10 @@ final class VirtualNetwork {
             int at = bit / Byte.SIZE < CheckedPackets.UNCHECKED ? bit / Byte.SIZE : bit / Byte.SIZE + 1;
             p[at] ^= (byte) (1 << bit % Byte.SIZE);
         }
-        return Arrays.equals(p, packet) ? damaged(packet) : p; // two that were one
+        return Arrays.equals(p, packet) ? damaged(packet) : p; // two flips of one bit
     }
 
-    /** A packet out of nowhere, which arrives at once. */
+    /** A packet from outside the simulation, which arrives at once. */
     void inject(Gid from, Gid to, byte[] bytes) {
         flights.add(new Flight(now, order++, from, to, bytes, 0));
     }
@@ -183,7 +186,7 @@ final class VirtualNetwork {
 
         @Override
         public void flush() {
-            // each packet has left
+            // each packet is sent at once
         }
 
         @Override
