@@ -131,7 +131,7 @@ final class ConnectProgram {
                     new InetSocketAddress(l.localAddress().getPort())));
             refused(Errno.EHOSTUNREACH, "cannot be resolved", () -> manager.connect(qp, nobody, ConnectionParameters
                     .defaults()));
-            refused(Errno.ECONNREFUSED, "nobody listens", () -> manager.connect(qp, new InetSocketAddress(InetAddress
+            refused(Errno.ECONNREFUSED, "there is no listener", () -> manager.connect(qp, new InetSocketAddress(InetAddress
                     .getLoopbackAddress(), 9), ConnectionParameters.defaults()));
             refused(Errno.EINVAL, "responder resources 255", () -> manager.connect(qp, l.localAddress(),
                     ConnectionParameters.builder().responderResources(255).build()));

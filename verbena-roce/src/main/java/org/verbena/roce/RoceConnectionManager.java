@@ -269,7 +269,7 @@ final class RoceConnectionManager extends ConnectionManager {
         CmMessage.SidrRep a = await(verb, told, timeout.plus(MARGIN));
         if (a.status() != 0) {
             throw new VerbsException(verb, Errno.ECONNREFUSED, a.status() == 1
-                    ? "there is no such service"
+                    ? "no datagram service has port " + remote.getPort()
                     : "the peer rejects it, status " + a.status());
         }
         return new DatagramPeer(AddressVector.builder(to).sourceGidIndex(source).hopLimit(HOP_LIMIT).build(),

@@ -480,12 +480,13 @@ abstract class DatagramConformance extends Conformance {
         InetSocketAddress at = fixture.listenerAt(p.far.run(end -> {
             DatagramService s = provide(end, 0);
             InetSocketAddress a = s.localAddress();
-            assertErrno(Errno.EADDRINUSE, () -> provide(end, a.getPort()), "somebody");
+            assertErrno(Errno.EADDRINUSE, () -> provide(end, a.getPort()), "port " + a.getPort());
             assertErrno(Errno.EBUSY, end.qp::close, "uses");
             s.close();
             return a;
         }));
-        assertErrno(Errno.ECONNREFUSED, () -> p.near.context.connectionManager().resolve(at, Await.LIMIT), "nobody");
+        assertErrno(Errno.ECONNREFUSED, () -> p.near.context.connectionManager().resolve(at, Await.LIMIT),
+                "port " + at.getPort());
         p.far.act(end -> provide(end, at.getPort()));
         assertThat(p.near.context.connectionManager().resolve(at, Await.LIMIT).privateData()).containsOnly(0);
     }
