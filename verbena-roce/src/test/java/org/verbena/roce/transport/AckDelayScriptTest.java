@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
+import static org.verbena.roce.transport.Packets.ACK;
+import static org.verbena.roce.transport.Packets.SEND_ONLY;
 import static org.verbena.roce.transport.Packets.bytes;
 import static org.verbena.roce.transport.Packets.packet;
 import static org.verbena.roce.transport.Script.in;
@@ -15,8 +17,6 @@ import org.verbena.verbs.QueuePairType;
 
 /** How long an ACK is delayed when both sides alternate, with continuous polling. */
 class AckDelayScriptTest {
-    private static final int ACK = 0x11;
-    private static final int SEND_ONLY = 0x04;
     /** Calls after which the ACK of one-way traffic was sent. */
     private static final int USUAL = 20;
     /** Calls after which any ACK was sent. */

@@ -2,6 +2,11 @@
 package org.verbena.roce.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.roce.transport.Packets.ACK;
+import static org.verbena.roce.transport.Packets.ATOMIC_ACK;
+import static org.verbena.roce.transport.Packets.FETCH_AND_ADD;
+import static org.verbena.roce.transport.Packets.READ;
+import static org.verbena.roce.transport.Packets.READ_ONLY;
 import static org.verbena.roce.transport.Packets.atomicEth;
 import static org.verbena.roce.transport.Packets.packet;
 import static org.verbena.roce.transport.Packets.reth;
@@ -19,11 +24,6 @@ import org.verbena.verbs.QueuePairType;
 
 /** READs and atomics up to the negotiated depth, and one more (IBTA volume 1, 9.7.4.1.3). */
 class DepthScriptTest {
-    private static final int ACK = 0x11;
-    private static final int READ = 0x0c;
-    private static final int READ_ONLY = 0x10;
-    private static final int ATOMIC_ACK = 0x12;
-    private static final int FETCH_AND_ADD = 0x14;
     private static final int DEPTH = 4;
 
     private Script s;

@@ -5,6 +5,30 @@ import java.nio.ByteBuffer;
 
 /** Hand-made packets, byte by byte, without the code under test. */
 final class Packets {
+    // opcodes of type RC
+    static final int ACK = 0x11;
+    static final int SEND_FIRST = 0x00;
+    static final int SEND_MIDDLE = 0x01;
+    static final int SEND_LAST = 0x02;
+    static final int SEND_ONLY = 0x04;
+    static final int SEND_ONLY_IMM = 0x05;
+    static final int WRITE_FIRST = 0x06;
+    static final int WRITE_MIDDLE = 0x07;
+    static final int WRITE_LAST = 0x08;
+    static final int WRITE_LAST_IMM = 0x09;
+    static final int WRITE_ONLY = 0x0a;
+    static final int READ = 0x0c;
+    static final int READ_FIRST = 0x0d;
+    static final int READ_MIDDLE = 0x0e;
+    static final int READ_LAST = 0x0f;
+    static final int READ_ONLY = 0x10;
+    static final int ATOMIC_ACK = 0x12;
+    static final int COMPARE_AND_SWAP = 0x13;
+    static final int FETCH_AND_ADD = 0x14;
+    static final int SEND_ONLY_INVALIDATE = 0x17;
+    static final int FLUSH = 0x1c;
+    static final int ATOMIC_WRITE = 0x1d;
+
     private static final int BTH = 12;
 
     private Packets() {}

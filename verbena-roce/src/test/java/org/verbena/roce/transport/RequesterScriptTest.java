@@ -2,6 +2,12 @@
 package org.verbena.roce.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.roce.transport.Packets.ACK;
+import static org.verbena.roce.transport.Packets.ATOMIC_ACK;
+import static org.verbena.roce.transport.Packets.READ_FIRST;
+import static org.verbena.roce.transport.Packets.READ_LAST;
+import static org.verbena.roce.transport.Packets.READ_MIDDLE;
+import static org.verbena.roce.transport.Packets.READ_ONLY;
 import static org.verbena.roce.transport.Packets.aeth;
 import static org.verbena.roce.transport.Packets.bytes;
 import static org.verbena.roce.transport.Packets.number;
@@ -31,17 +37,6 @@ import org.verbena.verbs.WcStatus;
  * 9.7.5).
  */
 class RequesterScriptTest {
-    private static final int ACK = 0x11;
-    private static final int READ_FIRST = 0x0d;
-    private static final int READ_MIDDLE = 0x0e;
-    private static final int READ_LAST = 0x0f;
-    private static final int READ_ONLY = 0x10;
-    private static final int ATOMIC_ACK = 0x12;
-    private static final int KEY = 0x4711;
-    private static final long REMOTE = 0x1122334455667788L;
-    /** 4.096 µs · 2^14. */
-    private static final long TIMEOUT = 67_108_864;
-
     private Script s;
 
     @BeforeEach
@@ -50,76 +45,52 @@ class RequesterScriptTest {
         s.end.memory.segment().asSlice(0, 4096).copyFrom(MemorySegment.ofArray(bytes(4096)));
     }
 
-    private SendWqe wqe(long id, int opcode, long length) {
-        SendWqe w = s.end.wqe(id, opcode);
-        w.rkey = KEY;
-        w.remoteAddress = REMOTE;
-        if (length >= 0) {
-            w.addSge(TestEnd.KEY, s.end.at(0), length);
-        }
-        return w;
-    }
-
-    private void post(long id, int opcode, long length) {
-        s.end.post(wqe(id, opcode, length));
-    }
-
-    private void acknowledge(int psn, int syndrome) {
-        s.arrives(ACK, psn, false, aeth(syndrome, 0));
-    }
-
     private static String hex(int from, int to) {
         return HexFormat.of().formatHex(bytes(to), from, to);
-    }
-
-    private void assertDone(long... ids) {
-        assertThat(s.end.sent).extracting(TestEnd.Sent::wrId).containsExactly(java.util.Arrays.stream(ids).boxed()
-                .toArray(Long[]::new));
-        assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsOnly(WcStatus.SUCCESS);
     }
 
     // ---- requests
 
     @Test
     void sendOfThreePackets() {
-        SendWqe w = wqe(1, SendOpcode.SEND_IMM, 515);
+        SendWqe w = s.wqe(1, SendOpcode.SEND_IMM, 515);
         w.immediate = 0x01020304;
         w.flags |= SendFlags.SOLICITED;
         s.end.post(w);
         s.leaves(0x00, own(0), hex(0, 256)).leaves(0x01, own(1), hex(256, 512)).leaves(0x03, own(2), "01020304" + hex(
                 512, 515) + "00").nothingLeaves();
         assertThat(s.end.sent).isEmpty();
-        acknowledge(own(2), 0x1f);
-        assertDone(1);
+        s.acknowledge(own(2), 0x1f);
+        s.assertDone(1);
     }
 
     @Test
     void opcodesProduceTheirPackets() {
         String reth = "112233445566778800004711";
-        post(1, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0), "01020304");
-        post(2, SendOpcode.WRITE, 4);
+        s.post(2, SendOpcode.WRITE, 4);
         s.leaves(0x0a, own(1), reth + "0000000401020304");
-        SendWqe w = wqe(3, SendOpcode.WRITE_IMM, 300);
+        SendWqe w = s.wqe(3, SendOpcode.WRITE_IMM, 300);
         w.immediate = 7;
         s.end.post(w);
         s.leaves(0x06, own(2), reth + "0000012c" + hex(0, 256)).leaves(0x09, own(3), "00000007" + hex(256, 300));
-        w = wqe(4, SendOpcode.SEND_INVALIDATE, 0);
+        w = s.wqe(4, SendOpcode.SEND_INVALIDATE, 0);
         w.immediate = 9;
         s.end.post(w);
         s.leaves(0x17, own(4), "00000009");
-        post(5, SendOpcode.READ, 4);
+        s.post(5, SendOpcode.READ, 4);
         s.leaves(0x0c, own(5), reth + "00000004");
-        w = wqe(6, SendOpcode.COMPARE_AND_SWAP, 8);
+        w = s.wqe(6, SendOpcode.COMPARE_AND_SWAP, 8);
         w.compareOrAdd = 1;
         w.swap = 2;
         s.end.post(w);
         s.leaves(0x13, own(6), reth + "00000000000000020000000000000001");
-        w = wqe(7, SendOpcode.FETCH_AND_ADD, 8);
+        w = s.wqe(7, SendOpcode.FETCH_AND_ADD, 8);
         w.compareOrAdd = 3;
         s.end.post(w);
         s.leaves(0x14, own(7), reth + "00000000000000030000000000000000");
-        w = wqe(8, SendOpcode.FLUSH, -1);
+        w = s.wqe(8, SendOpcode.FLUSH, -1);
         w.flushType = 1;
         w.flushLevel = 1;
         w.flushLength = 5;
@@ -133,7 +104,7 @@ class RequesterScriptTest {
         s.end.to(QueuePairState.SQD);
         s.end.qp.modify(QueuePairState.SQD, QueuePairAttributes.builder().maxReadAtomic(2).build(), null);
         s.end.to(QueuePairState.RTS);
-        post(1, SendOpcode.READ, 16 * 256 * 2 + 1);
+        s.post(1, SendOpcode.READ, 16 * 256 * 2 + 1);
         s.leaves(0x0c, own(0), "112233445566778800004711" + "00001000");
         s.leaves(0x0c, own(16), "112233445566878800004711" + "00001000").nothingLeaves(); // two at a time
         for (int i = 0; i < 16; i++) {
@@ -145,20 +116,20 @@ class RequesterScriptTest {
 
     @Test
     void fenceWaitsForReads() {
-        post(1, SendOpcode.READ, 4);
-        SendWqe w = wqe(2, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.READ, 4);
+        SendWqe w = s.wqe(2, SendOpcode.SEND, 4);
         w.flags |= SendFlags.FENCE;
         s.end.post(w);
         s.leaves(0x0c, own(0)).nothingLeaves();
         s.arrives(READ_ONLY, own(0), false, aeth(0x1f, 1), bytes(4));
         s.leaves(0x04, own(1)).nothingLeaves();
-        assertDone(1);
+        s.assertDone(1);
     }
 
     @Test
     void outstandingReadsAreLimited() {
         for (int i = 0; i < 6; i++) {
-            post(i, i % 2 == 0 ? SendOpcode.READ : SendOpcode.FETCH_AND_ADD, 8);
+            s.post(i, i % 2 == 0 ? SendOpcode.READ : SendOpcode.FETCH_AND_ADD, 8);
         }
         s.leaves(0x0c, own(0)).leaves(0x14, own(1)).leaves(0x0c, own(2)).leaves(0x14, own(3)).nothingLeaves();
         s.arrives(READ_ONLY, own(0), false, aeth(0x1f, 1), bytes(8));
@@ -166,7 +137,7 @@ class RequesterScriptTest {
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 2), number(0x0102030405060708L));
         s.leaves(0x14, own(5)).nothingLeaves();
         assertThat(s.end.memory.segment().get(ValueLayout.JAVA_LONG, 0)).isEqualTo(0x0102030405060708L);
-        assertDone(0, 1);
+        s.assertDone(0, 1);
     }
 
     // ---- ACK
@@ -174,36 +145,36 @@ class RequesterScriptTest {
     @Test
     void ackIsCumulative() {
         for (int i = 0; i < 4; i++) {
-            post(i, SendOpcode.SEND, 4);
+            s.post(i, SendOpcode.SEND, 4);
         }
-        acknowledge(own(2), 0x1f);
-        assertDone(0, 1, 2);
-        acknowledge(own(1), 0x1f); // a stale one
+        s.acknowledge(own(2), 0x1f);
+        s.assertDone(0, 1, 2);
+        s.acknowledge(own(1), 0x1f); // an old one
         assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(1);
-        acknowledge(own(3), 0x00); // any count of credits
-        assertDone(0, 1, 2, 3);
+        s.acknowledge(own(3), 0x00); // any count of credits
+        s.assertDone(0, 1, 2, 3);
     }
 
     @Test
     void ackOfUnsentPacketIsDropped() {
-        post(1, SendOpcode.SEND, 4);
-        acknowledge(own(1), 0x1f);
-        acknowledge(own(0) - 1, 0x1f);
-        acknowledge(own(0) + 0x800000, 0x1f);
+        s.post(1, SendOpcode.SEND, 4);
+        s.acknowledge(own(1), 0x1f);
+        s.acknowledge(own(0) - 1, 0x1f);
+        s.acknowledge(own(0) + 0x800000, 0x1f);
         assertThat(s.end.sent).isEmpty();
         assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(3);
-        acknowledge(own(0), 0x1f);
-        assertDone(1);
+        s.acknowledge(own(0), 0x1f);
+        s.assertDone(1);
     }
 
     @Test
     void unsignaledRequestHasNoCompletion() {
-        SendWqe w = wqe(1, SendOpcode.SEND, 4);
+        SendWqe w = s.wqe(1, SendOpcode.SEND, 4);
         w.flags = 0;
         s.end.post(w);
-        post(2, SendOpcode.SEND, 4);
-        acknowledge(own(1), 0x1f);
-        assertDone(2);
+        s.post(2, SendOpcode.SEND, 4);
+        s.acknowledge(own(1), 0x1f);
+        s.assertDone(2);
         assertThat(s.end.count(SamplePoint.QP_TX_SENDS)).isEqualTo(2);
         assertThat(s.end.qp.sends().room()).isEqualTo(64);
     }
@@ -211,9 +182,9 @@ class RequesterScriptTest {
     @ParameterizedTest
     @ValueSource(ints = {0x40, 0x5f, 0x64, 0x7f, 0x80, 0xff})
     void reservedSyndromesAreDropped(int syndrome) {
-        post(1, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
-        acknowledge(own(0), syndrome);
+        s.acknowledge(own(0), syndrome);
         assertThat(s.end.sent).isEmpty();
         s.nothingLeaves();
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.RTS);
@@ -221,36 +192,36 @@ class RequesterScriptTest {
 
     @Test
     void readResponseAcknowledgesEarlierRequests() {
-        post(1, SendOpcode.SEND, 4);
-        post(2, SendOpcode.READ, 300);
+        s.post(1, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.READ, 300);
         s.arrives(READ_FIRST, own(1), false, aeth(0x1f, 2), bytes(256));
-        assertDone(1);
+        s.assertDone(1);
         s.arrives(READ_LAST, own(2), false, aeth(0x1f, 2), bytes(44));
-        assertDone(1, 2);
+        s.assertDone(1, 2);
     }
 
     // ---- implied NAK
 
     @Test
     void ackAfterMissingResponseRetransmitsRequest() {
-        post(1, SendOpcode.READ, 300);
-        post(2, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.READ, 300);
+        s.post(2, SendOpcode.SEND, 4);
         s.leaves(0x0c, own(0)).leaves(0x04, own(2)).nothingLeaves();
         s.arrives(READ_FIRST, own(0), false, aeth(0x1f, 1), bytes(256));
-        acknowledge(own(2), 0x1f);
+        s.acknowledge(own(2), 0x1f);
         assertThat(s.end.sent).isEmpty();
         assertThat(s.end.count(SamplePoint.QP_IMPLIED_NAKS)).isEqualTo(1);
         s.leaves(0x0c, own(1), "1122334455667888" + "00004711" + "0000002c").leaves(0x04, own(2)).nothingLeaves();
         s.arrives(READ_ONLY, own(1), false, aeth(0x1f, 1), bytes(44));
-        assertDone(1);
-        acknowledge(own(2), 0x1f);
-        assertDone(1, 2);
+        s.assertDone(1);
+        s.acknowledge(own(2), 0x1f);
+        s.assertDone(1, 2);
     }
 
     @Test
     void laterResponseImpliesNak() {
-        post(1, SendOpcode.FETCH_AND_ADD, 8);
-        post(2, SendOpcode.FETCH_AND_ADD, 8);
+        s.post(1, SendOpcode.FETCH_AND_ADD, 8);
+        s.post(2, SendOpcode.FETCH_AND_ADD, 8);
         s.leaves(0x14, own(0)).leaves(0x14, own(1)).nothingLeaves();
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 2), number(5));
         s.leaves(0x14, own(0)).leaves(0x14, own(1)).nothingLeaves();
@@ -258,41 +229,41 @@ class RequesterScriptTest {
         s.nothingLeaves();
         s.arrives(ATOMIC_ACK, own(0), false, aeth(0x1f, 1), number(4));
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 2), number(5));
-        assertDone(1, 2);
+        s.assertDone(1, 2);
     }
 
     // ---- NAK
 
     @Test
     void sequenceNakRetransmitsFromItsPsn() {
-        post(1, SendOpcode.SEND, 4);
-        post(2, SendOpcode.SEND, 600);
-        post(3, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.SEND, 600);
+        s.post(3, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).leaves(0x00, own(1)).leaves(0x01, own(2)).leaves(0x02, own(3)).leaves(0x04, own(4))
                 .nothingLeaves();
-        acknowledge(own(2), 0x60);
-        assertDone(1);
+        s.acknowledge(own(2), 0x60);
+        s.assertDone(1);
         s.leaves(0x01, own(2)).leaves(0x02, own(3)).leaves(0x04, own(4)).nothingLeaves();
         assertThat(s.end.count(SamplePoint.QP_PACKET_SEQUENCE_ERRORS)).isEqualTo(1);
         assertThat(s.end.count(SamplePoint.QP_RETRANSMITS)).isEqualTo(3);
-        acknowledge(own(4), 0x1f);
-        assertDone(1, 2, 3);
+        s.acknowledge(own(4), 0x1f);
+        s.assertDone(1, 2, 3);
     }
 
     @ParameterizedTest
     @CsvSource({"0x61, 9", "0x62, 10", "0x63, 11"})
     void otherNaksFailRequestAndFlush(String syndrome, int status) {
         s.end.receives.post(9, TestEnd.KEY, s.end.at(0), 4);
-        post(1, SendOpcode.SEND, 4);
-        post(2, SendOpcode.WRITE, 600);
-        post(3, SendOpcode.SEND, 4);
-        acknowledge(own(2), Integer.decode(syndrome));
+        s.post(1, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.WRITE, 600);
+        s.post(3, SendOpcode.SEND, 4);
+        s.acknowledge(own(2), Integer.decode(syndrome));
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.SUCCESS, status,
                 WcStatus.WR_FLUSH_ERR);
         assertThat(s.end.received).extracting(TestEnd.Received::status).containsExactly(WcStatus.WR_FLUSH_ERR);
         assertThat(s.end.told).isEqualTo(QueuePairState.ERR);
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
-        post(4, SendOpcode.SEND, 4);
+        s.post(4, SendOpcode.SEND, 4);
         assertThat(s.end.sent.getLast()).isEqualTo(new TestEnd.Sent(4, WcStatus.WR_FLUSH_ERR, 0));
         assertThat(s.end.transport.nextDeadline()).as("no timer is left, but one that is asked once").satisfiesAnyOf(
                 t -> assertThat(t).isEqualTo(Long.MAX_VALUE), t -> {
@@ -301,151 +272,12 @@ class RequesterScriptTest {
                 });
     }
 
-    // ---- RNR
-
-    @Test
-    void rnrNakWaitsForItsTimer() {
-        post(1, SendOpcode.SEND, 4);
-        post(2, SendOpcode.SEND, 4);
-        s.leaves(0x04, own(0)).leaves(0x04, own(1)).nothingLeaves();
-        acknowledge(own(1), 0x20 | 14); // 1.28 ms
-        assertDone(1);
-        s.pass(1_279_999);
-        s.nothingLeaves();
-        s.pass(1);
-        s.leaves(0x04, own(1)).nothingLeaves();
-        acknowledge(own(1), 0x1f);
-        assertDone(1, 2);
-        assertThat(s.end.count(SamplePoint.QP_TX_RNR_WAITS)).isEqualTo(1);
-    }
-
-    /** Code 0 is the longest of all; the ACK timer does not run meanwhile. */
-    @Test
-    void rnrWaitSuspendsTimeout() {
-        post(1, SendOpcode.SEND, 4);
-        s.leaves(0x04, own(0));
-        acknowledge(own(0), 0x20);
-        s.pass(655_359_999);
-        s.nothingLeaves();
-        assertThat(s.end.count(SamplePoint.QP_TX_PEER_WAITS)).isZero();
-        s.pass(1);
-        s.leaves(0x04, own(0)).nothingLeaves();
-        s.pass(TIMEOUT);
-        s.leaves(0x04, own(0)).nothingLeaves();
-    }
-
-    @Test
-    void rnrRetrySevenIsInfinite() throws Exception {
-        post(1, SendOpcode.SEND, 4);
-        for (int i = 0; i < 100; i++) {
-            acknowledge(own(0), 0x21);
-            s.pass(10_000);
-        }
-        assertThat(s.end.sent).isEmpty();
-        s = new Script(QueuePairType.RC);
-        s.end.rnrRetries = 2;
-        s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
-        post(1, SendOpcode.SEND, 4);
-        for (int i = 0; i < 2; i++) {
-            acknowledge(own(0), 0x21);
-            acknowledge(own(0), 0x21); // a duplicate counts once
-            assertThat(s.end.sent).isEmpty();
-            s.pass(10_000);
-        }
-        acknowledge(own(0), 0x21);
-        assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.RNR_RETRY_EXC_ERR);
-    }
-
-    // ---- timer
-
-    @Test
-    void timeoutRetransmits() {
-        post(1, SendOpcode.SEND, 600);
-        s.leaves(0x00, own(0)).leaves(0x01, own(1)).leaves(0x02, own(2)).nothingLeaves();
-        s.pass(TIMEOUT - 1);
-        s.nothingLeaves();
-        s.pass(1);
-        s.leaves(0x00, own(0)).leaves(0x01, own(1)).leaves(0x02, own(2)).nothingLeaves();
-        acknowledge(own(0), 0x1f);
-        s.pass(TIMEOUT - 1);
-        s.nothingLeaves();
-        s.pass(1);
-        s.leaves(0x01, own(1)).leaves(0x02, own(2)).nothingLeaves();
-    }
-
-    @Test
-    void retriesAreCountedAndResetByProgress() throws Exception {
-        s = new Script(QueuePairType.RC);
-        s.end.retries = 2;
-        s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
-        post(1, SendOpcode.SEND, 600);
-        s.pass(TIMEOUT);
-        acknowledge(own(0), 0x1f);
-        s.pass(TIMEOUT);
-        acknowledge(own(1), 0x60); // shown by a NAK, while a retransmission is under way
-        s.pass(TIMEOUT);
-        assertThat(s.end.sent).isEmpty();
-        s.pass(TIMEOUT);
-        assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.RETRY_EXC_ERR);
-        assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
-    }
-
-    /**
-     * As after a process was not scheduled for a while: the response has arrived, behind others, when the timer is
-     * checked.
-     */
-    @Test
-    void arrivedResponsePreventsTimeout() {
-        post(1, SendOpcode.SEND, 4);
-        s.leaves(0x04, own(0)).nothingLeaves();
-        inject(100, own(-1));
-        inject(1, own(0));
-        s.network.advanceTo(s.network.now() + 2 * TIMEOUT);
-        s.end.transport.progress(64);
-        s.nothingLeaves();
-        s.progress();
-        assertDone(1);
-        s.nothingLeaves();
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void packetFloodDoesNotDelayTimer(boolean delayAcks) {
-        post(1, SendOpcode.SEND, 4);
-        s.leaves(0x04, own(0)).nothingLeaves();
-        inject(64 * 64, own(-1));
-        s.network.advanceTo(s.network.now() + TIMEOUT);
-        for (int i = 1; i < 64; i++) {
-            assertThat(s.end.transport.progress(64, delayAcks)).isEqualTo(64);
-            s.nothingLeaves();
-        }
-        s.end.transport.progress(64, delayAcks);
-        s.leaves(0x04, own(0)).nothingLeaves();
-    }
-
-    /** ACKs that have arrived and were not received yet. */
-    private void inject(int count, int psn) {
-        for (int i = 0; i < count; i++) {
-            s.network.inject(Script.PEER, Script.OWN, Packets.packet(ACK, Script.NUMBER, psn, false, aeth(0x1f, 0)));
-        }
-    }
-
-    @Test
-    void timeoutZeroDisablesTimer() throws Exception {
-        s = new Script(QueuePairType.RC);
-        s.end.timeout = 0;
-        s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
-        post(1, SendOpcode.SEND, 4);
-        s.leaves(0x04, own(0));
-        assertThat(s.end.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
-    }
-
     // ---- invalid responses
 
     @ParameterizedTest
     @ValueSource(ints = {0, 4, 252, 260})
     void responseOfWrongLengthFailsRequest(int length) {
-        post(1, SendOpcode.READ, 300);
+        s.post(1, SendOpcode.READ, 300);
         s.arrives(READ_FIRST, own(0), false, aeth(0x1f, 1), bytes(length));
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.BAD_RESP_ERR);
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
@@ -453,20 +285,20 @@ class RequesterScriptTest {
 
     @Test
     void unrequestedResponseIsDropped() {
-        post(1, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.arrives(READ_ONLY, own(0), false, aeth(0x1f, 1), bytes(4));
         s.arrives(ATOMIC_ACK, own(0), false, aeth(0x1f, 1), number(1));
-        post(2, SendOpcode.READ, 8);
+        s.post(2, SendOpcode.READ, 8);
         s.arrives(ATOMIC_ACK, own(1), false, aeth(0x1f, 1), number(1));
-        assertDone(1); // acknowledged by the invalid response
+        s.assertDone(1); // what the wrong answer acknowledged besides
         assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(3);
         s.arrives(READ_ONLY, own(1), false, aeth(0x1f, 2), bytes(8));
-        assertDone(1, 2);
+        s.assertDone(1, 2);
     }
 
     @Test
     void deregisteredMemoryFailsResponse() {
-        post(1, SendOpcode.READ, 8);
+        s.post(1, SendOpcode.READ, 8);
         s.end.memory.remove(TestEnd.KEY);
         s.arrives(READ_ONLY, own(0), false, aeth(0x1f, 1), bytes(8));
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.LOC_PROT_ERR);
@@ -476,22 +308,22 @@ class RequesterScriptTest {
 
     @Test
     void invalidBufferFailsInOrder() {
-        post(1, SendOpcode.SEND, 4);
-        post(2, SendOpcode.WRITE, 1 << 20);
-        post(3, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.WRITE, 1 << 20);
+        s.post(3, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
         assertThat(s.end.sent).isEmpty();
-        acknowledge(own(0), 0x1f);
+        s.acknowledge(own(0), 0x1f);
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.SUCCESS,
                 WcStatus.LOC_PROT_ERR, WcStatus.WR_FLUSH_ERR);
     }
 
     @Test
     void memoryDeregisteredBetweenPacketsFailsRequest() {
-        post(1, SendOpcode.SEND, 300);
+        s.post(1, SendOpcode.SEND, 300);
         s.leaves(0x00, own(0)).leaves(0x02, own(1)).nothingLeaves();
         s.end.memory.remove(TestEnd.KEY);
-        acknowledge(own(0), 0x60);
+        s.acknowledge(own(0), 0x60);
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.LOC_PROT_ERR);
         s.nothingLeaves();
     }
@@ -500,8 +332,8 @@ class RequesterScriptTest {
     void invalidLengthsFail() throws Exception {
         for (long length : new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE, (1L << 31) + 1}) {
             connect();
-            post(1, SendOpcode.SEND, -1);
-            acknowledge(own(0), 0x1f);
+            s.post(1, SendOpcode.SEND, -1);
+            s.acknowledge(own(0), 0x1f);
             SendWqe w = s.end.wqe(2, SendOpcode.SEND);
             w.addSge(TestEnd.KEY, s.end.at(0), length);
             s.end.post(w);
@@ -509,7 +341,7 @@ class RequesterScriptTest {
                     WcStatus.LOC_LEN_ERR);
         }
         connect();
-        post(1, SendOpcode.FETCH_AND_ADD, 4);
+        s.post(1, SendOpcode.FETCH_AND_ADD, 4);
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.LOC_LEN_ERR);
     }
 
@@ -521,15 +353,15 @@ class RequesterScriptTest {
         w.windowLength = 100;
         w.windowAccess = AccessFlags.REMOTE_WRITE;
         s.end.post(w);
-        assertDone(1);
+        s.assertDone(1);
         assertThat(s.end.memory.has(0x55)).isTrue();
-        post(2, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.SEND, 4);
         w = s.end.wqe(3, SendOpcode.LOCAL_INVALIDATE);
         w.rkey = 0x55;
         s.end.post(w);
-        assertDone(1); // not before earlier requests complete
-        acknowledge(own(0), 0x1f);
-        assertDone(1, 2, 3);
+        s.assertDone(1); // not before what was posted before it
+        s.acknowledge(own(0), 0x1f);
+        s.assertDone(1, 2, 3);
         assertThat(s.end.memory.has(0x55)).isFalse();
         w = s.end.wqe(4, SendOpcode.LOCAL_INVALIDATE);
         w.rkey = 0x55;
@@ -542,32 +374,18 @@ class RequesterScriptTest {
         assertThat(s.end.sent.getLast().status()).isEqualTo(WcStatus.MW_BIND_ERR);
     }
 
-    /** Continuous polling reads the clock now and then only, since that costs as much as a tenth of a poll. */
-    @Test
-    void continuousPollingChecksTimersEveryEightPolls() {
-        post(1, SendOpcode.SEND, 4);
-        s.leaves(0x04, own(0));
-        for (int round = 0; round < 3; round++) {
-            s.network.advanceTo(s.network.now() + TIMEOUT + 1);
-            for (int i = 0; i < 8; i++) {
-                s.end.transport.progress(64, true);
-            }
-            s.leaves(0x04, own(0)).nothingLeaves();
-        }
-    }
-
     // ---- states
 
     @Test
     void sqdFinishesStartedRequests() {
-        post(1, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         s.end.qp.modify(QueuePairState.SQD, QueuePairAttributes.to(QueuePairState.SQD).sqdAsyncNotify(true).build(),
                 null);
         assertThat(s.end.qp.isDraining()).isTrue();
-        post(2, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.SEND, 4);
         s.nothingLeaves();
-        acknowledge(own(0), 0x1f);
+        s.acknowledge(own(0), 0x1f);
         assertThat(s.end.events).containsExactly(AsyncEventType.SQ_DRAINED);
         assertThat(s.end.qp.isDraining()).isFalse();
         s.nothingLeaves();
@@ -579,7 +397,7 @@ class RequesterScriptTest {
     @Test
     void resetAllowsReuse() throws Exception {
         s.end.receives.post(9, TestEnd.KEY, s.end.at(0), 4);
-        post(1, SendOpcode.READ, 600);
+        s.post(1, SendOpcode.READ, 600);
         s.leaves(0x0c, own(0));
         s.end.to(QueuePairState.ERR);
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.WR_FLUSH_ERR);
@@ -589,20 +407,20 @@ class RequesterScriptTest {
         assertThat(s.end.received).hasSize(2);
         s.end.to(QueuePairState.RESET);
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, 77);
-        post(2, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.SEND, 4);
         s.leaves(0x04, 77);
-        acknowledge(own(0), 0x1f); // of the previous connection
-        acknowledge(77, 0x1f);
+        s.acknowledge(own(0), 0x1f); // of the previous connection
+        s.acknowledge(77, 0x1f);
         assertThat(s.end.sent.getLast()).isEqualTo(new TestEnd.Sent(2, WcStatus.SUCCESS, 4));
     }
 
     @Test
     void closedQueuePairGetsNoCallbacks() {
-        post(1, SendOpcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         s.end.qp.close();
-        acknowledge(own(0), 0x1f);
-        s.pass(10 * TIMEOUT);
+        s.acknowledge(own(0), 0x1f);
+        s.pass(10 * Script.TIMEOUT);
         s.nothingLeaves();
         assertThat(s.end.sent).isEmpty();
         assertThat(s.drops(DropReason.QUEUE_PAIR)).isEqualTo(1);
@@ -612,14 +430,14 @@ class RequesterScriptTest {
     @Test
     void congestionHalvesWindow() {
         for (int i = 0; i < 60; i++) {
-            post(i, SendOpcode.SEND, 256);
+            s.post(i, SendOpcode.SEND, 256);
         }
         for (int i = 0; i < 32; i++) {
             s.leaves(0x04, own(i));
         }
         s.nothingLeaves();
         s.arrives(0x81, 0, false, new byte[16]);
-        acknowledge(own(31), 0x1f);
+        s.acknowledge(own(31), 0x1f);
         for (int i = 32; i < 48 + 1; i++) { // 16, and one for what was acknowledged
             s.leaves(0x04, own(i));
         }

@@ -2,6 +2,27 @@
 package org.verbena.roce.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.roce.transport.Packets.ACK;
+import static org.verbena.roce.transport.Packets.ATOMIC_ACK;
+import static org.verbena.roce.transport.Packets.ATOMIC_WRITE;
+import static org.verbena.roce.transport.Packets.COMPARE_AND_SWAP;
+import static org.verbena.roce.transport.Packets.FETCH_AND_ADD;
+import static org.verbena.roce.transport.Packets.FLUSH;
+import static org.verbena.roce.transport.Packets.READ;
+import static org.verbena.roce.transport.Packets.READ_FIRST;
+import static org.verbena.roce.transport.Packets.READ_LAST;
+import static org.verbena.roce.transport.Packets.READ_ONLY;
+import static org.verbena.roce.transport.Packets.SEND_FIRST;
+import static org.verbena.roce.transport.Packets.SEND_LAST;
+import static org.verbena.roce.transport.Packets.SEND_MIDDLE;
+import static org.verbena.roce.transport.Packets.SEND_ONLY;
+import static org.verbena.roce.transport.Packets.SEND_ONLY_IMM;
+import static org.verbena.roce.transport.Packets.SEND_ONLY_INVALIDATE;
+import static org.verbena.roce.transport.Packets.WRITE_FIRST;
+import static org.verbena.roce.transport.Packets.WRITE_LAST;
+import static org.verbena.roce.transport.Packets.WRITE_LAST_IMM;
+import static org.verbena.roce.transport.Packets.WRITE_MIDDLE;
+import static org.verbena.roce.transport.Packets.WRITE_ONLY;
 import static org.verbena.roce.transport.Packets.aeth;
 import static org.verbena.roce.transport.Packets.atomicEth;
 import static org.verbena.roce.transport.Packets.bytes;
@@ -12,7 +33,6 @@ import static org.verbena.roce.transport.Packets.word;
 import static org.verbena.roce.transport.Script.in;
 
 import java.lang.foreign.ValueLayout;
-import java.util.HexFormat;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -30,29 +50,6 @@ import org.verbena.verbs.WcStatus;
 
 /** A responder's reply of type RC to each packet, rule by rule (IBTA volume 1, 9.7.4 and 9.7.5.1). */
 class ResponderScriptTest {
-    private static final int ACK = 0x11;
-    private static final int SEND_FIRST = 0x00;
-    private static final int SEND_MIDDLE = 0x01;
-    private static final int SEND_LAST = 0x02;
-    private static final int SEND_ONLY = 0x04;
-    private static final int SEND_ONLY_IMM = 0x05;
-    private static final int WRITE_FIRST = 0x06;
-    private static final int WRITE_MIDDLE = 0x07;
-    private static final int WRITE_LAST = 0x08;
-    private static final int WRITE_LAST_IMM = 0x09;
-    private static final int WRITE_ONLY = 0x0a;
-    private static final int READ = 0x0c;
-    private static final int READ_FIRST = 0x0d;
-    private static final int READ_MIDDLE = 0x0e;
-    private static final int READ_LAST = 0x0f;
-    private static final int READ_ONLY = 0x10;
-    private static final int ATOMIC_ACK = 0x12;
-    private static final int COMPARE_AND_SWAP = 0x13;
-    private static final int FETCH_AND_ADD = 0x14;
-    private static final int SEND_ONLY_INVALIDATE = 0x17;
-    private static final int FLUSH = 0x1c;
-    private static final int ATOMIC_WRITE = 0x1d;
-
     private Script s;
 
     @BeforeEach
@@ -66,11 +63,6 @@ class ResponderScriptTest {
 
     private long at(long offset) {
         return s.end.at(offset);
-    }
-
-    private void assertRefused(int nak, int psn, int msn) {
-        s.leaves(ACK, psn, String.format("%02x%06x", nak, msn)).nothingLeaves();
-        assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
     }
 
     // ---- ACK
@@ -304,7 +296,7 @@ class ResponderScriptTest {
     void missingFirstPacketIsInvalid(int opcode) {
         receive(7, 0, 1000);
         s.arrives(opcode, in(0), true, bytes(256));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
         assertThat(s.end.events).contains(AsyncEventType.QP_REQ_ERR);
         assertThat(s.end.received).singleElement().extracting(TestEnd.Received::status).isEqualTo(
                 WcStatus.WR_FLUSH_ERR);
@@ -317,7 +309,7 @@ class ResponderScriptTest {
         s.arrives(SEND_FIRST, in(0), false, bytes(256));
         byte[] rest = opcode == READ ? reth(at(0), TestEnd.KEY, 8) : bytes(256);
         s.arrives(opcode, in(1), true, rest);
-        assertRefused(0x61, in(1), 0);
+        s.assertRefused(0x61, in(1), 0);
         assertThat(s.end.received).singleElement().extracting(TestEnd.Received::status).isEqualTo(
                 WcStatus.WR_FLUSH_ERR);
     }
@@ -327,7 +319,7 @@ class ResponderScriptTest {
     void shortFirstPacketIsInvalid(int length) {
         receive(7, 0, 1000);
         s.arrives(SEND_FIRST, in(0), true, bytes(length));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
     }
 
     @Test
@@ -335,11 +327,11 @@ class ResponderScriptTest {
         receive(7, 0, 1000);
         s.arrives(SEND_FIRST, in(0), false, bytes(256));
         s.arrives(SEND_LAST, in(1), true);
-        assertRefused(0x61, in(1), 0);
+        s.assertRefused(0x61, in(1), 0);
         connect();
         receive(7, 0, 1000);
         s.arrives(SEND_ONLY, in(0), true, bytes(257));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
     }
 
     @ParameterizedTest
@@ -361,7 +353,7 @@ class ResponderScriptTest {
         receive(7, 0, 9);
         receive(8, 0, 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(10));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
         assertThat(s.end.received).extracting(TestEnd.Received::status).containsExactly(WcStatus.LOC_LEN_ERR,
                 WcStatus.WR_FLUSH_ERR);
         assertThat(s.memory(0, 10)).containsOnly(0);
@@ -371,7 +363,7 @@ class ResponderScriptTest {
     void receiveOfForeignMemoryIsOperationError() {
         s.end.receives.post(7, 0x4711, at(0), 100);
         s.arrives(SEND_ONLY, in(0), true, bytes(10));
-        assertRefused(0x63, in(0), 0);
+        s.assertRefused(0x63, in(0), 0);
         assertThat(s.end.received).extracting(TestEnd.Received::status).containsExactly(WcStatus.LOC_PROT_ERR);
     }
 
@@ -382,7 +374,7 @@ class ResponderScriptTest {
         s.end.access = AccessFlags.LOCAL_WRITE;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
         s.arrives(opcode, in(0), true, request(opcode, at(0), TestEnd.KEY));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
         assertThat(s.end.events).contains(AsyncEventType.QP_REQ_ERR);
     }
 
@@ -405,11 +397,11 @@ class ResponderScriptTest {
     @ValueSource(ints = {WRITE_ONLY, READ, COMPARE_AND_SWAP, FETCH_AND_ADD, FLUSH, ATOMIC_WRITE})
     void wrongRkeyIsAccessError(int opcode) throws Exception {
         s.arrives(opcode, in(0), true, request(opcode, at(0), 0x4711));
-        assertRefused(0x62, in(0), 0);
+        s.assertRefused(0x62, in(0), 0);
         assertThat(s.end.events).contains(AsyncEventType.QP_ACCESS_ERR);
         connect();
         s.arrives(opcode, in(0), true, request(opcode, at(1 << 16), TestEnd.KEY));
-        assertRefused(0x62, in(0), 0);
+        s.assertRefused(0x62, in(0), 0);
         assertThat(s.end.count(SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS)).isEqualTo(1);
     }
 
@@ -417,7 +409,7 @@ class ResponderScriptTest {
     @ValueSource(ints = {COMPARE_AND_SWAP, FETCH_AND_ADD, ATOMIC_WRITE})
     void misalignedAtomicIsInvalid(int opcode) {
         s.arrives(opcode, in(0), true, request(opcode, at(4), TestEnd.KEY));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
     }
 
     @Test
@@ -426,125 +418,16 @@ class ResponderScriptTest {
         s.end.depth = 0;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
         s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 8));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
     }
 
     @Test
     void nothingIsSentAfterError() {
         s.arrives(SEND_LAST, in(0), true, bytes(4));
-        assertRefused(0x61, in(0), 0);
+        s.assertRefused(0x61, in(0), 0);
         s.arrives(SEND_ONLY, in(0), true, bytes(4));
         s.nothingLeaves();
         assertThat(s.drops(DropReason.QUEUE_PAIR)).isEqualTo(1);
-    }
-
-    // ---- READ
-
-    @Test
-    void readResponseIsSplit() {
-        s.end.memory.segment().asSlice(100, 600).copyFrom(java.lang.foreign.MemorySegment.ofArray(bytes(600)));
-        s.arrives(READ, in(0), true, reth(at(100), TestEnd.KEY, 515));
-        String hex = HexFormat.of().formatHex(bytes(600));
-        s.leaves(READ_FIRST, in(0), "1f000001" + hex.substring(0, 512))
-                .leaves(READ_MIDDLE, in(1), hex.substring(512, 1024))
-                .leaves(READ_LAST, in(2), "1f000001" + hex.substring(1024, 1030) + "00")
-                .nothingLeaves();
-        s.arrives(WRITE_ONLY, in(3), true, reth(0, 0, 0)); // the response used three PSNs
-        s.leaves(ACK, in(3), "1f000002").nothingLeaves();
-        assertThat(s.end.count(SamplePoint.QP_RX_READ_BYTES)).isEqualTo(515);
-    }
-
-    @Test
-    void emptyReadHasEmptyResponse() {
-        s.arrives(READ, in(0), true, reth(-1, 0, 0));
-        s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
-    }
-
-    @Test
-    void ackFollowsEarlierResponses() {
-        s.arriveTogether(packet(READ, Script.NUMBER, in(0), true, reth(at(0), TestEnd.KEY, 4)),
-                packet(WRITE_ONLY, Script.NUMBER, in(1), true, reth(0, 0, 0)));
-        s.leaves(READ_ONLY, in(0), "1f00000100000000").leaves(ACK, in(1), "1f000002").nothingLeaves();
-    }
-
-    @Test
-    void duplicateReadIsReplayedFromItsPsn() {
-        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
-        s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
-        s.arrives(READ, in(1), true, reth(at(256), TestEnd.KEY, 344));
-        s.leaves(READ_FIRST, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
-        s.arrives(READ, in(2), true, reth(at(512), TestEnd.KEY, 88));
-        s.leaves(READ_ONLY, in(2)).nothingLeaves();
-        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 256)); // a part of it is requested
-        s.leaves(READ_ONLY, in(0)).nothingLeaves();
-    }
-
-    @Test
-    void differingDuplicateReadIsDropped() {
-        s.end.memory.add(5, 0, 4096, AccessFlags.ALL);
-        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
-        s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
-        s.arrives(READ, in(1), true, reth(at(0), TestEnd.KEY, 300)); // not the address of that packet
-        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 601)); // longer
-        s.arrives(READ, in(0), true, reth(at(0), 5, 600)); // with another key
-        s.arrives(READ, in(-1), true, reth(at(0), TestEnd.KEY, 600)); // no such request is kept
-        s.nothingLeaves();
-        assertThat(s.drops(DropReason.SEQUENCE)).isEqualTo(4);
-        assertThat(s.end.qp.state()).isEqualTo(QueuePairState.RTS);
-    }
-
-    @Test
-    void memoryDeregisteredDuringReadIsAccessError() {
-        s.arrives(READ, in(0), true, reth(at(0), TestEnd.KEY, 600));
-        s.leaves(READ_FIRST, in(0)).leaves(READ_MIDDLE, in(1)).leaves(READ_LAST, in(2)).nothingLeaves();
-        s.end.memory.remove(TestEnd.KEY);
-        s.arrives(READ, in(1), true, reth(at(256), TestEnd.KEY, 344));
-        assertRefused(0x62, in(1), 1);
-    }
-
-    // ---- atomics
-
-    @Test
-    void atomicReturnsPreviousValueAndExecutesOnce() {
-        s.end.memory.segment().set(ValueLayout.JAVA_LONG, 8, 40);
-        s.arrives(FETCH_AND_ADD, in(0), true, atomicEth(at(8), TestEnd.KEY, 2, 0));
-        s.leaves(ATOMIC_ACK, in(0), "1f0000010000000000000028").nothingLeaves();
-        s.arrives(COMPARE_AND_SWAP, in(1), true, atomicEth(at(8), TestEnd.KEY, 7, 42));
-        s.leaves(ATOMIC_ACK, in(1), "1f000002000000000000002a").nothingLeaves();
-        s.arrives(COMPARE_AND_SWAP, in(2), true, atomicEth(at(8), TestEnd.KEY, 9, 42));
-        s.leaves(ATOMIC_ACK, in(2), "1f0000030000000000000007").nothingLeaves();
-        s.arrives(FETCH_AND_ADD, in(0), true, atomicEth(at(8), TestEnd.KEY, 2, 0));
-        s.leaves(ATOMIC_ACK, in(0), "1f0000010000000000000028").nothingLeaves();
-        assertThat(s.end.memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(7);
-    }
-
-    @Test
-    void responsesBeyondDepthAreForgotten() {
-        for (int i = 0; i < 5; i++) { // four are kept
-            s.arrives(FETCH_AND_ADD, in(i), true, atomicEth(at(8), TestEnd.KEY, 1, 0));
-            s.leaves(ATOMIC_ACK, in(i));
-        }
-        s.arrives(FETCH_AND_ADD, in(0), true, atomicEth(at(8), TestEnd.KEY, 1, 0));
-        s.nothingLeaves();
-        s.arrives(FETCH_AND_ADD, in(1), true, atomicEth(at(8), TestEnd.KEY, 1, 0));
-        s.leaves(ATOMIC_ACK, in(1), "1f0000020000000000000001").nothingLeaves();
-        assertThat(s.end.memory.segment().get(ValueLayout.JAVA_LONG, 8)).isEqualTo(5);
-    }
-
-    @Test
-    void flushAndAtomicWriteHaveEmptyReadResponse() {
-        byte[] value = new byte[] {1, 2, 3, 4, 5, 6, 7, 8};
-        s.arrives(ATOMIC_WRITE, in(0), true, reth(at(8), TestEnd.KEY, 8), value);
-        s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
-        assertThat(s.memory(8, 8)).isEqualTo(value);
-        s.arrives(FLUSH, in(1), true, word(0x01), reth(at(0), TestEnd.KEY, 100));
-        s.leaves(READ_ONLY, in(1), "1f000002").nothingLeaves();
-        s.arrives(FLUSH, in(2), true, word(0x11), reth(0, TestEnd.KEY, 100)); // level region: the range is ignored
-        s.leaves(READ_ONLY, in(2), "1f000003").nothingLeaves();
-        s.end.memory.segment().set(ValueLayout.JAVA_LONG, 8, 0);
-        s.arrives(ATOMIC_WRITE, in(0), true, reth(at(8), TestEnd.KEY, 8), value);
-        s.leaves(READ_ONLY, in(0), "1f000001").nothingLeaves();
-        assertThat(s.memory(8, 8)).containsOnly(0);
     }
 
     // ---- invalidation
@@ -564,7 +447,7 @@ class ResponderScriptTest {
     void invalidateOfRegionKeyIsAccessError() {
         receive(7, 0, 100);
         s.arrives(SEND_ONLY_INVALIDATE, in(0), true, word(TestEnd.KEY), bytes(4));
-        assertRefused(0x62, in(0), 0);
+        s.assertRefused(0x62, in(0), 0);
         assertThat(s.end.received).singleElement().extracting(TestEnd.Received::status).isEqualTo(
                 WcStatus.REM_INV_REQ_ERR);
         assertThat(s.memory(0, 4)).containsOnly(0);

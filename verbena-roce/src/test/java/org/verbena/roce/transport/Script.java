@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.WcStatus;
 
 /** One end, whose peer is the test: it writes packets by hand and checks those that are sent back. */
 final class Script {
@@ -20,6 +23,12 @@ final class Script {
     /** Both close to the end of the PSN space, so that each test wraps. */
     static final int OWN_PSN = 0xfffffe;
     static final int PEER_PSN = 0xffffff;
+    /** Memory of the peer's, which requests name. */
+    private static final int REMOTE_KEY = 0x4711;
+    private static final long REMOTE = 0x1122334455667788L;
+    private static final int TIMEOUT_CODE = 14;
+    /** As the code says: 4.096 µs · 2^14. */
+    static final long TIMEOUT = 67_108_864;
 
     final VirtualNetwork network = new VirtualNetwork(new Random(0));
     final TestEnd end;
@@ -32,7 +41,7 @@ final class Script {
     Script(int type, Gid own) {
         end = new TestEnd(network, own, NUMBER, type, 1 << 16, false);
         end.mtu = 256;
-        end.timeout = 14;
+        end.timeout = TIMEOUT_CODE;
         network.faults = new VirtualNetwork.Faults(100, 0, 0, 0, 0); // sent packets are checked, and dropped
         network.tap = out::add;
     }
@@ -51,6 +60,39 @@ final class Script {
     /** The own n-th PSN. */
     static int own(int n) {
         return OWN_PSN + n & 0xffffff;
+    }
+
+    /** A request of this end that is not posted yet: of one buffer, or of none if the length is negative. */
+    SendWqe wqe(long id, int opcode, long length) {
+        SendWqe w = end.wqe(id, opcode);
+        w.rkey = REMOTE_KEY;
+        w.remoteAddress = REMOTE;
+        if (length >= 0) {
+            w.addSge(TestEnd.KEY, end.at(0), length);
+        }
+        return w;
+    }
+
+    void post(long id, int opcode, long length) {
+        end.post(wqe(id, opcode, length));
+    }
+
+    /** An ACK or NAK of the peer's arrives. */
+    void acknowledge(int psn, int syndrome) {
+        arrives(Packets.ACK, psn, false, Packets.aeth(syndrome, 0));
+    }
+
+    /** These requests have succeeded, and no others are done. */
+    void assertDone(long... ids) {
+        assertThat(end.sent).extracting(TestEnd.Sent::wrId).containsExactly(Arrays.stream(ids).boxed()
+                .toArray(Long[]::new));
+        assertThat(end.sent).extracting(TestEnd.Sent::status).containsOnly(WcStatus.SUCCESS);
+    }
+
+    /** A NAK leaves, and the connection has failed. */
+    void assertRefused(int nak, int psn, int msn) {
+        leaves(Packets.ACK, psn, String.format("%02x%06x", nak, msn)).nothingLeaves();
+        assertThat(end.qp.state()).isEqualTo(QueuePairState.ERR);
     }
 
     /** A packet of the peer arrives. */
