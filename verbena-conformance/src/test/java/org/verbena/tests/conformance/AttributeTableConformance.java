@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeSet;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -72,44 +71,6 @@ abstract class AttributeTableConformance extends Conformance {
         device = own.device;
         otherPd = own.keep(own.context.allocateProtectionDomain());
         closedPd = closed(own.context.allocateProtectionDomain());
-    }
-
-    /** Makes something. */
-    @FunctionalInterface
-    private interface Verb<T> {
-        T call() throws VerbsException;
-    }
-
-    /** The errnos by any of which something may be refused. */
-    private static final class Refusals {
-        private final Set<Integer> errnos = new TreeSet<>();
-        private final boolean driverLacks;
-
-        Refusals(ConformanceFixture fixture) {
-            driverLacks = fixture.driverLacks();
-        }
-
-        void add(int errno, boolean condition) {
-            if (condition) {
-                errnos.add(errno);
-            }
-        }
-
-        /** Answers what was made; null if it was refused, as it had to be. */
-        <T> @Nullable T expect(Verb<T> verb, Object what) {
-            try {
-                T made = verb.call();
-                assertThat(errnos).as("%s is not refused", what).isEmpty();
-                return made;
-            } catch (VerbsException e) {
-                if (driverLacks && e.errno() == Errno.EOPNOTSUPP) {
-                    return null;
-                }
-                assertThat(errnos.stream().map(Errno::name)).as("%s: %s", what, e.getMessage())
-                        .contains(Errno.name(e.errno()));
-                return null;
-            }
-        }
     }
 
     private boolean has(String feature) {

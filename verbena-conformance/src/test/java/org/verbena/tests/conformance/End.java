@@ -2,7 +2,6 @@
 package org.verbena.tests.conformance;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
@@ -14,10 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
@@ -51,9 +46,6 @@ import org.verbena.verbs.VerbsException;
 
 /** One end of a connection: a context, a PD, completion queues, a queue pair and a region. */
 final class End implements AutoCloseable {
-    /** Bytes around registered memory that nobody may touch. */
-    static final int GUARD = 4096;
-
     private static final int READS = 16;
 
     final ConformanceFixture fixture;
@@ -79,10 +71,8 @@ final class End implements AutoCloseable {
     private final AtomicInteger turns = new AtomicInteger();
     private final EndOptions options;
     private final boolean ownContext;
-    private final Arena arena = Arena.ofShared();
-    private final MemorySegment whole;
-    private byte[] snapshot = {};
-    private @Nullable FutureTask<?> task;
+    private final EndMemory memory;
+    private @Nullable BackgroundJob background;
     private final Deque<AutoCloseable> more = new ArrayDeque<>();
     private final Map<Integer, QueuePair> queuePairs = new HashMap<>();
     private final Map<String, AddressHandle> handles = new HashMap<>();
@@ -111,14 +101,8 @@ final class End implements AutoCloseable {
         xrc = o.isXrc() ? new XrcEnd(context, pd, receiveCq, o) : null;
         srq = xrc == null ? sharedReceives() : xrc.srq;
         qp = pd.createQueuePair(initAttributes());
-        if (o.memory == EndOptions.Memory.ALLOCATED) {
-            region = pd.allocate(o.bytes, known(o.access));
-            whole = region.segment();
-        } else {
-            whole = arena.allocate(o.bytes + 2 * GUARD, GUARD);
-            whole.fill((byte) 0xA5);
-            region = pd.register(whole.asSlice(GUARD, o.bytes), known(o.access));
-        }
+        memory = new EndMemory(pd, o, known(o.access));
+        region = memory.region;
     }
 
     /** Rights without those that the device has never heard of, which tests ask for in case it has. */
@@ -502,7 +486,7 @@ final class End implements AutoCloseable {
 
     /** A range of the own region. */
     MemorySegment at(long offset, long length) {
-        return region.segment().asSlice(offset, length);
+        return memory.at(offset, length);
     }
 
     void fill(long offset, long length, long seed) {
@@ -523,38 +507,26 @@ final class End implements AutoCloseable {
 
     /** Remembers all memory, guard bytes included. */
     void remember() {
-        snapshot = whole.toArray(ValueLayout.JAVA_BYTE);
+        memory.remember();
     }
 
     /** The offset in the region of the first byte that changed since {@link #remember()}, or {@code Long.MIN_VALUE}. */
     long changed() {
-        long at = MemorySegment.ofArray(snapshot).mismatch(whole);
-        return at < 0 ? Long.MIN_VALUE : at - (whole.byteSize() - region.length()) / 2;
+        return memory.changed();
     }
 
     /** Starts a job on a thread of its own. */
     void start(Job<?> job) {
-        FutureTask<?> t = new FutureTask<>(() -> job.run(this));
-        task = t;
-        Thread.ofPlatform().daemon().name("conformance-job").start(t);
+        background = new BackgroundJob(this, job);
     }
 
     /** Waits for the job that was started and throws what it threw. */
     Object join() throws Exception {
-        FutureTask<?> t = task;
-        if (t == null) {
+        BackgroundJob b = background;
+        if (b == null) {
             throw new IllegalStateException("no job was started");
         }
-        try {
-            return t.get(Await.LIMIT.toSeconds() * 2, TimeUnit.SECONDS);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof Exception x) {
-                throw x;
-            }
-            throw new AssertionError(e.getCause());
-        } catch (TimeoutException e) {
-            throw new AssertionError("the job does not end; " + describe(), e);
-        }
+        return b.join();
     }
 
     String describe() {
@@ -602,6 +574,6 @@ final class End implements AutoCloseable {
                 pd.underlying().close();
             }
         }
-        arena.close();
+        memory.close();
     }
 }

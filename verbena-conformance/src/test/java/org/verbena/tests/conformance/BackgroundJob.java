@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests.conformance;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A job of an {@link End} that runs on a thread of its own. */
+final class BackgroundJob {
+    private final End end;
+    private final FutureTask<?> task;
+
+    /** Starts it. */
+    BackgroundJob(End end, Job<?> job) {
+        this.end = end;
+        task = new FutureTask<>(() -> job.run(end));
+        Thread.ofPlatform().daemon().name("conformance-job").start(task);
+    }
+
+    /** Waits for its end; answers its result, or throws what it threw. */
+    Object join() throws Exception {
+        try {
+            return task.get(Await.LIMIT.toSeconds() * 2, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof Exception x) {
+                throw x;
+            }
+            throw new AssertionError(e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("the job does not end; " + end.describe(), e);
+        }
+    }
+}
