@@ -1,32 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
-import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.memory.KeyTable;
-import org.verbena.shm.memory.Region;
-import org.verbena.shm.memory.RemoteSync;
-import org.verbena.shm.memory.Window;
 import org.verbena.shm.memory.WorkRequest;
-import org.verbena.verbs.AccessFlags;
-import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.MemoryRegion;
-import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePairState;
-import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
-import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.spi.KeepAlive;
 import org.verbena.verbs.spi.Opcode;
 
 /**
- * The send side: stages work requests and has them executed, as a rule at once and by the caller's own thread.
+ * The send side: has staged work requests executed, as a rule at once and by the caller's own thread.
  *
  * <p>Three counters say where a work request is: {@code freed <= executed <= tail}. When all earlier ones are executed,
  * the poster executes without a lock; nobody else does anything then, because there is nothing between {@code executed}
@@ -34,11 +24,7 @@ import org.verbena.verbs.spi.Opcode;
  * {@code tail}, and whoever comes first goes on under a try-lock: a post or a poll of the completion queue, though not
  * every one, or the engine thread. The one who fails to get the lock may leave, for the holder looks again after giving it back.
  */
-final class ShmSendQueue extends SendQueue {
-    /** Copied into this class, so that a flag of a later {@code verbena-verbs} is refused. */
-    private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED
-            | SendFlags.INLINE;
-
+final class ShmSendQueue extends StagedSendQueue {
     /** No request has that number. */
     static final long NONE = -1;
 
@@ -68,21 +54,12 @@ final class ShmSendQueue extends SendQueue {
     private static final int LOOK_SELDOM = 255;
 
     private final ShmQueuePair qp;
-    private final KeyTable keys;
-    private final int pd;
-    private final WorkRequest[] slots;
-    private final int mask;
     private final SendExecutor executor;
     /** For type UD; null for those that are connected. */
     private final @Nullable DatagramExecutor datagrams;
-    /** Each request says where it goes: of type UD or XRC_SEND. */
-    private final boolean addressed;
-    /** A bit for each {@link Opcode} that may be posted. */
-    private final int operations;
     /** All operations that the short ways post may be posted. */
     private final boolean quick;
     private final SendCompletions completions;
-    private final int depth;
 
     @SuppressWarnings("unused") // EXECUTED
     private long executed;
@@ -93,14 +70,6 @@ final class ShmSendQueue extends SendQueue {
     @SuppressWarnings("unused") // BUSY
     private int busy;
 
-    private boolean open;
-    private int error;
-    private long staged;
-    /** How far slots are known to be free; read anew when used up. */
-    private long room;
-    private WorkRequest current;
-    /** The request that was staged last has not been given its destination. */
-    private boolean needsDestination;
     /** Polls and posts while something waited, counted without care. */
     private int calls;
     private int lookMask = LOOK_OFTEN;
@@ -110,268 +79,45 @@ final class ShmSendQueue extends SendQueue {
 
     ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
             @Nullable DatagramExecutor datagrams, SendCompletions completions, int depth, int operations) {
+        super(qp, keys, pd, slots, depth, operations);
         this.qp = qp;
-        this.keys = keys;
-        this.pd = pd;
-        this.slots = slots;
-        this.mask = slots.length - 1;
         this.executor = executor;
         this.datagrams = datagrams;
-        this.operations = operations;
         int quickly = 1 << Opcode.SEND | 1 << Opcode.WRITE;
-        this.addressed = datagrams != null || qp.type() == QueuePairType.XRC_SEND;
-        this.quick = (operations & quickly) == quickly && !addressed;
+        this.quick = (operations & quickly) == quickly && !isAddressed();
         this.completions = completions;
-        this.depth = depth;
-        this.current = slots[0];
     }
 
     @Override
-    public SendQueue start() {
-        open = true;
-        error = 0;
-        staged = tail;
-        needsDestination = false;
-        return this;
+    long tail() {
+        return tail;
     }
 
     @Override
-    public SendQueue send(long wrId, int flags) {
-        return stage(Opcode.SEND, wrId, flags, 0, 0, 0);
+    long freed() {
+        return (long) FREED.getAcquire(this);
     }
 
     @Override
-    public SendQueue sendImmediate(long wrId, int flags, int immediate) {
-        return stage(Opcode.SEND_IMM, wrId, flags, 0, 0, immediate);
-    }
-
-    @Override
-    public SendQueue write(long wrId, int flags, int rkey, long remoteAddress) {
-        return stage(Opcode.WRITE, wrId, flags, rkey, remoteAddress, 0);
-    }
-
-    @Override
-    public SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
-        return stage(Opcode.WRITE_IMM, wrId, flags, rkey, remoteAddress, immediate);
-    }
-
-    @Override
-    public SendQueue read(long wrId, int flags, int rkey, long remoteAddress) {
-        return stage(Opcode.READ, wrId, flags, rkey, remoteAddress, 0);
-    }
-
-    @Override
-    public SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
-        return atomic(Opcode.CMP_SWP, wrId, flags, rkey, remoteAddress, compare, swap);
-    }
-
-    @Override
-    public SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add) {
-        return atomic(Opcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, add, 0);
-    }
-
-    @Override
-    public SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
-        return stage(Opcode.SEND_INV, wrId, flags, Hazard.RECEIVES_KEY, 0, invalidated);
-    }
-
-    @Override
-    public SendQueue localInvalidate(long wrId, int flags, int rkey) {
-        stageAlone(Opcode.LOCAL_INV, wrId, flags, rkey, 0, 0, 0);
-        return this;
-    }
-
-    @Override
-    public SendQueue bindMemoryWindow(long wrId, int flags, MemoryWindow window, int rkey, MemoryRegion region,
-            long address, long length, int access) {
-        int unknown = access & ~(AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC
-                | AccessFlags.ZERO_BASED);
-        if (window instanceof ShmMemoryWindow w && region instanceof ShmMemoryRegion r && !w.isClosed()
-                && w.type() == MemoryWindow.TYPE_2 && r.region().table == keys && w.window().isOf(keys)
-                && unknown == 0) {
-            stageBind(wrId, flags, w.window(), rkey, r.region(), address, length, access);
-        } else if (error == 0) {
-            error = Errno.EINVAL;
-        }
-        return this;
-    }
-
-    /** Posts the binding of a window of type 1; answers as {@link #complete()}. */
-    int bindWindow(long wrId, int flags, Window window, @Nullable MemoryRegion region, long address, long length,
-            int access) {
-        int rkey = window.nextKey();
-        start();
-        stageBind(wrId, flags, window, rkey, region instanceof ShmMemoryRegion r ? r.region() : null, address, length,
-                access);
-        return complete();
-    }
-
-    private void stageBind(long wrId, int flags, Window window, int rkey, @Nullable Region region, long address,
-            long length, int access) {
-        if (stageAlone(Opcode.BIND_MW, wrId, flags, rkey, address, length, access)) {
-            current.window = window;
-            current.region = region;
-        }
-    }
-
-    @Override
-    public SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
-        if (stageAlone(Opcode.FLUSH, wrId, flags, rkey, remoteAddress, length, level)) {
-            current.immediate = type;
-            if (!RemoteSync.isFlush(type, level) || length < 0) {
-                error = Errno.EINVAL;
-            }
-        }
-        return this;
-    }
-
-    @Override
-    public SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
-        if (stageAlone(Opcode.ATOMIC_WRITE, wrId, flags, rkey, remoteAddress, value, 0)
-                && executor.isOnlyRegistered(rkey)) {
-            error = Errno.EOPNOTSUPP;
-        }
-        return this;
-    }
-
-    /** Stages an operation that takes no buffers, with two operands; true if it was staged. */
-    private boolean stageAlone(int opcode, long wrId, int flags, int rkey, long remoteAddress, long first,
-            long second) {
-        stage(opcode, wrId, flags, rkey, remoteAddress, 0);
-        if (error != 0) {
-            return false;
-        }
-        current.compare = first;
-        current.swap = second;
-        current.takeNoBuffers();
-        return true;
-    }
-
-    private SendQueue atomic(int opcode, long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
-        stage(opcode, wrId, flags, rkey, remoteAddress, 0);
-        if (error == 0) {
-            current.compare = compare;
-            current.swap = swap;
-            if (executor.isOnlyRegistered(rkey)) {
-                error = Errno.EOPNOTSUPP;
-            }
-        }
-        return this;
-    }
-
-    private SendQueue stage(int opcode, long wrId, int flags, int rkey, long remoteAddress, int immediate) {
-        long k = staged;
-        if (error == 0 && (k < room || hasRoom(k)) && isAllowed(opcode, flags)) {
-            WorkRequest w = slots[(int) k & mask];
-            w.set(opcode, wrId, flags, rkey, remoteAddress, immediate);
-            current = w;
-            staged = k + 1;
-            if (addressed) {
-                error = needsDestination ? Errno.EINVAL : 0;
-                needsDestination = !Opcode.isLocal(opcode);
-            }
-        }
-        return this;
-    }
-
-    @Override
-    public SendQueue datagram(AddressHandle to, int remoteQueuePair, int remoteQkey) {
-        if (error == 0) {
-            if (datagrams == null || !open || staged == tail || !(to instanceof ShmAddressHandle h) || h.pd != pd
-                    || h.protectionDomain().context() != qp.protectionDomain().context() || h.isClosed()
-                    || (remoteQueuePair & ~0xffffff) != 0) {
-                error = Errno.EINVAL;
-                return this;
-            }
-            current.destination = h;
-            current.remoteAddress = remoteQueuePair;
-            current.rkey = remoteQkey;
-            needsDestination = false;
-        }
-        return this;
-    }
-
-    @Override
-    public SendQueue remoteSharedReceiveQueue(int number) {
-        if (error == 0) {
-            if (!addressed || datagrams != null || !open || staged == tail || (number & ~0xffffff) != 0) {
-                error = Errno.EINVAL;
-                return this;
-            }
-            current.sharedReceiveQueue = number;
-            needsDestination = false;
-        }
-        return this;
-    }
-
-    private boolean hasRoom(long k) {
-        room = (long) FREED.getAcquire(this) + depth;
-        if (k >= room) {
-            error = open ? Errno.ENOMEM : Errno.EINVAL;
-        }
-        return k < room;
-    }
-
-    private boolean isAllowed(int opcode, int flags) {
-        if (!open || (flags & ~KNOWN_FLAGS) != 0 || (operations & 1 << opcode) == 0
-                || (flags & SendFlags.INLINE) != 0 && !Opcode.takesInline(opcode)) {
-            int wrong = open ? SendFlags.check(flags, KNOWN_FLAGS) : 0;
-            error = wrong == 0 ? Errno.EINVAL : wrong;
-            return false;
-        }
-        return true;
-    }
-
-    @Override
-    public SendQueue sge(int lkey, long address, long length) {
-        if (error == 0) {
-            error = open && staged != tail ? current.addSge(lkey, address, length, keys, pd) : Errno.EINVAL;
-        }
-        return this;
-    }
-
-    @Override
-    public SendQueue inline(MemorySegment data, long offset, long length) {
-        if (error == 0) {
-            error = open && staged != tail ? current.setInline(data, offset, length) : Errno.EINVAL;
-        }
-        return this;
-    }
-
-    @Override
-    protected SendQueue unsupported() {
-        if (error == 0) {
-            error = open ? Errno.EOPNOTSUPP : Errno.EINVAL;
-        }
-        return this;
-    }
-
-    @Override
-    public void abort() {
-        open = false;
+    boolean isOnlyRegistered(int rkey) {
+        return executor.isOnlyRegistered(rkey);
     }
 
     @Override
     public int complete() {
-        if (!open) {
-            return Errno.EINVAL;
-        }
-        open = false;
-        if (error != 0) {
-            return error;
-        }
-        if (needsDestination) {
-            return Errno.EINVAL;
+        int wrong = endBatch();
+        if (wrong != 0) {
+            return wrong;
         }
         QueuePairState s = qp.state();
         if (s != QueuePairState.RTS && (!s.acceptsSends() || qp.isClosed())) {
             return Errno.EINVAL;
         }
         long from = tail;
-        long to = staged;
+        long to = staged();
         if ((long) EXECUTED.getAcquire(this) == from) {
             long k = from;
-            while (k < to && execute(slots[(int) k & mask], k)) {
+            while (k < to && execute(slot(k), k)) {
                 k++;
             }
             EXECUTED.setRelease(this, k);
@@ -457,7 +203,7 @@ final class ShmSendQueue extends SendQueue {
 
     /** True if a request may be executed at once and without a slot; what is special goes the long way. */
     private boolean isFast(long k, int flags) {
-        return quick && (k < room || hasRoom(k)) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED
+        return quick && hasRoom(k) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED
                 | SendFlags.FENCE)) == 0
                 && qp.state() == QueuePairState.RTS && (long) EXECUTED.getAcquire(this) == k;
     }
@@ -465,7 +211,7 @@ final class ShmSendQueue extends SendQueue {
     private void executedNow(long k) {
         EXECUTED.setRelease(this, k + 1);
         TAIL.setRelease(this, k + 1);
-        open = false;
+        abort();
         KeepAlive.until(qp);
     }
 
@@ -485,7 +231,7 @@ final class ShmSendQueue extends SendQueue {
                 executePending();
                 again = !BUSY.compareAndSet(this, 1, 0);
             } catch (RuntimeException | Error e) {
-                BUSY.setVolatile(this, 0);
+                unlock();
                 throw e;
             }
         }
@@ -504,13 +250,24 @@ final class ShmSendQueue extends SendQueue {
         }
     }
 
+    /** Waits for the lock; nobody who has it waits for anything. */
+    private void lock() {
+        while (!BUSY.compareAndSet(this, 0, 1)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void unlock() {
+        BUSY.setVolatile(this, 0);
+    }
+
     /** Executes what waits, under the try-lock, until it is done or has to go on waiting. */
     private void executePending() {
         // in this order: what the fast path executes in between is never taken for something that waits
         long to = (long) TAIL.getAcquire(this);
         long k = (long) EXECUTED.getAcquire(this);
         while (k < to) {
-            if (!execute(slots[(int) k & mask], k)) {
+            if (!execute(slot(k), k)) {
                 return;
             }
             k++;
@@ -569,43 +326,36 @@ final class ShmSendQueue extends SendQueue {
     /** The queue pair has failed: waits for who executes a request that began before. */
     void awaitRest() {
         qp.own().awaitRest(); // an application's thread that executes without the lock
-        while (!BUSY.compareAndSet(this, 0, 1)) {
-            Thread.onSpinWait();
-        }
-        BUSY.setVolatile(this, 0);
+        lock();
+        unlock();
     }
 
     /** The queue pair is closed: gives up what reaches others, when nobody executes any more. */
     void close() {
         qp.own().awaitRest(); // an application's thread that executes without the lock
-        while (!BUSY.compareAndSet(this, 0, 1)) {
-            Thread.onSpinWait(); // somebody is about to use it
-        }
+        lock(); // somebody is perhaps about to use it
         executor.leave();
         DatagramExecutor d = datagrams;
         if (d != null) {
             d.close();
         }
-        BUSY.setVolatile(this, 0);
+        unlock();
     }
 
     /** Forgets everything; nobody posts, polls or executes meanwhile. */
     void reset() {
-        while (!BUSY.compareAndSet(this, 0, 1)) {
-            Thread.onSpinWait();
-        }
+        lock();
         TAIL.setVolatile(this, 0L);
         EXECUTED.setVolatile(this, 0L);
         FREED.setVolatile(this, 0L);
-        room = 0;
+        forgetBatch();
         lookMask = LOOK_OFTEN;
-        open = false;
         completions.clear();
         executor.reset();
         DatagramExecutor d = datagrams;
         if (d != null) {
             d.reset();
         }
-        BUSY.setVolatile(this, 0);
+        unlock();
     }
 }
