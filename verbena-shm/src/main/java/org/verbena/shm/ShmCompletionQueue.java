@@ -17,19 +17,14 @@ import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ArmWord;
-import org.verbena.shm.layout.LaneLayout;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.CompletionQueueModification;
-import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.WcFlags;
-import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.BellChannel;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
-import org.verbena.verbs.spi.WallClock;
 
 /**
  * A completion queue: a cursor over the lanes and send completions of its queue pairs. It holds no entries itself, so it
@@ -39,7 +34,7 @@ import org.verbena.verbs.spi.WallClock;
  * With few queue pairs, a poll looks at each; with many it goes by the marks in a {@link ReadySet}, and if there are none,
  * or now and then, it looks at one in turn.
  */
-final class ShmCompletionQueue extends CompletionQueue implements BellChannel.Source {
+final class ShmCompletionQueue extends CompletionCursor implements BellChannel.Source {
     /** With many queue pairs, one poll in so many looks at one in turn first; one less than a power of two. */
     private static final int IN_TURN = 15;
     private static final VarHandle ARMED;
@@ -61,8 +56,6 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
     /** Address of the cell of completions; that of polls that found nothing follows. */
     private final long cells;
     private volatile int cqe;
-    private final boolean withRawTimestamps;
-    private final @Nullable WallClock wallClock;
     private volatile ShmQueuePair[] sources = {};
     /** Those of shared receive queues of type XRC; null if there are none, as is usual. */
     private volatile @Nullable PoolSources pools;
@@ -90,22 +83,10 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
     /** The moderated word for which there is an event. */
     private volatile long raised;
 
-    // the cursor
-    private int queuePairNumber;
-    private int sourceQueuePair;
-    private long wrId;
-    private long word;
-    private long byteLength;
-    private int immediate;
-    private long timestamp;
-    private int vendorError;
-
     ShmCompletionQueue(ShmContext context, CompletionQueueAttributes attributes) throws VerbsException {
         super(context, attributes);
         this.context = context;
         cqe = rounded(attributes.cqe());
-        withRawTimestamps = has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP);
-        wallClock = has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK) ? new WallClock() : null;
         try {
             armIndex = context.adapter().takeArmWord();
         } catch (VerbsException e) {
@@ -137,18 +118,8 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
         return (ShmCompletionChannel) channel();
     }
 
-    private boolean has(int field) {
-        return (fields() & field) != 0;
-    }
-
     private static int rounded(int entries) {
         return entries == 1 ? 1 : Integer.highestOneBit(entries - 1) << 1;
-    }
-
-    /** Whether whoever completes something has to look at the clock. */
-    boolean hasTimestamps() {
-        return has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP
-                | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
     }
 
     synchronized void add(ShmQueuePair qp) {
@@ -412,99 +383,12 @@ final class ShmCompletionQueue extends CompletionQueue implements BellChannel.So
 
     /** Puts the cursor on a completion that came through a queue pair which is perhaps that of another process. */
     void set(int queuePair, int source, long id, long what, long length) {
-        queuePairNumber = queuePair;
-        sourceQueuePair = source;
-        wrId = id;
-        word = what;
-        byteLength = length;
+        point(queuePair, source, id, what, length);
         if (ShownObjects.COUNTING) {
             // here, and not where a poll returns: a loop that spins finds nothing most of the time, and whatever it does when it
             // finds something is compiled as what is rare
             RawMemory.putLong(cells, 0, ++polled);
         }
-    }
-
-    /** The sender of a datagram. */
-    void setSource(int number) {
-        sourceQueuePair = number;
-    }
-
-    /** What not every completion has; read only if the flags, or a status, say that it is there. */
-    void setMore(int imm, long nanos, int vendor) {
-        immediate = imm;
-        timestamp = nanos;
-        vendorError = vendor;
-    }
-
-    @Override
-    public long wrId() {
-        return wrId;
-    }
-
-    @Override
-    public int status() {
-        return LaneLayout.status(word);
-    }
-
-    @Override
-    public int opcode() {
-        return LaneLayout.opcode(word);
-    }
-
-    @Override
-    public int vendorError() {
-        return status() == WcStatus.SUCCESS ? 0 : vendorError;
-    }
-
-    @Override
-    public long byteLength() {
-        return byteLength;
-    }
-
-    /** The length without the header that datagrams begin with. */
-    long payloadLength() {
-        return (LaneLayout.flags(word) & LaneLayout.HAS_GRH) != 0
-                ? byteLength - GlobalRoutingHeader.BYTES
-                : byteLength;
-    }
-
-    @Override
-    public int immediate() {
-        return (LaneLayout.flags(word) & LaneLayout.HAS_IMMEDIATE) != 0 ? immediate : 0;
-    }
-
-    @Override
-    public int queuePairNumber() {
-        return queuePairNumber;
-    }
-
-    @Override
-    public int sourceQueuePair() {
-        return sourceQueuePair;
-    }
-
-    @Override
-    public int flags() {
-        int flags = LaneLayout.flags(word);
-        return ((flags & LaneLayout.HAS_IMMEDIATE) != 0 ? WcFlags.WITH_IMM : 0)
-                | ((flags & LaneLayout.HAS_GRH) != 0 ? WcFlags.GRH : 0)
-                | ((flags & LaneLayout.HAS_INVALIDATE) != 0 ? WcFlags.WITH_INV : 0);
-    }
-
-    @Override
-    public int invalidatedRkey() {
-        return (LaneLayout.flags(word) & LaneLayout.HAS_INVALIDATE) != 0 ? immediate : 0;
-    }
-
-    @Override
-    public long timestamp() {
-        return withRawTimestamps && (LaneLayout.flags(word) & LaneLayout.HAS_TIMESTAMP) != 0 ? timestamp : 0;
-    }
-
-    @Override
-    public long wallClockTimestamp() {
-        WallClock w = wallClock;
-        return w != null && (LaneLayout.flags(word) & LaneLayout.HAS_TIMESTAMP) != 0 ? w.nanosAt(timestamp) : 0;
     }
 
     @Override

@@ -107,7 +107,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue start() {
+    public SendQueue start() {
         open = true;
         error = 0;
         staged = tail();
@@ -116,53 +116,53 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue send(long wrId, int flags) {
+    public SendQueue send(long wrId, int flags) {
         return stage(Opcode.SEND, wrId, flags, 0, 0, 0);
     }
 
     @Override
-    public final SendQueue sendImmediate(long wrId, int flags, int immediate) {
+    public SendQueue sendImmediate(long wrId, int flags, int immediate) {
         return stage(Opcode.SEND_IMM, wrId, flags, 0, 0, immediate);
     }
 
     @Override
-    public final SendQueue write(long wrId, int flags, int rkey, long remoteAddress) {
+    public SendQueue write(long wrId, int flags, int rkey, long remoteAddress) {
         return stage(Opcode.WRITE, wrId, flags, rkey, remoteAddress, 0);
     }
 
     @Override
-    public final SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
+    public SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
         return stage(Opcode.WRITE_IMM, wrId, flags, rkey, remoteAddress, immediate);
     }
 
     @Override
-    public final SendQueue read(long wrId, int flags, int rkey, long remoteAddress) {
+    public SendQueue read(long wrId, int flags, int rkey, long remoteAddress) {
         return stage(Opcode.READ, wrId, flags, rkey, remoteAddress, 0);
     }
 
     @Override
-    public final SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
+    public SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
         return atomic(Opcode.CMP_SWP, wrId, flags, rkey, remoteAddress, compare, swap);
     }
 
     @Override
-    public final SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add) {
+    public SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add) {
         return atomic(Opcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, add, 0);
     }
 
     @Override
-    public final SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
+    public SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
         return stage(Opcode.SEND_INV, wrId, flags, Hazard.RECEIVES_KEY, 0, invalidated);
     }
 
     @Override
-    public final SendQueue localInvalidate(long wrId, int flags, int rkey) {
+    public SendQueue localInvalidate(long wrId, int flags, int rkey) {
         stageAlone(Opcode.LOCAL_INV, wrId, flags, rkey, 0, 0, 0);
         return this;
     }
 
     @Override
-    public final SendQueue bindMemoryWindow(long wrId, int flags, MemoryWindow window, int rkey, MemoryRegion region,
+    public SendQueue bindMemoryWindow(long wrId, int flags, MemoryWindow window, int rkey, MemoryRegion region,
             long address, long length, int access) {
         int unknown = access & ~(AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ | AccessFlags.REMOTE_ATOMIC
                 | AccessFlags.ZERO_BASED);
@@ -195,7 +195,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
+    public SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
         if (stageAlone(Opcode.FLUSH, wrId, flags, rkey, remoteAddress, length, level)) {
             current.immediate = type;
             if (!RemoteSync.isFlush(type, level) || length < 0) {
@@ -206,7 +206,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
+    public SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
         if (stageAlone(Opcode.ATOMIC_WRITE, wrId, flags, rkey, remoteAddress, value, 0)
                 && isOnlyRegistered(rkey)) {
             error = Errno.EOPNOTSUPP;
@@ -255,7 +255,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue datagram(AddressHandle to, int remoteQueuePair, int remoteQkey) {
+    public SendQueue datagram(AddressHandle to, int remoteQueuePair, int remoteQkey) {
         if (error == 0) {
             if (!isDatagram || !open || staged == tail() || !(to instanceof ShmAddressHandle h) || h.pd != pd
                     || h.protectionDomain().context() != qp.protectionDomain().context() || h.isClosed()
@@ -272,7 +272,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue remoteSharedReceiveQueue(int number) {
+    public SendQueue remoteSharedReceiveQueue(int number) {
         if (error == 0) {
             if (!addressed || isDatagram || !open || staged == tail() || (number & ~0xffffff) != 0) {
                 error = Errno.EINVAL;
@@ -308,7 +308,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue sge(int lkey, long address, long length) {
+    public SendQueue sge(int lkey, long address, long length) {
         if (error == 0) {
             error = open && staged != tail() ? current.addSge(lkey, address, length, keys, pd) : Errno.EINVAL;
         }
@@ -316,7 +316,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final SendQueue inline(MemorySegment data, long offset, long length) {
+    public SendQueue inline(MemorySegment data, long offset, long length) {
         if (error == 0) {
             error = open && staged != tail() ? current.setInline(data, offset, length) : Errno.EINVAL;
         }
@@ -324,7 +324,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    protected final SendQueue unsupported() {
+    protected SendQueue unsupported() {
         if (error == 0) {
             error = open ? Errno.EOPNOTSUPP : Errno.EINVAL;
         }
@@ -332,7 +332,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     @Override
-    public final void abort() {
+    public void abort() {
         open = false;
     }
 }

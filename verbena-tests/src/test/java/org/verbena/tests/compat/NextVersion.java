@@ -110,10 +110,10 @@ final class NextVersion {
         p.supports("ShmConnectionManager", "supportedParametersMask", BIT);
         p.replace("ShmDevice", "DeviceAttributes\\.builder\\(\\)", "Level2.device()");
         p.replace("ShmDevice", "PortAttributes\\.builder\\(\\)", "Level2.port()");
-        p.add("ShmSendQueue", "@Override public SendQueue beacon(long wrId, int flags) {"
+        p.add("StagedSendQueue", "@Override public SendQueue beacon(long wrId, int flags) {"
                 + " return sendImmediate(wrId, flags, Level2.IMMEDIATE); }");
-        p.rename("ShmCompletionQueue", "int opcode() {", "int basicOpcode() {");
-        p.add("ShmCompletionQueue", "@Override public int opcode() { int o = basicOpcode();"
+        p.rename("CompletionCursor", "int opcode() {", "int basicOpcode() {");
+        p.add("CompletionCursor", "@Override public int opcode() { int o = basicOpcode();"
                 + " return o == 128 && immediate() == Level2.IMMEDIATE ? 200 : o; }");
         return p;
     }
