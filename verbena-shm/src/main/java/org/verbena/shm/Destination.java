@@ -248,7 +248,7 @@ final class Destination {
         }
         w.commit(record, message);
         sent++;
-        // as in SendExecutor.notify: the look at the word stays behind the record
+        // as in LaneProducer.notify: the look at the word stays behind the record
         VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isQuiet(word)) {

@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
-import java.lang.invoke.VarHandle;
-
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.control.Remote;
 import org.verbena.shm.layout.AdapterLayout;
-import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.Copy;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Link;
-import org.verbena.shm.layout.Posted;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.KeyTable;
 import org.verbena.shm.memory.LocalBuffers;
-import org.verbena.shm.memory.ReceiveCopy;
 import org.verbena.shm.memory.Region;
-import org.verbena.shm.memory.RemoteAccess;
 import org.verbena.shm.memory.RemoteSync;
 import org.verbena.shm.memory.Target;
 import org.verbena.shm.memory.WindowWork;
 import org.verbena.shm.memory.WorkRequest;
 import org.verbena.shm.pool.LaneSends;
 import org.verbena.shm.pool.PooledSends;
-import org.verbena.shm.pool.RemotePool;
-import org.verbena.shm.ring.LaneWriter;
-import org.verbena.shm.ring.OwnLanes;
 import org.verbena.shm.xrc.XrcTarget;
 import org.verbena.shm.xrc.XrcTargets;
 import org.verbena.verbs.AccessFlags;
-import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
-import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.Opcode;
@@ -49,68 +38,34 @@ import org.verbena.verbs.spi.ShownObjects;
  *
  * <p>Every request runs inside a {@link Hazard}: enter, read the peer's link and keys, copy, commit, leave.
  */
-final class SendExecutor {
+final class SendExecutor extends LaneProducer {
     /** An answer of an operation, as {@link PooledSends#WAIT_FOR_RECEIVE}: the peer has not polled what fills the lane; only with {@link PooledSends}. */
-    private static final int WAIT_FOR_ROOM = -3;
+    static final int WAIT_FOR_ROOM = -3;
 
     /** The peer had given this end up before it could see what was committed. */
-    private static final int GIVEN_UP = -5;
+    static final int GIVEN_UP = -5;
 
-    private final ShmQueuePair qp;
     private final SendCompletions completions;
     private final KeyTable keys;
     private final int pd;
     private final boolean signalAll;
     /** Of type UC: what the peer does not take is lost, and nobody is told. */
     private final boolean unreliable;
-    private final long hazard;
-    private final LocalBuffers buffers;
-    private final RemoteAccess remoteAccess;
-    private final ReceiveCopy receiveCopy;
     private final Patience patience;
-    private final SendCounts counts;
-
-    private @Nullable Remote remote;
-    private @Nullable Target target;
-    private @Nullable LaneWriter lane;
-    /** The same as the session keeps it. */
-    private OwnLanes.@Nullable OwnLane ownLane;
-    /** For type XRC_SEND, whose requests name the queue that they go to; else null. */
-    private final @Nullable XrcTargets xrc;
-    /** If the peer's receives come from a shared queue; there is never credit then. */
-    private @Nullable PooledSends pooled;
-    /** With that: how many lane entries may be committed. */
-    private long room;
+    private final SendFailures failures;
     private int sequence;
-    /** Lane entries committed so far. */
-    private long sent;
-    private long credit;
-    /** Messages up to this length travel inside the lane entry. */
-    private int inline;
-    private long lastNotified;
     private @Nullable Region usual;
-
-    /** Why this end could not be attached to the other when it was tried last. */
-    private @Nullable VerbsException obstacle;
 
     SendExecutor(ShmQueuePair qp, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
             LocalBuffers buffers, long hazard) {
-        this.qp = qp;
+        super(qp, buffers, hazard);
         this.completions = completions;
         this.keys = keys;
         this.pd = pd;
         this.signalAll = signalAll;
-        this.hazard = hazard;
         this.unreliable = qp.type() == QueuePairType.UC;
-        this.buffers = buffers;
-        this.remoteAccess = new RemoteAccess(buffers);
-        this.receiveCopy = new ReceiveCopy(buffers);
-        this.counts = qp.sendCounts();
         this.patience = new Patience(qp);
-        this.xrc = qp.type() == QueuePairType.XRC_SEND
-                ? new XrcTargets(qp, qp.shmContext().xrc(), buffers, remoteAccess, receiveCopy, hazard
-                        - AdapterLayout.QP_HAZARD)
-                : null;
+        this.failures = new SendFailures(qp, this, completions, patience, keys, signalAll);
     }
 
     /**
@@ -121,13 +76,13 @@ final class SendExecutor {
     boolean execute(WorkRequest w, long number) {
         QueuePairState s = qp.state();
         if (s != QueuePairState.RTS && !(s == QueuePairState.SQD && finishesInSqd())) {
-            return s != QueuePairState.SQD && flush(w, number);
+            return s != QueuePairState.SQD && failures.flush(w, number);
         }
         Remote r = remote;
         if (r == null) {
             r = attach();
             if (r == null) {
-                return notReady(w, number, false);
+                return failures.notReady(w, number, false);
             }
         }
         int op = w.opcode;
@@ -136,7 +91,7 @@ final class SendExecutor {
         long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
         if ((link & Link.IDENTITY) != r.link) {
             Hazard.leave(hazard);
-            return notReady(w, number, false);
+            return failures.notReady(w, number, false);
         }
         int status = run(r, w, op, link);
         if (status == WcStatus.SUCCESS) {
@@ -146,11 +101,17 @@ final class SendExecutor {
         if (status == WcStatus.SUCCESS) {
             patience.forget();
             if (signalAll || w.isSignaled()) {
-                complete(w, number, WcStatus.SUCCESS, 0);
+                complete(w.wrId, Opcode.completion(op), w.total, number);
             }
             return true;
         }
-        return status < 0 ? await(w, number, status) : fail(r, w, number, status);
+        return status < 0 ? failures.await(w, number, status) : failures.fail(r, w, number, status);
+    }
+
+    /** Of a request that has succeeded. */
+    private void complete(long wrId, int opcode, long length, long number) {
+        completions.add(wrId, opcode, WcStatus.SUCCESS, 0, length, number + 1);
+        qp.sendCompletionQueue().signal(qp, false);
     }
 
     /** Before the hazard is left: who sees that nobody is inside finds the numbers. */
@@ -237,8 +198,7 @@ final class SendExecutor {
         }
         Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
-            completions.add(wrId, WcOpcode.SEND, WcStatus.SUCCESS, 0, length, number + 1);
-            qp.sendCompletionQueue().signal(qp, false);
+            complete(wrId, WcOpcode.SEND, length, number);
         }
         return true;
     }
@@ -263,8 +223,7 @@ final class SendExecutor {
         t.counts(qp.number()).wrote(rkey, length);
         Hazard.leave(hazard);
         if (signalAll || (flags & SendFlags.SIGNALED) != 0) {
-            completions.add(wrId, WcOpcode.RDMA_WRITE, WcStatus.SUCCESS, 0, length, number + 1);
-            qp.sendCompletionQueue().signal(qp, false);
+            complete(wrId, WcOpcode.RDMA_WRITE, length, number);
         }
         return true;
     }
@@ -344,7 +303,7 @@ final class SendExecutor {
         }
         LaneSends lanes = p instanceof LaneSends l ? l : null;
         if (lanes != null) {
-            if (sent >= room && !refreshRoom(r)) {
+            if (!lanes.hasRoom(sent)) {
                 // as long as there is no receive either, it is that which is missing
                 return unreliable || !p.isAvailable() ? PooledSends.WAIT_FOR_RECEIVE : WAIT_FOR_ROOM;
             }
@@ -367,65 +326,6 @@ final class SendExecutor {
             qp.fatal(new ProtocolException("the peer's shared receive queue makes no sense"));
         }
         return status;
-    }
-
-    private boolean refreshRoom(Remote r) {
-        long count = Posted.count(RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_POSTED));
-        room = Math.min(count, sent + r.entries); // a peer that says more only ruins its own lane
-        return room > sent;
-    }
-
-    private boolean refreshCredit(Remote r) {
-        if (pooled != null) {
-            return false;
-        }
-        long word = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_POSTED);
-        long count = Posted.count(word);
-        if (count - sent > r.entries) {
-            qp.fatal(new ProtocolException("the peer posted more receives than its queue holds"));
-            return false;
-        }
-        credit = count;
-        inline = Math.min(Posted.shortest(word), LaneLayout.INLINE);
-        return count > sent;
-    }
-
-    /**
-     * A message of so many bytes inside its entry was sent. If it answers one, so will the next: the entry which that takes is
-     * fetched while this one travels. Who only sends has nothing to wait for, and is held up by that.
-     */
-    private void expectAnswer(long length) {
-        if (qp.answers && sent < credit) {
-            qp.answers = false;
-            lane().fetch(sent, length);
-        }
-    }
-
-    /**
-     * Tells the peer of what was just committed, if its completion queue wants to be told.
-     *
-     * @return false if the peer may not have seen it, and will not
-     */
-    private boolean notify(Remote r, boolean solicited) {
-        // the peer arms, or gives up, passes a full barrier, then looks into the lane
-        VarHandle.fullFence();
-        long word = RawMemory.getLongOpaque(r.armWord);
-        if (!ArmWord.isQuiet(word)) {
-            react(r, word, solicited);
-        }
-        long link = RawMemory.getLongOpaque(r.entry + AdapterLayout.QP_LINK);
-        return link == 0 || ((link ^ r.link) & Link.IDENTITY) == 0; // withdrawn, and this end is waited for; or as it was
-    }
-
-    private void react(Remote r, long word, boolean solicited) {
-        if ((word & ArmWord.MANY) != 0) {
-            ReadySet.raise(r.hint);
-        }
-        if (ArmWord.isArmed(word, solicited) && word != lastNotified) {
-            lastNotified = word;
-            r.wake(word);
-            counts.wokePeer();
-        }
     }
 
     private int writeImmediate(Remote r, WorkRequest w, long link) {
@@ -456,213 +356,7 @@ final class SendExecutor {
         return KeyTable.isValid(word) && KeyTable.fits(word, rkey) && !KeyTable.isShared(word);
     }
 
-    // ---- waiting and failing
-
-    private @Nullable Remote attach() {
-        try {
-            Remote r = qp.peer().findRemote();
-            if (r != null && xrc != null) {
-                remote = r;
-            } else if (r != null) {
-                r.reachBell();
-                OwnLanes.OwnLane l = r.session.ownLanes().make(r.entry, r.number, r.link, r.entries);
-                if (l == null) {
-                    return null; // it has just left
-                }
-                ownLane = l;
-                lane = new LaneWriter(l.address, r.entries, r.timestamps);
-                sent = l.sent();
-                target = new Target(r.session.peerMemories(), r.pd, qp.peerNumber());
-                RemotePool pool = r.pool;
-                if (pool != null) {
-                    pooled = new LaneSends(pool, buffers, remoteAccess, receiveCopy, hazard
-                            + (AdapterLayout.QP_HELD - AdapterLayout.QP_HAZARD), lane());
-                }
-                remote = r;
-            }
-            return r;
-        } catch (ProtocolException e) {
-            qp.fatal(e);
-        } catch (VerbsException e) {
-            // no memory for the lane: as if the peer did not answer, until the retries are used up
-            obstacle = e;
-        }
-        return null;
-    }
-
-    private LaneWriter lane() {
-        LaneWriter l = lane;
-        if (l == null) {
-            throw new IllegalStateException("not attached");
-        }
-        return l;
-    }
-
-    private Target target() {
-        Target t = target;
-        if (t == null) {
-            throw new IllegalStateException("not attached");
-        }
-        return t;
-    }
-
-    private boolean await(WorkRequest w, long number, int status) {
-        if (qp.state() == QueuePairState.ERR) {
-            return flush(w, number);
-        }
-        if (status == PooledSends.WAIT_FOR_RECEIVE) {
-            if (unreliable) {
-                return lose(w, number);
-            }
-            Remote r = remote;
-            boolean begins = !patience.waitsForReceive();
-            if (r == null || patience.mayWaitForReceive(r)) {
-                if (r != null && begins) {
-                    counts.waitedForReceive();
-                    target().counts(qp.number()).waited();
-                }
-                return false;
-            }
-            return failLocally(w, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive", 0);
-        }
-        if (status == WAIT_FOR_ROOM) {
-            patience.waitForRoom();
-            return false;
-        }
-        if (status == XrcTarget.WAIT_FOR_OWNER) {
-            return !patience.mayWaitForOwner() && failLocally(w, number, WcStatus.RETRY_EXC_ERR,
-                    "the owner of SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)
-                            + " does not answer: is it stopped?", 0);
-        }
-        return notReady(w, number, status != GIVEN_UP);
-    }
-
-    private boolean notReady(WorkRequest w, long number, boolean memory) {
-        if (qp.state() == QueuePairState.ERR) {
-            return flush(w, number);
-        }
-        if (Opcode.isLocal(w.opcode)) {
-            return finishLocally(w, number);
-        }
-        boolean mayWait = !(unreliable && (!memory || isPeerDead()))
-                && (memory && missing() == 0 ? patience.mayWaitForMemory() : patience.mayWaitForPeer());
-        return !mayWait && (unreliable ? lose(w, number) : refuse(w, number, memory));
-    }
-
-    /** Why memory that came could not be mapped here, an errno; 0 if it has not come yet. */
-    private int missing() {
-        Target t = target;
-        PooledSends p = pooled;
-        int errno = t == null ? 0 : t.missing();
-        return errno == 0 && p != null ? p.receives().missing() : errno;
-    }
-
-    private boolean isPeerDead() {
-        Remote r = remote;
-        return r == null || r.session.isDead();
-    }
-
-    /** The message does not reach the peer, which nobody notices. */
-    private boolean lose(WorkRequest w, long number) {
-        giveBack();
-        patience.forget();
-        if (w.total > ShmLimits.MAX_MESSAGE || !buffers.check(w, 0)) {
-            int status = w.total > ShmLimits.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
-            return stop(w, number, status, WcStatus.toString(status) + " for wrId " + w.wrId, 0);
-        }
-        counts.lost();
-        if (signalAll || w.isSignaled()) {
-            complete(w, number, WcStatus.SUCCESS, 0);
-        }
-        return true;
-    }
-
-    private boolean refuse(WorkRequest w, long number, boolean memory) {
-        String reason = "the peer's queue pair does not answer: it is not connected to this one, or no more";
-        int errno = 0;
-        VerbsException e = obstacle;
-        if (memory) {
-            errno = missing();
-            reason = errno == 0
-                    ? "memory of the peer has not arrived here yet"
-                    : "memory of the peer could not be mapped here, " + SendFailure.hint(errno);
-        } else if (remote == null && e != null) {
-            reason = String.valueOf(e.getMessage());
-            errno = e.errno();
-        }
-        return failLocally(w, number, WcStatus.RETRY_EXC_ERR, reason, errno);
-    }
-
-    private boolean finishLocally(WorkRequest w, long number) {
-        int status = executeLocally(w);
-        if (status != WcStatus.SUCCESS) {
-            String reason = "for wrId " + w.wrId;
-            return unreliable ? stop(w, number, status, reason, 0) : failLocally(w, number, status, reason, 0);
-        }
-        counts.done(w.opcode, 0);
-        if (signalAll || w.isSignaled()) {
-            complete(w, number, WcStatus.SUCCESS, 0);
-        }
-        return true;
-    }
-
-    private boolean fail(Remote r, WorkRequest w, long number, int status) {
-        Target t = target;
-        int errno = t == null ? 0 : t.takeErrno();
-        if (t != null && status == WcStatus.REM_ACCESS_ERR && !Opcode.isSend(w.opcode)) {
-            t.counts(qp.number()).refused(w.rkey); // first: who sees the completion finds it counted
-        }
-        if (unreliable && !SendFailure.isLocal(status)) {
-            return lose(w, number);
-        }
-        PooledSends p = pooled;
-        if (errno == 0 && p != null) {
-            errno = p.receives().takeErrno();
-        }
-        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (xrc == null || Opcode.isLocal(w.opcode)
-                ? ""
-                : " to SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)) + SendFailure.cause(w, status, errno);
-        if (unreliable) {
-            return stop(w, number, status, reason, errno);
-        }
-        qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
-        complete(w, number, status, errno);
-        if (status == WcStatus.REM_ACCESS_ERR) {
-            r.tell(AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
-        } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
-            r.tell(AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
-        }
-        return true;
-    }
-
-    /** An error here, of a queue pair of type UC. */
-    private boolean stop(WorkRequest w, long number, int status, String reason, int errno) {
-        patience.forget();
-        qp.sendFailed(reason);
-        complete(w, number, status, errno);
-        return true;
-    }
-
-    private boolean failLocally(WorkRequest w, long number, int status, String reason, int errno) {
-        giveBack();
-        qp.enterError(WcStatus.toString(status) + ": " + reason, -1);
-        complete(w, number, status, errno);
-        return true;
-    }
-
-    private boolean flush(WorkRequest w, long number) {
-        giveBack();
-        complete(w, number, qp.isUnanswered(number) ? WcStatus.RETRY_EXC_ERR : WcStatus.WR_FLUSH_ERR, 0);
-        return true;
-    }
-
-    private void complete(WorkRequest w, long number, int status, int vendor) {
-        if (status != WcStatus.SUCCESS) {
-            counts.failed(w, status);
-        }
-        completions.add(w.wrId, Opcode.completion(w.opcode), status, vendor, w.total, number + 1);
-        qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
-    }
+    // ---- waiting
 
     /** In SQD a request that has begun is finished; those behind it wait for RTS. */
     private boolean finishesInSqd() {
@@ -684,51 +378,10 @@ final class SendExecutor {
         return patience.waitsForEver();
     }
 
-    /** Somebody is to look for those who wait for receives, if they are in a shared queue. */
-    void setPoolStarving() {
-        PooledSends p = pooled;
-        if (p != null) {
-            p.pool().setStarving();
-        }
-    }
-
-    /** A receive that is kept for the next try is not needed any more. */
-    void giveBack() {
-        PooledSends p = pooled;
-        if (p != null) {
-            p.giveBack();
-        }
-    }
-
-    /** Gives up the lane, what reaches others than the peer, and what is counted for that one. */
-    void leave() {
-        giveBack();
-        OwnLanes.OwnLane l = ownLane;
-        if (l != null && remote != null) {
-            ownLane = null;
-            remote.session.ownLanes().writerDone(l, sent);
-        }
-        if (xrc != null) {
-            xrc.clear();
-        } else if (target != null) {
-            target.close();
-        }
-    }
-
-    /** Forgets the connection. */
+    @Override
     void reset() {
-        leave();
-        pooled = null;
-        room = 0;
-        remote = null;
-        target = null;
-        lane = null;
-        sent = 0;
-        credit = 0;
-        lastNotified = 0;
-        buffers.reset();
+        super.reset();
         usual = null;
-        obstacle = null;
         patience.forget();
     }
 }

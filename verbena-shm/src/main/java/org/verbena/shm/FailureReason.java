@@ -5,9 +5,9 @@ import org.verbena.linux.Errno;
 import org.verbena.shm.memory.WorkRequest;
 import org.verbena.verbs.WcStatus;
 
-/** What is to be said of requests that fail. */
-final class SendFailure {
-    private SendFailure() {}
+/** Why a request failed, in words and with what can be done about it. */
+final class FailureReason {
+    private FailureReason() {}
 
     /** True for a status whose cause is on this side, and of which the peer knows nothing. */
     static boolean isLocal(int status) {
