@@ -13,7 +13,7 @@ import org.verbena.shm.layout.Link;
  * take for received what it commits then.
  */
 final class PeerDeparture {
-    private final ShmQueuePair qp;
+    private final QueuePairLifecycle qp;
     /** Of the link that was withdrawn last. */
     private volatile Look latest = new Look(false);
 
@@ -77,7 +77,7 @@ final class PeerDeparture {
         }
     }
 
-    PeerDeparture(ShmQueuePair qp) {
+    PeerDeparture(QueuePairLifecycle qp) {
         this.qp = qp;
     }
 

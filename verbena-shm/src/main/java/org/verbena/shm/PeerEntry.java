@@ -18,9 +18,9 @@ import org.verbena.verbs.QueuePairType;
  * counterpart of {@link OwnEntry}, and of the lane that it writes. Any thread may ask.
  */
 final class PeerEntry {
-    private final ShmQueuePair qp;
+    private final QueuePairLifecycle qp;
 
-    PeerEntry(ShmQueuePair qp) {
+    PeerEntry(QueuePairLifecycle qp) {
         this.qp = qp;
     }
 
