@@ -28,11 +28,6 @@ class SourcesTest {
     /** Longer than {@link #MAX_LINES}: classes of the API whose lines are Javadoc and values, one for each name of the C API. */
     private static final Set<String> API = Set.of("verbs/Context.java");
 
-    /** Longer too, and to be cut: none is added. */
-    private static final Set<String> TO_BE_CUT = Set.of("shm/SendExecutor.java", "shm/ShmQueuePair.java",
-            "shm/ShmCompletionQueue.java", "transport/ResponderScriptTest.java", "transport/RequesterScriptTest.java",
-            "conformance/AttributeTableConformance.java", "conformance/End.java", "shm/ShmSendQueue.java");
-
     @Test
     void everyFileNamesItsLicence() throws IOException {
         assertThat(sources()).hasSizeGreaterThan(1500)
@@ -45,8 +40,7 @@ class SourcesTest {
     void noFileIsTooLong() throws IOException {
         List<String> tooLong = sources().stream().filter(file -> lines(file).size() > MAX_LINES)
                 .map(file -> Repository.root().relativize(file).toString())
-                .filter(name -> API.stream().noneMatch(name::endsWith))
-                .filter(name -> TO_BE_CUT.stream().noneMatch(name::endsWith)).sorted().toList();
+                .filter(name -> API.stream().noneMatch(name::endsWith)).sorted().toList();
         assertThat(tooLong).as("longer than %d lines", MAX_LINES).isEmpty();
     }
 
