@@ -19,7 +19,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.transport.DropReason;
 import org.verbena.roce.transport.Packet;
 import org.verbena.roce.transport.ReceivedPacket;
-import org.verbena.roce.transport.Seeds;
+import org.verbena.testkit.Seeds;
 
 /** Each header: written values are read back, are at the specified offsets, and change nothing else. */
 class HeadersTest {

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import org.verbena.linux.SockDiag;
+import org.verbena.testkit.Await;
 
 /** Where the two ends of a connection meet to agree, as the kernel's list of Unix sockets shows it. */
 final class Meeting {
@@ -47,13 +48,13 @@ final class Meeting {
     }
 
     /** Until the client listens: who is stopped between bind and listen cannot be met. */
-    void awaitListener() {
-        Wait.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
+    void awaitListener() throws IOException {
+        Await.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
     }
 
     /** Until the server has come, whether the client sees that or not. */
-    void awaitBoth() {
-        Wait.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
+    void awaitBoth() throws IOException {
+        Await.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
     }
 
     private boolean isListening() throws IOException {
