@@ -4,14 +4,9 @@ package org.verbena.erm;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -22,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.sockets.spi.PeerRendezvous;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Descriptors;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
@@ -61,17 +57,7 @@ class PeeringTest {
 
     /** Memory that the provider has allocated for this process; each link has some. */
     private static long memories() {
-        try (Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
-            return all.filter(fd -> {
-                try {
-                    return Files.readSymbolicLink(fd).toString().startsWith("/memfd:verbena");
-                } catch (IOException gone) {
-                    return false;
-                }
-            }).count();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return Descriptors.count("/memfd:verbena");
     }
 
     /** The end that was accepted has made both queue pairs when the request for the first comes; none comes for the second. */

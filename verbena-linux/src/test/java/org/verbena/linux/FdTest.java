@@ -10,6 +10,8 @@ import java.util.concurrent.CountDownLatch;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Descriptors;
+
 class FdTest {
     @Test
     void refusesNegativeNumbers() {
@@ -19,13 +21,13 @@ class FdTest {
     @Test
     void closesOnceAndThenHasNoValue() throws Exception {
         Fd fd = Memfd.create("fd-close", 0);
-        assertThat(Proc.openFds("fd-close")).isEqualTo(1);
+        assertThat(Descriptors.count("fd-close")).isEqualTo(1);
         assertThat(fd.toString()).isEqualTo("Fd[" + fd.value() + "]");
         fd.close();
         fd.close();
         assertThat(fd.isClosed()).isTrue();
         assertThat(fd).hasToString("Fd[closed]");
-        assertThat(Proc.openFds("fd-close")).isZero();
+        assertThat(Descriptors.count("fd-close")).isZero();
         assertThatThrownBy(fd::value).isInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
         assertThatThrownBy(() -> Memfd.size(fd)).isInstanceOf(IllegalStateException.class);
     }
@@ -55,10 +57,10 @@ class FdTest {
             for (Thread thread : threads) {
                 thread.join();
             }
-            assertThat(Proc.openFds("fd-bystander")).isEqualTo(4);
+            assertThat(Descriptors.count("fd-bystander")).isEqualTo(4);
             opened.forEach(Fd::close);
         }
-        assertThat(Proc.openFds("fd-victim")).isZero();
+        assertThat(Descriptors.count("fd-victim")).isZero();
     }
 
     @Test

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.SharedLibrary;
+import org.verbena.testkit.Descriptors;
 
 /** Small bindings, compared with what the kernel reports about itself elsewhere. */
 class KernelOffersTest {
@@ -44,14 +45,14 @@ class KernelOffersTest {
         if (off) {
             assertThatThrownBy(() -> IoUring.setup(5)).isInstanceOf(LinuxException.class).hasMessageContaining("EPERM");
         } else {
-            long before = Proc.openFds("io_uring");
+            long before = Descriptors.count("io_uring");
             try (IoUring ring = IoUring.setup(5)) {
                 assertThat(ring.submissionEntries()).isEqualTo(8);
                 assertThat(ring.completionEntries()).isEqualTo(16);
                 assertThat(ring.features() & IoUring.IORING_FEAT_SINGLE_MMAP).isNotZero();
-                assertThat(Proc.openFds("io_uring")).isEqualTo(before + 1);
+                assertThat(Descriptors.count("io_uring")).isEqualTo(before + 1);
             }
-            assertThat(Proc.openFds("io_uring")).isEqualTo(before);
+            assertThat(Descriptors.count("io_uring")).isEqualTo(before);
         }
         assertThatThrownBy(() -> IoUring.setup(0)).isInstanceOf(IllegalArgumentException.class);
     }

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -19,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.spi.SharedLibrary;
 import org.verbena.linux.spi.SyscallNumber;
+import org.verbena.testkit.Finished;
 
 /** Compares every number in the Java code that the kernel defines with gcc's, from the C headers. */
 class LayoutProbeTest {
@@ -368,25 +368,24 @@ class LayoutProbeTest {
     private static Map<String, String> run(Path dir, String program) throws Exception {
         Path source = Files.writeString(dir.resolve("probe.c"), program);
         Path binary = dir.resolve("probe");
-        Process gcc;
+        Finished gcc;
         try {
-            gcc = new ProcessBuilder("gcc", "-DNUMBER=\"%lld\"", "-DINT=\"%d\"", "-o", binary.toString(), source
-                    .toString()).redirectErrorStream(true).start();
+            gcc = Finished.run("gcc", "-DNUMBER=\"%lld\"", "-DINT=\"%d\"", "-o", binary.toString(), source
+                    .toString());
         } catch (IOException absent) {
             System.out.println("LayoutProbeTest skipped: gcc is not installed (" + absent.getMessage() + ")");
             return Map.of();
         }
-        String messages = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(gcc.waitFor()).as(messages).isZero();
+        assertThat(gcc.code()).as(gcc.output()).isZero();
         ProcessBuilder builder = new ProcessBuilder(binary.toString());
         builder.environment().put("LC_ALL", "C");
-        Process probe = builder.start();
+        Finished probe = Finished.run(builder);
         Map<String, String> values = new LinkedHashMap<>();
-        new String(probe.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines().forEach(line -> {
+        probe.output().lines().forEach(line -> {
             String[] parts = line.split("\t", 2);
             values.put(parts[0], parts[1]);
         });
-        assertThat(probe.waitFor()).isZero();
+        assertThat(probe.code()).isZero();
         return values;
     }
 }

@@ -3,15 +3,15 @@ package org.verbena.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.spi.Native;
+import org.verbena.testkit.Finished;
+import org.verbena.testkit.Jvm;
 
 /** The error of a program whose JVM denies native access. */
 class NativeAccessTest {
@@ -41,13 +41,8 @@ class NativeAccessTest {
     void deniedAccessIsOneSentence(@TempDir Path dir) throws Exception {
         Path source = Files.writeString(dir.resolve("Denied.java"), PROGRAM);
         Path classes = Path.of(Native.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        Process child = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--illegal-native-access=deny", "-cp", classes.toString(), source.toString())
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(child.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        String output = Finished.run(Jvm.JAVA, "--illegal-native-access=deny", "-cp", classes.toString(), source
+                .toString()).output();
         String sentence = "IllegalCallerException: Verbena cannot make system calls because native access is denied;"
                 + " start java with --enable-native-access=ALL-UNNAMED";
         assertThat(output.lines().filter(sentence::equals).count()).as(output).isEqualTo(12);

@@ -22,6 +22,8 @@ import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Descriptors;
+
 class NetlinkTest {
     private static ByteBuffer bytes(int... values) {
         byte[] b = new byte[values.length];
@@ -202,10 +204,9 @@ class NetlinkTest {
 
     /** The inodes of this process's sockets, by its descriptors. */
     private static List<String> inodes() throws Exception {
-        try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
-            return fds.map(Proc::link).filter(l -> l.startsWith("socket:[")).map(l -> l.substring(8, l.length() - 1))
-                    .toList();
-        }
+        return Descriptors.targets().stream().filter(l -> l.startsWith("socket:[")).map(l -> l.substring(8, l.length()
+                - 1))
+                .toList();
     }
 
     @Test

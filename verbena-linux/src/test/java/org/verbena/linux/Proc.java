@@ -6,20 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /** Look-ups of tests in /proc, and child processes of tests. */
 final class Proc {
     private static final long LONGEST_NANOS = 60_000_000_000L;
 
     private Proc() {}
-
-    /** Number of this process's descriptors whose link contains the text. */
-    static long openFds(String text) throws IOException {
-        try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
-            return fds.filter(fd -> link(fd).contains(text)).count();
-        }
-    }
 
     /** Number of this process's mappings whose line contains the text. */
     static long mappings(String text) throws IOException {

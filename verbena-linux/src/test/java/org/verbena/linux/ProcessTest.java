@@ -17,6 +17,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawProcessVm;
+import org.verbena.testkit.Descriptors;
 
 /** ProcessVm, Pidfd, Prctl, CpuAffinity, Membarrier and Sys. */
 class ProcessTest {
@@ -171,12 +172,12 @@ class ProcessTest {
 
     @Test
     void randomBitsDifferAndUseNoDescriptor() throws Exception {
-        long before = Proc.openFds("random");
+        long before = Descriptors.count("random");
         Set<Long> all = new HashSet<>();
         for (int i = 0; i < 1000; i++) {
             all.add(Sys.random());
         }
         assertThat(all).hasSize(1000);
-        assertThat(Proc.openFds("random")).isEqualTo(before);
+        assertThat(Descriptors.count("random")).isEqualTo(before);
     }
 }

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Descriptors;
 import org.verbena.testkit.KernelThread;
 
 class UnixSocketTest {
@@ -132,7 +133,7 @@ class UnixSocketTest {
             assertThat(b.receive(in, fds)).isEqualTo(1);
             assertThat(b.receivedFds()).isZero();
         }
-        assertThat(Proc.openFds("passed-one")).isZero();
+        assertThat(Descriptors.count("passed-one")).isZero();
     }
 
     @Test
@@ -148,18 +149,18 @@ class UnixSocketTest {
             assertThat(b.receive(in, fds)).isEqualTo(4);
             assertThat(b.receivedFds()).isEqualTo(3);
             assertThat(b.excessFds()).isEqualTo(25);
-            assertThat(Proc.openFds("passed-many")).isEqualTo(4);
+            assertThat(Descriptors.count("passed-many")).isEqualTo(4);
             for (int fd : fds) {
                 Fd.of(fd).close();
             }
             assertThat(a.send(out, 0, 4, most)).isZero();
             assertThat(b.receive(in.asSlice(0, 3), new int[28])).as("too long").isEqualTo(-Errno.EMSGSIZE);
             assertThat(b.receivedFds()).isZero();
-            assertThat(Proc.openFds("passed-many")).isEqualTo(1);
+            assertThat(Descriptors.count("passed-many")).isEqualTo(1);
             assertThat(a.send(out, 0, 4, new int[] {1_000_000_000})).isEqualTo(Errno.EBADF);
             assertThat(a.send(out, 0, 4, most)).isZero();
             b.fd().close();
-            assertThat(Proc.openFds("passed-many")).isEqualTo(1);
+            assertThat(Descriptors.count("passed-many")).isEqualTo(1);
             assertThatThrownBy(() -> a.send(out, 0, 4, new int[29])).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> a.send(out, 0, 4, new int[] {-1})).isInstanceOf(IllegalArgumentException.class);
         }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.rdmacore.MockLibrary.Ended;
+import org.verbena.testkit.Finished;
 
 /** Compares every offset of {@link CmLayout} with gcc's, from the headers of librdmacm (Debian: librdmacm-dev). */
 class CmLayoutTest {
@@ -60,7 +60,8 @@ class CmLayoutTest {
         c.append("_Static_assert(RDMA_CM_EVENT_CONNECT_REQUEST == ").append(CmEvent.CONNECT_REQUEST).append(
                 " && RDMA_CM_EVENT_TIMEWAIT_EXIT == ").append(CmEvent.TIMEWAIT_EXIT).append(", \"events\");\n");
         Path source = Files.writeString(folder.resolve("probe.c"), c);
-        Ended gcc = MockLibrary.run(java.util.List.of("gcc", "-w", "-fsyntax-only", "-I" + INCLUDE, source.toString()),
+        Finished gcc = MockLibrary.run(java.util.List.of("gcc", "-w", "-fsyntax-only", "-I" + INCLUDE, source
+                .toString()),
                 Map.of());
         assertThat(gcc.code()).as(gcc.output()).isZero();
         assertThat(n).isGreaterThan(20);

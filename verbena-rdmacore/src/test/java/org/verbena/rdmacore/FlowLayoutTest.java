@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.rdmacore.MockLibrary.Ended;
+import org.verbena.testkit.Finished;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowField;
 import org.verbena.verbs.FlowFlags;
@@ -164,7 +164,7 @@ class FlowLayoutTest {
                 """.formatted(FlowBytes.COUNT_BYTES, FlowBytes.ACTION, FlowSpecType.ACTION_COUNT, body, specs.size());
         Path source = Files.writeString(folder.resolve("flow.c"), program);
         Path binary = folder.resolve("flow");
-        Ended gcc = MockLibrary.run(List.of("gcc", "-I" + INCLUDE, "-o", binary.toString(), source.toString()), Map
+        Finished gcc = MockLibrary.run(List.of("gcc", "-I" + INCLUDE, "-o", binary.toString(), source.toString()), Map
                 .of());
         assertThat(gcc.code()).as(gcc.output()).isZero();
         return MockLibrary.run(List.of(binary.toString()), Map.of()).output();

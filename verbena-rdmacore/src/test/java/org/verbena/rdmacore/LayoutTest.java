@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.rdmacore.MockLibrary.Ended;
+import org.verbena.testkit.Finished;
 
 /**
  * Compares every offset with gcc's, from the headers of rdma-core (Debian: libibverbs-dev), which may be in another
@@ -194,7 +194,8 @@ class LayoutTest {
         c.append("}\n");
         Path source = Files.writeString(folder.resolve("probe.c"), c);
         Path program = folder.resolve("probe");
-        Ended gcc = MockLibrary.run(List.of("gcc", "-w", "-I" + INCLUDE, "-o", program.toString(), source.toString()),
+        Finished gcc = MockLibrary.run(List.of("gcc", "-w", "-I" + INCLUDE, "-o", program.toString(), source
+                .toString()),
                 Map.of());
         if (gcc.code() != 0) {
             System.out.println(gcc.output().lines().filter(l -> l.contains("error")).findFirst().orElse(""));

@@ -4,15 +4,11 @@ package org.verbena.rdmacore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.lang.ProcessBuilder.Redirect;
 import java.net.URISyntaxException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -20,6 +16,8 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Finished;
+import org.verbena.testkit.Jvm;
 import org.verbena.verbs.Verbs;
 
 /**
@@ -28,10 +26,6 @@ import org.verbena.verbs.Verbs;
  */
 final class MockLibrary {
     private static final List<String> SOURCES = List.of("mock.c", "mock_verbs.c", "mock_data.c", "mock_cm.c");
-    private static final int LIMIT_SECONDS = 120;
-
-    /** The output of a program, and its exit code. */
-    record Ended(int code, String output) {}
 
     private MockLibrary() {}
 
@@ -43,7 +37,7 @@ final class MockLibrary {
                 "-o", library.toString()));
         command.addAll(List.of(options));
         SOURCES.forEach(s -> command.add(resource("mock").resolve(s).toString()));
-        Ended gcc = run(command, Map.of());
+        Finished gcc = run(command, Map.of());
         assertThat(gcc.code()).as(gcc.output()).isZero();
         return library;
     }
@@ -69,15 +63,15 @@ final class MockLibrary {
     }
 
     /** Runs a program on the class path, with a library in place of the installed one; null keeps that. */
-    static Ended java(Class<?> program, Path library, Map<String, String> environment) throws Exception {
+    static Finished java(Class<?> program, Path library, Map<String, String> environment) throws Exception {
         return java(List.of("--enable-native-access=ALL-UNNAMED"), program, library, environment);
     }
 
     /** As above, with other options of the JVM. */
-    static Ended java(List<String> options, Class<?> program, Path library, Map<String, String> environment)
+    static Finished java(List<String> options, Class<?> program, Path library, Map<String, String> environment)
             throws Exception {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
-                .toString(), "-XX:+UseSerialGC", "-Xmx256m", "-XX:-CreateCoredumpOnCrash"));
+        List<String> command = new ArrayList<>(List.of(Jvm.JAVA, "-XX:+UseSerialGC", "-Xmx256m",
+                "-XX:-CreateCoredumpOnCrash"));
         command.addAll(options);
         if (library != null) {
             command.add("-Dverbena.ibverbs=" + library);
@@ -103,20 +97,9 @@ final class MockLibrary {
         }
     }
 
-    static Ended run(List<String> command, Map<String, String> environment) throws Exception {
-        Path output = Files.createTempFile("verbena-rdmacore", ".txt");
-        try {
-            ProcessBuilder b = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(Redirect.to(output
-                    .toFile()));
-            b.environment().putAll(environment);
-            Process p = b.start();
-            if (!p.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {
-                p.destroyForcibly().waitFor();
-                throw new AssertionError("does not end: " + command + "\n" + Files.readString(output));
-            }
-            return new Ended(p.exitValue(), Files.readString(output, StandardCharsets.UTF_8));
-        } finally {
-            Files.delete(output);
-        }
+    static Finished run(List<String> command, Map<String, String> environment) throws Exception {
+        ProcessBuilder b = new ProcessBuilder(command);
+        b.environment().putAll(environment);
+        return Finished.run(b);
     }
 }

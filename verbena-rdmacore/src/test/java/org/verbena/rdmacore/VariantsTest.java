@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.rdmacore.MockLibrary.Ended;
+import org.verbena.testkit.Finished;
 
 /** The provider with libraries of all kinds, each in a process of its own: none of them may crash it. */
 class VariantsTest {
@@ -36,7 +36,7 @@ class VariantsTest {
     }
 
     private static String run(Class<?> program, Path with, Map<String, String> environment) throws Exception {
-        Ended e = MockLibrary.java(program, with, environment);
+        Finished e = MockLibrary.java(program, with, environment);
         assertThat(e.code()).as(e.output()).isZero();
         return e.output();
     }
@@ -89,8 +89,9 @@ class VariantsTest {
 
     @Test
     void noConnectionManager() throws Exception {
-        Ended e = MockLibrary.java(List.of("--enable-native-access=ALL-UNNAMED", "-Dverbena.rdmacm=" + folder.resolve(
-                "nothing.so")), ConnectFailureProgram.class, library, Map.of());
+        Finished e = MockLibrary.java(List.of("--enable-native-access=ALL-UNNAMED", "-Dverbena.rdmacm=" + folder
+                .resolve(
+                        "nothing.so")), ConnectFailureProgram.class, library, Map.of());
         assertThat(e.output()).contains("EOPNOTSUPP", "install librdmacm1").endsWith("closed\n").hasLineCount(2);
         Path old = MockLibrary.compile(Files.createDirectory(folder.resolve("old-cm")), "-DWITHOUT_NEW");
         assertThat(run(ConnectFailureProgram.class, old, Map.of())).contains("EOPNOTSUPP",
@@ -207,7 +208,7 @@ class VariantsTest {
 
     @Test
     void deniedNativeAccessIsReported() throws Exception {
-        Ended e = MockLibrary.java(List.of("--illegal-native-access=deny"), ListProgram.class, library, Map.of());
+        Finished e = MockLibrary.java(List.of("--illegal-native-access=deny"), ListProgram.class, library, Map.of());
         assertThat(e.code()).as(e.output()).isZero();
         assertThat(e.output()).startsWith("problem: provider rdmacore: load ").contains("--enable-native-access")
                 .hasLineCount(1);

@@ -6,13 +6,13 @@ import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Jvm;
 import org.verbena.testkit.KernelThread;
 import org.verbena.verbs.VerbsException;
 
@@ -71,10 +71,7 @@ final class PeerProcess implements AutoCloseable {
     }
 
     static PeerProcess start(Class<?> fixture, String classPath, List<String> options) {
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
-                .toString(),
-                "--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m", "-cp",
-                classPath));
+        List<String> command = Jvm.command(Jvm.NATIVE_ON_CLASS_PATH, "-Xmx512m", "-cp", classPath);
         command.addAll(options);
         command.addAll(List.of(ConformancePeer.class.getName(), fixture.getName()));
         try {

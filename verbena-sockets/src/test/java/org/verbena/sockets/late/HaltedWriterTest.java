@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -21,6 +21,7 @@ import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
+import org.verbena.testkit.Jvm;
 
 /** Two processes: what {@code write} has returned for arrives, though the writer is gone the moment after. */
 @Tag("late-provider")
@@ -95,12 +96,11 @@ class HaltedWriterTest {
     }
 
     private static Process start(int port, long seed) throws IOException {
-        return new ProcessBuilder(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED",
-                "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports=java.base/sun.net=ALL-UNNAMED",
-                "-D" + DEVICE + "=" + System.getProperty(DEVICE), "-Dverbena.test.late=" + seed, "-cp",
+        List<String> command = new ArrayList<>(List.of(Jvm.JAVA, "-XX:+UseSerialGC"));
+        command.addAll(Jvm.CHANNELS_ON_CLASS_PATH);
+        command.addAll(List.of("-D" + DEVICE + "=" + System.getProperty(DEVICE), "-Dverbena.test.late=" + seed, "-cp",
                 System.getProperty("java.class.path"), Writer.class.getName(), Integer.toString(port),
-                Long.toString(seed)))
-                .inheritIO().start();
+                Long.toString(seed)));
+        return new ProcessBuilder(command).inheritIO().start();
     }
 }

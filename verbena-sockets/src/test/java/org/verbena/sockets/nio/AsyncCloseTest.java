@@ -11,8 +11,6 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -23,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.Descriptors;
 import org.verbena.testkit.Thorough;
 
 /** A thread that waits in a channel leaves it when another closes the channel, or interrupts the thread. */
@@ -245,12 +244,12 @@ class AsyncCloseTest {
     void racesOfCloseAndInterruptLeaveNothing(Carrier carrier, Threads threads) throws Exception {
         racing(carrier, threads, 5);
         System.gc();
-        long before = descriptors();
+        long before = Descriptors.count();
         racing(carrier, threads, RACES);
-        long after = descriptors();
+        long after = Descriptors.count();
         for (long end = System.nanoTime() + LONGEST_NANOS; after > before + 5 && System.nanoTime() - end < 0;) {
             Thread.sleep(20); // another thread gives them back
-            after = descriptors();
+            after = Descriptors.count();
         }
         assertThat(after).as("descriptors after %d races, %d before: %s", RACES, before, targets()).isLessThanOrEqualTo(
                 before + 5);
@@ -258,15 +257,9 @@ class AsyncCloseTest {
 
     /** What the descriptors are, for whom has to find the one that stayed. */
     private static Map<String, Long> targets() throws IOException {
-        try (java.util.stream.Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
-            return all.map(fd -> {
-                try {
-                    return Files.readSymbolicLink(fd).toString().replaceAll("[0-9]+", "N");
-                } catch (IOException closedMeanwhile) {
-                    return "closed";
-                }
-            }).collect(Collectors.groupingBy(target -> target, TreeMap::new, Collectors.counting()));
-        }
+        return Descriptors.targets().stream().map(target -> target.replaceAll("[0-9]+", "N")).collect(Collectors
+                .groupingBy(
+                        target -> target, TreeMap::new, Collectors.counting()));
     }
 
     private static void racing(Carrier carrier, Threads threads, int races) throws Exception {
@@ -286,12 +279,6 @@ class AsyncCloseTest {
                 assertThat(writer.failure()).isInstanceOf(ClosedChannelException.class);
                 assertThat(pair.tested().isOpen()).isFalse();
             }
-        }
-    }
-
-    private static long descriptors() throws IOException {
-        try (Stream<Path> fds = Files.list(Path.of("/proc/self/fd"))) {
-            return fds.count();
         }
     }
 }

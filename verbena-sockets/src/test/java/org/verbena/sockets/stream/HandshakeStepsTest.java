@@ -4,7 +4,6 @@ package org.verbena.sockets.stream;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
@@ -24,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.UnixSocket;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Descriptors;
 
 /**
  * Every way that a conversation of two ends can be broken off, at every step of it, with the engine as either end. Both ends
@@ -255,10 +255,6 @@ class HandshakeStepsTest {
         }
     }
 
-    private static int descriptors() {
-        return new File("/proc/self/fd").list().length;
-    }
-
     /** Turns to listen that are taken. */
     private static long turns() throws ReflectiveOperationException {
         Class<?> holder = Class.forName(StreamEngine.class.getName() + "$Holder");
@@ -275,12 +271,12 @@ class HandshakeStepsTest {
     @Test
     void nothingIsLeftOver() throws Exception {
         bothComeToTheSame(Stream.Role.CLIENT, Stage.OFFERED, Then.HANGS_UP); // what is made once
-        int before = descriptors();
+        long before = Descriptors.count();
         for (Arguments one : all().toList()) {
             Object[] of = one.get();
             bothComeToTheSame((Stream.Role) of[0], (Stage) of[1], (Then) of[2]);
         }
-        Await.until("descriptors given back", () -> descriptors() <= before + 5);
+        Await.until("descriptors given back", () -> Descriptors.count() <= before + 5);
         Await.until("turns given back", () -> {
             try {
                 return turns() == 0;

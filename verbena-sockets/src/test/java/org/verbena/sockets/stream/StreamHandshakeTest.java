@@ -13,8 +13,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.Errno;
 import org.verbena.linux.UnixSocket;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Descriptors;
 import org.verbena.testkit.Thorough;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.ConnectionParameters;
@@ -376,9 +375,9 @@ class StreamHandshakeTest extends TcpEnds {
         Await.until("an agreement", () -> first.stream().allMatch(stream -> stream.isAgreed()));
         first.forEach(stream -> stream.close(false));
         cycles(300);
-        long before = descriptors();
+        long before = Descriptors.count();
         cycles(2000);
-        Await.until("descriptors given back", () -> descriptors() <= before + 5);
+        Await.until("descriptors given back", () -> Descriptors.count() <= before + 5);
     }
 
     private void cycles(int n) throws IOException {
@@ -397,14 +396,6 @@ class StreamHandshakeTest extends TcpEnds {
             client.close();
             b.close(i % 2 == 0);
             server.close();
-        }
-    }
-
-    private static long descriptors() {
-        try (java.util.stream.Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
-            return all.count();
-        } catch (IOException e) {
-            throw new AssertionError(e);
         }
     }
 }

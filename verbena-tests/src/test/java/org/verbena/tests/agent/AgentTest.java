@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
 /** {@code -javaagent:verbena-agent.jar} in programs that know nothing of it, each in its own process. */
@@ -143,9 +144,8 @@ class AgentTest {
         Path rules = Files.writeString(folder.resolve("rules.conf"), "application-id " + program + " *\n"
                 + "use os tcp_server *:*\nuse os tcp_client *:*\n");
         Path summary = folder.resolve("summary");
-        List<String> command = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC", agent("quiet,rules.file=" + rules + ",summary=" + summary), option, app
-                        .toString()));
+        List<String> command = Jvm.command(agent("quiet,rules.file=" + rules + ",summary=" + summary), option, app
+                .toString());
         command.addAll(option.equals("-jar") ? List.of("echo") : List.of("Report", "echo"));
         assertThat(AgentRun.of(command, dir)).isEqualTo(new AgentRun(0, "echo hello\n", ""));
         assertThat(Files.readString(summary)).contains("\"opened\":2,");
@@ -320,9 +320,9 @@ class AgentTest {
     /** Only the JDK property: an invalid value fails the first channel, an unknown property is reported. */
     @Test
     void propertiesAreReadWithoutTheAgent() throws Exception {
-        List<String> options = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/sun.net=ALL-UNNAMED",
-                "-Djava.nio.channels.spi.SelectorProvider=" + OURS, "-cp", classPath(AgentJar.onClassPath("sockets"))));
+        List<String> options = new ArrayList<>(Jvm.CHANNELS_ON_CLASS_PATH);
+        options.addAll(List.of("-Djava.nio.channels.spi.SelectorProvider=" + OURS, "-cp", classPath(AgentJar
+                .onClassPath("sockets"))));
         options.add("-Dverbena.spim=3");
         AgentRun r = run(options, "provider", "echo");
         assertThat(r.code()).isZero();

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
 /** An unchanged program of asynchronous channels in two processes, with the agent and without. */
@@ -122,7 +123,7 @@ class AsynchronousTest {
     }
 
     private static String provider(String... options) throws Exception {
-        List<String> command = new ArrayList<>(List.of(AgentRun.java().toString()));
+        List<String> command = new ArrayList<>(List.of(Jvm.JAVA));
         command.addAll(List.of(options));
         command.addAll(List.of("-cp", program.classes().toString(), "AsyncTalk", "provider"));
         return AgentRun.of(command, dir).out();
@@ -143,10 +144,11 @@ class AsynchronousTest {
         for (String module : List.of("linux", "verbs", "shm", "sockets")) {
             path.add(AgentJar.onClassPath(module).toString());
         }
-        AgentRun r = AgentRun.of(List.of(AgentRun.java().toString(), "--enable-native-access=ALL-UNNAMED",
-                "--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.net=ALL-UNNAMED", PROPERTY + OURS, "-cp", String.join(":", path), "AsyncTalk",
-                "provider"), dir);
+        List<String> command = new ArrayList<>(List.of(Jvm.JAVA));
+        command.addAll(Jvm.CHANNELS_ON_CLASS_PATH);
+        command.addAll(List.of(PROPERTY + OURS, "-cp", String.join(":", path), "AsyncTalk",
+                "provider"));
+        AgentRun r = AgentRun.of(command, dir);
         assertThat(r).isEqualTo(new AgentRun(0, OURS + " true\n", ""));
     }
 }

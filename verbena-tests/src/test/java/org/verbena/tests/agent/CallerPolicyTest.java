@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
 /**
@@ -36,8 +37,7 @@ class CallerPolicyTest {
     }
 
     private static AgentRun run(boolean allows, List<String> agents, String... words) throws Exception {
-        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC", "--patch-module=java.base=" + gate, "-Djudge.allows=" + allows));
+        List<String> c = Jvm.command("--patch-module=java.base=" + gate, "-Djudge.allows=" + allows);
         c.addAll(agents);
         c.addAll(List.of("-cp", classes.toString(), "Judged"));
         c.addAll(List.of(words));

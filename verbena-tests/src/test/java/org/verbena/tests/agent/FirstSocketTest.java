@@ -17,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
 /** A failure while a program opens its first socket leaves it all sockets that it has without Verbena. */
@@ -38,8 +39,7 @@ class FirstSocketTest {
     }
 
     private static AgentRun withoutThreads(List<String> options, String kind) throws Exception {
-        List<String> command = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC", "-Xmx256m", "-Xlog:disable", STACK));
+        List<String> command = Jvm.command("-Xmx256m", "-Xlog:disable", STACK);
         command.addAll(options);
         command.addAll(List.of("NoThreads", kind));
         AgentRun r = AgentRun.of(command, dir);
@@ -62,10 +62,10 @@ class FirstSocketTest {
     void threadLimitMakesChannelsUseTheKernel() throws Exception {
         String path = Stream.concat(Stream.of(classes), Stream.of("linux", "verbs", "shm", "sockets")
                 .map(AgentJar::onClassPath)).map(Path::toString).collect(Collectors.joining(File.pathSeparator));
-        AgentRun r = withoutThreads(List.of("--enable-native-access=ALL-UNNAMED", "--add-exports",
-                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/sun.net=ALL-UNNAMED",
-                "-Djava.nio.channels.spi.SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider", "-cp", path),
-                "channels");
+        List<String> options = new ArrayList<>(Jvm.CHANNELS_ON_CLASS_PATH);
+        options.addAll(List.of("-Djava.nio.channels.spi.SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider",
+                "-cp", path));
+        AgentRun r = withoutThreads(options, "channels");
         assertThat(r.err()).contains("no memory for rings");
     }
 

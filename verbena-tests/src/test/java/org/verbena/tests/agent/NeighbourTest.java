@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
 /** Other agents, and the Flight Recorder, transform the classes of the JDK that Verbena's agent has changed. */
@@ -37,8 +38,7 @@ class NeighbourTest {
     }
 
     private static List<String> command(List<String> agents, String... words) {
-        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC", "-Xshare:auto"));
+        List<String> c = Jvm.command("-Xshare:auto");
         c.addAll(agents);
         c.addAll(List.of("-cp", classes.toString(), "Neighbour"));
         c.addAll(List.of(words));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -14,6 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.BesideOthers;
 
 /** The socket events in a recording are the same as with the sockets of the JDK, whatever carries the bytes. */
@@ -30,8 +30,7 @@ class RecorderTest {
     }
 
     private static String said(List<String> options) throws Exception {
-        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC", "-Xlog:disable"));
+        List<String> c = Jvm.command("-Xlog:disable");
         c.addAll(options);
         c.addAll(List.of("-cp", classes.toString(), "Recorder"));
         AgentRun r = AgentRun.of(c, dir);
@@ -61,7 +60,7 @@ class RecorderTest {
     @Test
     void nothingIsLoadedBeforeARecordingStarts() throws Exception {
         Path loaded = dir.resolve("loaded");
-        AgentRun r = AgentRun.of(List.of(AgentRun.java().toString(), "-Xlog:class+load:file=" + loaded, "-javaagent:"
+        AgentRun r = AgentRun.of(List.of(Jvm.JAVA, "-Xlog:class+load:file=" + loaded, "-javaagent:"
                 + jar + "=quiet", "-cp", AgentJar.program(Files.createDirectory(dir.resolve("report"))).toString(),
                 "Report", "echo"), dir);
         assertThat(r.code()).as(r.err()).isZero();

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 import org.verbena.tests.cli.RoceNamespaces;
 
@@ -165,7 +166,7 @@ class RemoteStreamTest {
 
     @Test
     void missingDeviceIsRefused() throws Exception {
-        AgentRun r = AgentRun.of(List.of(AgentRun.java().toString(), "-javaagent:" + talk.agent()
+        AgentRun r = AgentRun.of(List.of(Jvm.JAVA, "-javaagent:" + talk.agent()
                 + "=rules=use stream tcp_server *:* device roce_nosuch0", "-cp", talk.classes().toString(),
                 "RemoteTalk",
                 "serve", "1"), dir);

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
 /** The summary that the agent writes when a program ends, with known byte counts. */
@@ -173,7 +174,7 @@ class SummaryTest {
 
     @Test
     void programWithoutSocketsPrintsALineOnStandardError() throws Exception {
-        List<String> command = List.of(AgentRun.java().toString(), "-Dverbena.summary=stderr", "-javaagent:" + talk
+        List<String> command = List.of(Jvm.JAVA, "-Dverbena.summary=stderr", "-javaagent:" + talk
                 .agent(),
                 "-cp", AgentJar.program(dir).toString(), "Report", "exit3");
         AgentRun r = AgentRun.of(command, dir);
@@ -184,7 +185,7 @@ class SummaryTest {
 
     @Test
     void unwritableFileIsRefused() throws Exception {
-        List<String> command = List.of(AgentRun.java().toString(), "-javaagent:" + talk.agent()
+        List<String> command = List.of(Jvm.JAVA, "-javaagent:" + talk.agent()
                 + "=summary=/no/such/file",
                 "-cp", talk.classes().toString(), "Talk", "serve", "1");
         AgentRun r = AgentRun.of(command, dir);

@@ -8,9 +8,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+
+import org.verbena.testkit.Jvm;
 
 /**
  * A program, mostly {@code Talk}, which knows nothing of Verbena, in separate processes, with the agent and without.
@@ -53,8 +54,7 @@ public final class TalkProcess implements AutoCloseable {
 
         /** Starts it with options of the JVM's. */
         public TalkProcess start(List<String> options, String... words) throws IOException {
-            List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                    "-XX:+UseSerialGC"));
+            List<String> c = Jvm.command();
             c.addAll(options);
             c.addAll(List.of("-cp", classes.toString(), name));
             c.addAll(List.of(words));

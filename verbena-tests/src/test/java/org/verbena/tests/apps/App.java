@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteProcess;
@@ -155,7 +156,7 @@ final class App implements AutoCloseable {
     }
 
     private static String java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        return Jvm.JAVA;
     }
 
     long pid() {

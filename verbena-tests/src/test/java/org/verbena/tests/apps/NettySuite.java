@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.Repository;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.openjdk.Expectations;
@@ -126,7 +127,7 @@ final class NettySuite {
     private Map<String, String> run(By by, List<String> classes) throws IOException, InterruptedException {
         Path out = scratch.resolve(by + ".out");
         Path summary = scratch.resolve(by + ".summary");
-        List<String> c = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        List<String> c = new ArrayList<>(List.of(Jvm.JAVA,
                 "-XX:+UseSerialGC", "-Xmx512m"));
         if (by == By.VERBENA) {
             c.add("-javaagent:" + Applications.agent() + "=quiet,summary=" + summary);

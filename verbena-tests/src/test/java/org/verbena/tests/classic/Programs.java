@@ -8,7 +8,6 @@ import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,7 +18,7 @@ import java.util.regex.Pattern;
 
 import com.sun.tools.attach.VirtualMachine;
 
-import org.verbena.tests.agent.AgentRun;
+import org.verbena.testkit.Jvm;
 
 /** Starts programs that know nothing of Verbena: their class path has the tests' classes alone. */
 final class Programs {
@@ -48,8 +47,7 @@ final class Programs {
     }
 
     private ProcessBuilder builder(List<String> options, Class<?> main, String... words) throws URISyntaxException {
-        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC"));
+        List<String> c = Jvm.command();
         c.addAll(options);
         c.addAll(List.of("-cp", Path.of(main.getProtectionDomain().getCodeSource().getLocation().toURI()).toString(),
                 main.getName()));

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
@@ -110,7 +111,7 @@ class AttachCommandTest {
     @Test
     void existingSocketsKeepWorking() throws Exception {
         Path kept = AgentJar.program(dir, "Kept", "25");
-        Process p = start(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", kept.toString(), "Kept");
+        Process p = start(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-cp", kept.toString(), "Kept");
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
             assertThat(out.readLine()).isEqualTo("ready");
             ask(p);
@@ -131,7 +132,7 @@ class AttachCommandTest {
     @Test
     void newAsynchronousChannelsUseVerbena() throws Exception {
         Path talk = AgentJar.program(dir, "AsyncTalk");
-        Process p = start(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", talk.toString(), "AsyncTalk",
+        Process p = start(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-cp", talk.toString(), "AsyncTalk",
                 "attach");
         String jdks = "1 through LinuxAsynchronousChannelProvider";
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
@@ -156,7 +157,7 @@ class AttachCommandTest {
     @Test
     void earlierSelectorNeedsNoDescriptors() throws Exception {
         Path scarce = AgentJar.program(dir, "Scarce", "25");
-        Process p = start("prlimit", "--nofile=100", AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp",
+        Process p = start("prlimit", "--nofile=100", Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-cp",
                 scarce
                         .toString(), "Scarce");
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
@@ -259,7 +260,7 @@ class AttachCommandTest {
             assertThat(List.of(out.readLine(), out.readLine())).containsExactly(JDKS, HELLO);
         }
         List<String> command = new ArrayList<>(user.command());
-        command.addAll(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
+        command.addAll(List.of(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
                 "Report", "attach"));
         Process theirs = start(command.toArray(String[]::new));
         try (BufferedReader out = theirs.inputReader(StandardCharsets.UTF_8)) {

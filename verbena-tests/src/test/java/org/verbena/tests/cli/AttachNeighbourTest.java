@@ -14,9 +14,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
-import org.verbena.tests.agent.AgentRun;
 
 /**
  * {@code verbena attach} to a program that already has another agent, which retransforms classes of the JDK afterwards,
@@ -39,11 +39,10 @@ class AttachNeighbourTest {
     }
 
     private static List<String> attached(String... words) throws Exception {
-        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC", "-Xlog:disable", "-XX:+EnableDynamicAgentLoading", "-javaagent:" + neighbour
-                        + "=early",
+        List<String> c = Jvm.command("-Xlog:disable", "-XX:+EnableDynamicAgentLoading", "-javaagent:" + neighbour
+                + "=early",
                 "-cp",
-                classes.toString(), "Neighbour", "attach"));
+                classes.toString(), "Neighbour", "attach");
         c.addAll(List.of(words));
         Process p = new ProcessBuilder(c).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {

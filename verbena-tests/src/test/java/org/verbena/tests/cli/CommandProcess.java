@@ -20,8 +20,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.verbena.cli.Main;
+import org.verbena.testkit.Jvm;
 
 /** The {@code verbena} command in a separate process, started from modules like by {@code ./verbena}. */
 public final class CommandProcess implements AutoCloseable {
@@ -78,7 +80,7 @@ public final class CommandProcess implements AutoCloseable {
 
     /** The JVM and its options, without the class archive. */
     static List<String> java(String modulePath) {
-        List<String> command = new ArrayList<>(List.of(java(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        List<String> command = Jvm.command();
         command.addAll(modules(modulePath));
         return command;
     }
@@ -88,11 +90,7 @@ public final class CommandProcess implements AutoCloseable {
      * native access.
      */
     static List<String> modules(String modulePath) {
-        return List.of("--module-path", modulePath, "--enable-native-access=org.verbena.linux",
-                "--add-exports=java.base/sun.nio.ch=org.verbena.sockets",
-                "--add-exports=java.base/sun.net=org.verbena.sockets",
-                "--add-exports=java.base/jdk.internal.access=org.verbena.sockets",
-                "--add-exports=java.base/jdk.internal.event=org.verbena.sockets");
+        return Stream.concat(Stream.of("--module-path", modulePath), Jvm.ALL_AS_MODULES.stream()).toList();
     }
 
     /** What comes after the options of the JVM's. */
@@ -104,7 +102,7 @@ public final class CommandProcess implements AutoCloseable {
 
     /** Starts from a class path that begins with {@code more}. */
     static CommandProcess startOnClassPath(Path more, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(java(), "--class-path", more + File.pathSeparator + path(
+        List<String> command = new ArrayList<>(List.of(Jvm.JAVA, "--class-path", more + File.pathSeparator + path(
                 p -> true),
                 "--enable-native-access=ALL-UNNAMED", MAIN));
         command.addAll(List.of(arguments));
@@ -127,10 +125,6 @@ public final class CommandProcess implements AutoCloseable {
         int code = Main.commandLine(arguments).setOut(new PrintWriter(out)).setErr(new PrintWriter(err)).execute(
                 arguments);
         return new Result(code, out.toString().strip(), err.toString().strip());
-    }
-
-    private static String java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
     /** The modules that the build has made, and what they need. */

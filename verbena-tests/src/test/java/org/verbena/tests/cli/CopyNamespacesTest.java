@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Finished;
 import org.verbena.tests.BesideOthers;
 
 /** {@code verbena copy} between PID namespaces, which shm0 does not connect: one sentence, at once, in either direction. */
@@ -26,10 +27,7 @@ class CopyNamespacesTest {
     @TempDir private Path dir;
 
     private static void needed() throws IOException, InterruptedException {
-        Process probe = new ProcessBuilder("unshare", "--pid", "--fork", "--mount-proc", "true").redirectErrorStream(
-                true).start();
-        probe.getInputStream().readAllBytes();
-        if (probe.waitFor() != 0) {
+        if (Finished.run("unshare", "--pid", "--fork", "--mount-proc", "true").code() != 0) {
             System.out.println("SKIPPED: this user may not make a PID namespace");
             Assumptions.abort("no namespaces");
         }

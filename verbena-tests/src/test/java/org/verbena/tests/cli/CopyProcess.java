@@ -20,6 +20,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Jvm;
 import org.verbena.testkit.KernelThread;
 
 /** A {@code verbena} command in a separate process, started from the compiled modules. */
@@ -92,7 +93,7 @@ final class CopyProcess implements AutoCloseable {
         List<String> command = new ArrayList<>(prefix);
         // A shell starts background commands with SIGINT ignored, which children inherit: a JVM keeps that.
         command.addAll(List.of("env", "--default-signal=INT"));
-        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xshare:auto",
+        command.addAll(List.of(Jvm.JAVA, "-Xshare:auto",
                 "-XX:+UseSerialGC", "-Xmx256m"));
         command.addAll(what);
         command.add("copy");

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LibIbverbs;
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.BesideOthers;
 import org.verbena.verbs.spi.CounterFolder;
 
@@ -70,8 +71,7 @@ class DoctorCommandTest {
     private static Answer run(List<String> before, String modules, List<String> jvm, String... arguments)
             throws Exception {
         List<String> command = new ArrayList<>(before);
-        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData"));
+        command.addAll(Jvm.command("-XX:-UsePerfData"));
         if (jvm.containsAll(GRANTED)) {
             command.addAll(CommandProcess.modules(modules));
             command.addAll(CommandArchive.options(modules));
@@ -349,7 +349,7 @@ class DoctorCommandTest {
         TestUser user = TestUser.number(4);
         String classes = CopyProcess.copyClassPath(user.directory(dir, "classes"));
         List<String> command = new ArrayList<>(user.command());
-        command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        command.addAll(List.of(Jvm.JAVA,
                 "-XX:TieredStopAtLevel=1", "--class-path", classes, "--enable-native-access=ALL-UNNAMED",
                 UndumpableCommand.class.getName(), "doctor", "--json"));
         Answer a = run(command);
@@ -376,7 +376,7 @@ class DoctorCommandTest {
                     "(?m)^(ok|limited|" + (used ? "no" : "absent") + ") +" + name + " ");
         }
         assertThat(a.out().substring(unused)).as("nothing is to be done for these").doesNotContain("→");
-        List<String> words = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        List<String> words = List.of(Jvm.JAVA,
                 "-XX:TieredStopAtLevel=1", "--module-path", CopyProcess.modulePath(), GRANTED.getFirst(), "-m",
                 "org.verbena.cli/org.verbena.cli.Main", "doctor");
         ProcessBuilder terminal = new ProcessBuilder("script", "-qec", "'" + String.join("' '", words) + "'",

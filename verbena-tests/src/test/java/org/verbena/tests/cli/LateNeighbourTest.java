@@ -17,10 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
-import org.verbena.tests.agent.AgentRun;
 
 /**
  * An agent that is attached when Verbena is already active with open sockets, by {@code -javaagent} or by {@code
@@ -83,8 +83,7 @@ class LateNeighbourTest {
     @ParameterizedTest
     @MethodSource("ways")
     void openChannelsKeepWorking(Way way) throws Exception {
-        List<String> c = new ArrayList<>(List.of(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC", "-Xlog:disable", "-XX:+EnableDynamicAgentLoading"));
+        List<String> c = Jvm.command("-Xlog:disable", "-XX:+EnableDynamicAgentLoading");
         if (!way.attached) {
             c.add("-javaagent:" + jar + "=quiet");
         }

@@ -4,7 +4,6 @@ package org.verbena.tests.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,6 +13,8 @@ import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Finished;
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.PerfLane;
 import org.verbena.tests.flight.Recorded;
 
@@ -63,10 +64,9 @@ class PerfRecordingTest {
     }
 
     private static void assertPrinted(Path file, List<RecordedEvent> events) throws Exception {
-        Process print = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jfr").toString(), "print",
-                "--categories", "Verbena", file.toString()).redirectErrorStream(true).start();
-        String text = new String(print.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(print.waitFor()).as(text).isZero();
-        assertThat(text.lines().filter(l -> l.startsWith("org.verbena.")).count()).isEqualTo(events.size());
+        Finished print = Finished.run(Jvm.tool("jfr"), "print",
+                "--categories", "Verbena", file.toString());
+        assertThat(print.code()).as(print.output()).isZero();
+        assertThat(print.output().lines().filter(l -> l.startsWith("org.verbena.")).count()).isEqualTo(events.size());
     }
 }

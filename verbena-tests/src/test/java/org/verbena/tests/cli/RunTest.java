@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
@@ -142,7 +143,7 @@ class RunTest {
 
     @Test
     void invalidSettingEndsTheProgram() throws Exception {
-        Started s = run("--set", "spim=3", AgentRun.java().toString(), "-cp", AgentJar.program(dir).toString(),
+        Started s = run("--set", "spim=3", Jvm.JAVA, "-cp", AgentJar.program(dir).toString(),
                 "Report", "echo");
         assertThat(s.code()).isEqualTo(1);
         assertThat(s.out()).isEmpty();
@@ -152,7 +153,7 @@ class RunTest {
     /** A property on the command line of the program, which the launcher does not know. */
     @Test
     void invalidPropertyEndsTheProgram() throws Exception {
-        Started s = run("--", AgentRun.java().toString(), "-Dverbena.spin=abc", "-cp", AgentJar.program(dir).toString(),
+        Started s = run("--", Jvm.JAVA, "-Dverbena.spin=abc", "-cp", AgentJar.program(dir).toString(),
                 "Report", "echo");
         assertThat(s.code()).isEqualTo(1);
         assertThat(s.out()).isEmpty();

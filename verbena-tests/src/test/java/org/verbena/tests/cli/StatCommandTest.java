@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Fd;
 import org.verbena.linux.PosixFile;
+import org.verbena.testkit.Finished;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.faults.Child;
 import org.verbena.tests.faults.Users;
@@ -366,12 +367,10 @@ class StatCommandTest {
     void endsWhenTheReaderCloses() throws Exception {
         for (String command : List.of("stat -i 0.01", "stat " + pid + " --json -i 0.01", "monitor " + pid
                 + " port:1 tx -i 0.01")) {
-            Process p = new ProcessBuilder("bash", "-c", verbena() + command
-                    + " | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}").redirectErrorStream(true).start();
-            String said = new String(p.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
-            assertThat(p.waitFor(180, TimeUnit.SECONDS)).isTrue();
-            assertThat(p.exitValue()).as(said).isZero();
-            assertThat(said).isEmpty();
+            Finished p = Finished.run("bash", "-c", verbena() + command
+                    + " | head -n 1 >/dev/null; exit ${PIPESTATUS[0]}");
+            assertThat(p.code()).as(p.output()).isZero();
+            assertThat(p.output()).isEmpty();
         }
     }
 

@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
-import org.verbena.tests.agent.AgentRun;
 
 /** {@code verbena stat} of a program where another agent removes patches of Verbena's agent. */
 @BesideOthers
@@ -25,7 +25,7 @@ class StatNeighbourTest {
     void activeAndInactivePatchesAreShown(@TempDir Path dir) throws Exception {
         Path classes = AgentJar.program(dir, "Neighbour", "25");
         Path neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
-        Process p = new ProcessBuilder(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-javaagent:"
+        Process p = new ProcessBuilder(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-javaagent:"
                 + AgentJar.in(dir) + "=quiet", "-javaagent:" + neighbour, "-cp", classes.toString(), "Neighbour",
                 "stat", "own=java.net.SocketImpl,sun.nio.ch.FileChannelImpl", "stat").redirectError(
                         ProcessBuilder.Redirect.INHERIT).start();
@@ -49,7 +49,7 @@ class StatNeighbourTest {
     @Test
     void earlierListenersAreCounted(@TempDir Path dir) throws Exception {
         Path classes = AgentJar.program(dir, "Neighbour", "25");
-        Process p = new ProcessBuilder(AgentRun.java().toString(), "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
+        Process p = new ProcessBuilder(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
                 "Neighbour", "attach", "stat", "reopen", "stat").redirectError(ProcessBuilder.Redirect.DISCARD).start();
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
             awaitLine(out, "ready");

@@ -4,19 +4,19 @@ package org.verbena.tests.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Finished;
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.BesideOthers;
 
 /** Colours and live lines: on a terminal, which {@code script} creates, and nowhere else; each stream separately. */
@@ -40,7 +40,7 @@ class TerminalTest {
 
     /** The command as a word of a shell's command line. */
     static String verbena() {
-        return Arrays.stream(new String[] {System.getProperty("java.home") + "/bin/java",
+        return Arrays.stream(new String[] {Jvm.JAVA,
             "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path",
             CopyProcess.modulePath(), "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "-m",
             "org.verbena.cli/org.verbena.cli.Main"}).map(w -> "'" + w + "'").collect(Collectors.joining(" ")) + " ";
@@ -53,12 +53,10 @@ class TerminalTest {
         b.environment().put("TERM", "xterm");
         b.environment().put("SHELL", "/bin/sh");
         b.environment().putAll(environment);
-        b.redirectInput(new File("/dev/null")).redirectErrorStream(true);
-        Process p = b.start();
-        String shown = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(p.waitFor(180, TimeUnit.SECONDS)).isTrue();
-        assertThat(p.exitValue()).as(shown).isEqualTo(code);
-        return shown;
+        b.redirectInput(new File("/dev/null"));
+        Finished shown = Finished.run(b);
+        assertThat(shown.code()).as(shown.output()).isEqualTo(code);
+        return shown.output();
     }
 
     private String onTerminal(int code, String command) throws Exception {

@@ -10,6 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import org.verbena.testkit.Jvm;
+
 /**
  * The output and the end of an application in a fresh JVM.
  *
@@ -55,8 +57,8 @@ record Run(String out, String err, int code, String loaded) {
                 out = folder.resolve("out");
                 err = folder.resolve("err");
                 loaded = folder.resolve("loaded");
-                List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
-                        .toString(), "-XX:TieredStopAtLevel=1", "-Xlog:class+load:file=" + loaded));
+                List<String> command = new ArrayList<>(List.of(Jvm.JAVA, "-XX:TieredStopAtLevel=1",
+                        "-Xlog:class+load:file=" + loaded));
                 // nothing is collected, so nothing that a program has dropped is reported
                 command.addAll(List.of("-XX:+UnlockExperimentalVMOptions", "-XX:+UseEpsilonGC"));
                 command.addAll(options);

@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
+import org.verbena.testkit.Jvm;
+
 /** An example in a separate JVM, compiled and started by Java's source launcher as documented. */
 final class ExampleProcess implements AutoCloseable {
     /** The modules that a program needs at run time. */
@@ -27,7 +29,7 @@ final class ExampleProcess implements AutoCloseable {
 
     private ExampleProcess(List<String> options, Path example, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(Jvm.JAVA);
         command.add("-XX:TieredStopAtLevel=1");
         command.addAll(options);
         command.add(example.toString());
@@ -44,10 +46,10 @@ final class ExampleProcess implements AutoCloseable {
 
     /** Starts with modules, Verbena's channels and their remote memory, {@code port} as the property of that name. */
     static ExampleProcess withChannels(Path example, int port, String... arguments) throws IOException {
-        return new ExampleProcess(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.erm",
-                "--enable-native-access=org.verbena.linux", "--add-exports", "java.base/sun.nio.ch=org.verbena.sockets",
-                "--add-exports", "java.base/sun.net=org.verbena.sockets", "-Dverbena.stream.patience=60000", "-Dport="
-                        + port), example, List.of(arguments));
+        List<String> options = new ArrayList<>(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.erm",
+                "-Dverbena.stream.patience=60000", "-Dport=" + port));
+        options.addAll(Jvm.CHANNELS_AS_MODULES);
+        return new ExampleProcess(options, example, List.of(arguments));
     }
 
     /** As {@link #withChannels}, with the agent rather than options for it, on the module path or on the class path. */

@@ -24,6 +24,7 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Pidfd;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Jvm;
 import org.verbena.testkit.KernelThread;
 
 /**
@@ -35,11 +36,9 @@ public final class Child implements AutoCloseable {
     static final Duration LIMIT = Duration.ofMinutes(2);
 
     /** A JVM for a program that is over soon. */
-    static final List<String> JAVA = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m");
+    static final List<String> JAVA = List.copyOf(Jvm.command("-Xmx256m"));
     /** What Verbena needs on a class path. */
-    static final List<String> ACCESS = List.of("--enable-native-access=ALL-UNNAMED",
-            "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports=java.base/sun.net=ALL-UNNAMED");
+    static final List<String> ACCESS = Jvm.CHANNELS_ON_CLASS_PATH;
 
     private static final int SIGCONT = 18;
     private static final int SIGSTOP = 19;

@@ -24,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.testkit.Seeds;
+import org.verbena.testkit.TcpTable;
 import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.faults.MomentRule.End;
@@ -149,11 +150,10 @@ class EndMomentsTest {
     /** Of the server's end of each connection: what it has sent and the client's kernel has not acknowledged. */
     private static long[] underWay(String ports, String... clients) throws IOException {
         String[] servers = ports.split(" ", -1);
-        Map<String, Proc.TcpQueues> queues = Proc.tcpQueues();
         long[] underWay = new long[clients.length];
         for (int i = 0; i < clients.length; i++) {
-            Proc.TcpQueues q = queues.get(servers[i % 2] + " " + clients[i]);
-            underWay[i] = q == null ? 0 : q.send();
+            underWay[i] = TcpTable.end(Integer.parseInt(servers[i % 2]), Integer.parseInt(clients[i]))
+                    .map(TcpTable.End::unacknowledged).orElse(0L);
         }
         return underWay;
     }

@@ -4,7 +4,6 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Finished;
 import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.cli.RoceNamespaces;
@@ -238,9 +238,6 @@ class EndingsTest {
         List<String> command = new ArrayList<>(under);
         command.addAll(List.of("ss", "-tnHK", "state", "established"));
         command.addAll(List.of(filter));
-        Process p = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String said = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        p.waitFor();
-        return said;
+        return Finished.run(command).output();
     }
 }

@@ -10,6 +10,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.verbena.testkit.Descriptors;
+
 /** What a test looks up in /proc and /dev/shm. */
 public final class Proc {
     private Proc() {}
@@ -17,40 +19,10 @@ public final class Proc {
     /** A process's descriptors of the kinds that shm0 uses, counted by kind. */
     static Map<String, Integer> descriptors(String pid) throws IOException {
         Map<String, Integer> count = new TreeMap<>();
-        try (Stream<Path> fds = Files.list(Path.of("/proc/" + pid + "/fd"))) {
-            fds.map(Proc::link).map(l -> l.replaceAll("\\[[0-9]+\\]|[0-9]+$", ""))
-                    .filter(l -> l.contains("memfd:") || l.contains("socket:") || l.contains("anon_inode:"))
-                    .forEach(l -> count.merge(l, 1, Integer::sum));
-        }
+        Descriptors.targets(pid).stream().map(l -> l.replaceAll("\\[[0-9]+\\]|[0-9]+$", ""))
+                .filter(l -> l.contains("memfd:") || l.contains("socket:") || l.contains("anon_inode:"))
+                .forEach(l -> count.merge(l, 1, Integer::sum));
         return count;
-    }
-
-    private static String link(Path fd) {
-        try {
-            return Files.readSymbolicLink(fd).toString();
-        } catch (IOException gone) {
-            return "";
-        }
-    }
-
-    /** Bytes that an end of a TCP connection has sent and that are not acknowledged, and that it has not read. */
-    record TcpQueues(long send, long receive) {}
-
-    /** The ends of TCP connections in this network namespace, by their own port and the other's: {@code 80 40001}. */
-    static Map<String, TcpQueues> tcpQueues() throws IOException {
-        Map<String, TcpQueues> queues = new TreeMap<>();
-        for (String file : new String[] {"/proc/net/tcp", "/proc/net/tcp6"}) {
-            try (Stream<String> lines = Files.lines(Path.of(file))) {
-                lines.skip(1).map(l -> l.trim().split(" +", -1)).forEach(f -> queues.put(behindColon(f[1]) + " "
-                        + behindColon(f[2]), new TcpQueues(Long.parseLong(f[4].substring(0, f[4].indexOf(':')), 16),
-                                behindColon(f[4]))));
-            }
-        }
-        return queues;
-    }
-
-    private static long behindColon(String pair) {
-        return Long.parseLong(pair.substring(pair.indexOf(':') + 1), 16);
     }
 
     /** Mappings of a process. */

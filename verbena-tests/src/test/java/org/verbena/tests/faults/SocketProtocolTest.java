@@ -14,17 +14,14 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,6 +33,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.SockDiag;
 import org.verbena.linux.UnixSocket;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.TcpTable;
 
 /**
  * An unchanged program under the agent whose other end, this test by the kernel's sockets and the protocol in
@@ -254,17 +252,13 @@ class SocketProtocolTest {
 
     /** The local port of a socket that is about to be connected to a port. */
     private static int awaitConnecting(int port) throws IOException {
-        String line = String.format(Locale.ROOT, " *[0-9]+: [0-9A-F]+:([0-9A-F]+) [0-9A-F]+:%04X 02 .*", port);
-        Pattern synSent = Pattern.compile(line);
-        int[] found = new int[1];
-        Await.until(Child.LIMIT, () -> {
-            for (String file : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
-                Files.readAllLines(Path.of(file)).stream().map(synSent::matcher).filter(Matcher::matches)
-                        .forEach(m -> found[0] = Integer.parseInt(m.group(1), 16));
-            }
-            return found[0] != 0;
-        }, () -> "nobody is about to be connected to " + port);
-        return found[0];
+        AtomicInteger found = new AtomicInteger();
+        Await.until("somebody is about to be connected to " + port, () -> {
+            TcpTable.ends().stream().filter(e -> e.peerPort() == port && e.state() == TcpTable.SYN_SENT).forEach(
+                    e -> found.set(e.port()));
+            return found.get() != 0;
+        });
+        return found.get();
     }
 
     /** What was sent comes back. */

@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.SockDiag;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.TcpTable;
 
 /**
  * Two processes, one of which is stopped after the first word of their agreement and before the last, as the kernel's list
@@ -46,7 +47,7 @@ class StoppedHandshakeTest {
 
         /** Bytes that TCP holds for the reader. */
         long inTcp() throws IOException {
-            return Proc.tcpQueues().get(port + " " + writersPort).receive();
+            return TcpTable.end(port, writersPort).orElseThrow().unread();
         }
 
         void assertAllArrives(String by) throws Exception {

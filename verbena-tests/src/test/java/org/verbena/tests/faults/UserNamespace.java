@@ -12,6 +12,8 @@ import java.util.List;
 
 import org.junit.jupiter.api.Assumptions;
 
+import org.verbena.testkit.Finished;
+
 /** A user namespace of a test's own, whose ids from 0 on are users of this machine; it ends with what lives in it. */
 final class UserNamespace implements AutoCloseable {
     /** Users of the machine that have no account, as a rule. */
@@ -27,11 +29,9 @@ final class UserNamespace implements AutoCloseable {
     /** Skips the test, with a line, unless this process may make such namespaces. */
     static void needed() throws IOException, InterruptedException {
         Users.needsRoot("map users of a namespace to those of the machine");
-        Process probe = new ProcessBuilder("unshare", "--user", "--pid", "--mount", "--fork", "true")
-                .redirectErrorStream(true).start();
-        String said = new String(probe.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        if (probe.waitFor() != 0) {
-            System.out.println("SKIPPED: the kernel makes no user and PID namespaces here: " + said);
+        Finished probe = Finished.run("unshare", "--user", "--pid", "--mount", "--fork", "true");
+        if (probe.code() != 0) {
+            System.out.println("SKIPPED: the kernel makes no user and PID namespaces here: " + probe.output().strip());
             Assumptions.abort("no namespaces");
         }
     }

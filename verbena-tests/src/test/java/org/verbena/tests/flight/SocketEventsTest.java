@@ -3,7 +3,6 @@ package org.verbena.tests.flight;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,9 +12,10 @@ import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Finished;
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 import org.verbena.tests.Repository;
-import org.verbena.tests.agent.AgentRun;
 import org.verbena.tests.agent.TalkProcess;
 
 /** What recordings of programs that know nothing of Verbena say of their sockets. */
@@ -96,12 +96,11 @@ class SocketEventsTest {
     /** The last of the events that a process has recorded until now. */
     private RecordedEvent rings(long pid, String name) throws Exception {
         Path file = dir.resolve(name);
-        Process jcmd = new ProcessBuilder(AgentRun.java().resolveSibling("jcmd").toString(), Long.toString(pid),
-                "JFR.dump", "filename=" + file).redirectErrorStream(true).start();
-        String said = new String(jcmd.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(jcmd.waitFor()).as(said).isZero();
+        Finished jcmd = Finished.run(Jvm.tool("jcmd"), Long.toString(pid),
+                "JFR.dump", "filename=" + file);
+        assertThat(jcmd.code()).as(jcmd.output()).isZero();
         List<RecordedEvent> all = events(file, "SocketRings");
-        assertThat(all).as(said).isNotEmpty();
+        assertThat(all).as(jcmd.output()).isNotEmpty();
         String document = Files.readString(Repository.root().resolve("docs/jfr.md"));
         assertThat(document).contains("`" + all.getLast().getEventType().getName() + "`");
         for (ValueDescriptor field : all.getLast().getFields()) {

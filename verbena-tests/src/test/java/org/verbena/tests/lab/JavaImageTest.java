@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.module.ModuleDescriptor;
 import java.lang.module.ModuleFinder;
 import java.lang.module.ModuleReference;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -22,6 +21,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Finished;
 import org.verbena.tests.DebianArchive.Unavailable;
 import org.verbena.tests.ProgramLane;
 
@@ -51,11 +51,9 @@ class JavaImageTest {
         }
         Path made = image.folder();
         assertThat(made).startsWith(folder);
-        Process p = new ProcessBuilder(made.resolve("bin/java").toString(), "--list-modules").redirectErrorStream(true)
-                .start();
-        String said = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(p.waitFor()).as(said).isZero();
-        List<String> modules = said.lines().map(l -> l.replaceFirst("@.*", "")).toList();
+        Finished p = Finished.run(made.resolve("bin/java").toString(), "--list-modules");
+        assertThat(p.code()).as(p.output()).isZero();
+        List<String> modules = p.output().lines().map(l -> l.replaceFirst("@.*", "")).toList();
         assertThat(modules).contains("java.base").containsAll(JavaImage.MODULES).doesNotContain("java.desktop",
                 "jdk.compiler", "jdk.jlink");
         FileTime then = Files.getLastModifiedTime(made);

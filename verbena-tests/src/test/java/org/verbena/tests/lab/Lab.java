@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.DebianArchive.Unavailable;
 import org.verbena.tests.Repository;
 
@@ -207,12 +208,10 @@ final class Lab {
 
     private int table(List<Row> rows) throws IOException, InterruptedException {
         List<String> failures = new ArrayList<>();
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         String tests = System.getProperty("java.class.path");
-        Map<String, String> variables = Map.of("java", java, "tests", tests, "verbena", java
+        Map<String, String> variables = Map.of("java", Jvm.JAVA, "tests", tests, "verbena", Jvm.JAVA
                 + " -XX:TieredStopAtLevel=1 -XX:+UseSerialGC" // as in the virtual machines: a row is short
-                + " --enable-native-access=ALL-UNNAMED --add-exports java.base/sun.nio.ch=ALL-UNNAMED"
-                + " --add-exports java.base/sun.net=ALL-UNNAMED -cp " + tests + " org.verbena.cli.Main");
+                + " " + String.join(" ", Jvm.CHANNELS_ON_CLASS_PATH) + " -cp " + tests + " org.verbena.cli.Main");
         String format = "%-41s %-22s %-22s %-7s %6s  %s%n";
         System.out.printf(format, "row", "server", "client", "verdict", "time", "packets of RoCEv2");
         for (Row row : rows) {

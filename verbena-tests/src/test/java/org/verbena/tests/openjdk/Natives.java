@@ -2,9 +2,10 @@
 package org.verbena.tests.openjdk;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+
+import org.verbena.testkit.Finished;
 
 /** The C libraries that some of OpenJDK's tests call, built with the machine's own compiler. */
 final class Natives {
@@ -26,19 +27,18 @@ final class Natives {
             return;
         }
         Path include = Path.of(System.getProperty("java.home"), "include");
-        Process gcc;
+        Finished gcc;
         try {
-            gcc = new ProcessBuilder("gcc", "-shared", "-fPIC", "-w", "-I", tests.resolve("lib/native").toString(),
+            gcc = Finished.run("gcc", "-shared", "-fPIC", "-w", "-I", tests.resolve("lib/native").toString(),
                     "-I",
                     include.toString(), "-I", include.resolve("linux").toString(), "-o", library.toString(),
-                    source.toString()).redirectErrorStream(true).start();
+                    source.toString());
         } catch (IOException e) {
             System.out.println("tests that call C will fail, there is no gcc: " + e.getMessage());
             return;
         }
-        String said = new String(gcc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (gcc.waitFor() != 0) {
-            throw new IOException("gcc does not compile " + source + ": " + said);
+        if (gcc.code() != 0) {
+            throw new IOException("gcc does not compile " + source + ": " + gcc.output());
         }
     }
 }

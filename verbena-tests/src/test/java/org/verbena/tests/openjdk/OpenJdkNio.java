@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.DebianArchive;
 import org.verbena.tests.Repository;
 import org.verbena.tests.agent.AgentJar;
@@ -216,10 +217,9 @@ final class OpenJdkNio {
 
     /** Channels by the selector provider, classic sockets by the agent. */
     private Function<JtregTest, Programs> ours(Path tests, Expectations expectations) throws IOException {
-        List<String> provider = List.of(AT_ONCE, SPI + "SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider",
-                SPI + "AsynchronousChannelProvider=org.verbena.sockets.VerbenaAsynchronousChannelProvider",
-                "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports=java.base/sun.net=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED");
+        List<String> provider = new ArrayList<>(Jvm.CHANNELS_ON_CLASS_PATH);
+        provider.addAll(List.of(AT_ONCE, SPI + "SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider",
+                SPI + "AsynchronousChannelProvider=org.verbena.sockets.VerbenaAsynchronousChannelProvider"));
         List<String> agent = List.of(AT_ONCE, "-javaagent:" + AgentJar.in(folder) + "=quiet");
         String path = classPath("verbena-(linux|verbs|shm|sockets)/|jspecify");
         Programs channels = programs(tests, "verbena", provider, path);

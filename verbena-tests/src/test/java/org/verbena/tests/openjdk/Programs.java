@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import org.verbena.testkit.Jvm;
+
 /** Runs tests as programs: each in a JVM and a folder of its own, the exit code is the verdict. */
 final class Programs {
     /**
@@ -99,8 +101,7 @@ final class Programs {
         if (!providerPath.isEmpty()) {
             path.add(providerPath);
         }
-        List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java")
-                .toString(),
+        List<String> command = new ArrayList<>(List.of(Jvm.JAVA,
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dtest.src=" + source, "-Dtest.classes=" + classes,
                 "-Dtest.jdk=" + System.getProperty("java.home"), "-Dcompile.jdk=" + System.getProperty("java.home"),
                 "-Dtest.src.path=" + source, "-Dtest.class.path=" + classes, "-Dtest.root=" + tests.resolve("jdk"),

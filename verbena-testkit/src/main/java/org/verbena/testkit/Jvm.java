@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.testkit;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** How tests start JVMs of their own: programs of the JDK, options, and what has to be granted to Verbena there. */
+public final class Jvm {
+    /** {@code java} of the JDK that runs. */
+    public static final String JAVA = tool("java");
+
+    private static final String NATIVE_ACCESS = "--enable-native-access=";
+    private static final String UNNAMED = "ALL-UNNAMED";
+    private static final String SOCKETS = "org.verbena.sockets";
+
+    /** What system calls need where Verbena is on the class path. */
+    public static final String NATIVE_ON_CLASS_PATH = NATIVE_ACCESS + UNNAMED;
+    /** What channels need where Verbena is on the class path. */
+    public static final List<String> CHANNELS_ON_CLASS_PATH = Stream.concat(Stream.of(NATIVE_ON_CLASS_PATH), exports(
+            UNNAMED, "sun.nio.ch", "sun.net")).toList();
+    /** What channels need where Verbena is on the module path. */
+    public static final List<String> CHANNELS_AS_MODULES = Stream.concat(Stream.of(NATIVE_ACCESS + "org.verbena.linux"),
+            exports(SOCKETS, "sun.nio.ch", "sun.net")).toList();
+    /** All that Verbena can use where it is on the module path, as the command has it. */
+    public static final List<String> ALL_AS_MODULES = Stream.concat(CHANNELS_AS_MODULES.stream(), exports(SOCKETS,
+            "jdk.internal.access", "jdk.internal.event")).toList();
+
+    private Jvm() {}
+
+    /** A program of the JDK that runs. */
+    public static String tool(String name) {
+        return Path.of(System.getProperty("java.home"), "bin", name).toString();
+    }
+
+    /** The beginning of a command for a program that is over soon, and so takes less of the processor: what follows may be added. */
+    public static List<String> command(String... options) {
+        List<String> command = new ArrayList<>(List.of(JAVA, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        command.addAll(List.of(options));
+        return command;
+    }
+
+    /** Options that export packages of the JDK's base module. */
+    private static Stream<String> exports(String to, String... packages) {
+        return Stream.of(packages).map(p -> "--add-exports=java.base/" + p + "=" + to);
+    }
+}
