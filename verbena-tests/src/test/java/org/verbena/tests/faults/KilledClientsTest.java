@@ -13,7 +13,7 @@ import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
 
 /**
- * A server whose clients come and are killed, for days, stays as it is. The rounds, by default few, are
+ * A server whose clients connect and are killed for days keeps its resources constant. The rounds, by default few, are
  * {@code -Dverbena.faults.rounds}; with {@code -Dthorough} they take most of an hour.
  */
 @BesideOthers
@@ -45,7 +45,7 @@ class KilledClientsTest {
             for (int i = 0; i < ROUNDS; i++) {
                 round(server, device, at);
             }
-            // at once, for a server that makes no garbage collects none
+            // explicitly, since a server that allocates nothing never collects
             Await.until(Child.LIMIT, () -> Proc.mapped(pid, "verbena-memory") < ServerPeer.CLIENT_BYTES && Proc.mapped(
                     pid,
                     "verbena-adapter") <= ADAPTER_BYTES, () -> now(pid));
