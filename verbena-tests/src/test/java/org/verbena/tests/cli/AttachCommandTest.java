@@ -19,12 +19,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 
 /** {@code verbena attach}: running programs get sockets of Verbena, or a sentence gives the reason why not. */
-@BesideOthers
+@CommandLane
 class AttachCommandTest {
     private static final String JDKS = "provider sun.nio.ch.EPollSelectorProvider";
     private static final String OURS = "provider org.verbena.sockets.VerbenaSelectorProvider";

@@ -15,14 +15,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.agent.AgentJar;
 
 /**
  * {@code verbena attach} to a program that already has another agent, which retransforms classes of the JDK afterwards,
  * and the method timing of the Flight Recorder: open sockets continue, and new ones use Verbena.
  */
-@BesideOthers
+@CommandLane
 class AttachNeighbourTest {
     private static final String ALL = String.join(",", "java.net.ServerSocket", "java.net.SocketImpl",
             "java.net.Socket", "java.nio.channels.spi.SelectorProvider",

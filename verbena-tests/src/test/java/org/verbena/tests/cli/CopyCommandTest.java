@@ -20,10 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 
 /** {@code verbena copy} from the command line: two processes. */
-@BesideOthers
+@CommandLane
 class CopyCommandTest {
     private static final long MIB = 1 << 20;
 
@@ -187,7 +187,7 @@ class CopyCommandTest {
     /** A sender of a file of 300 MiB that stands still when one is verified; of its name there was nothing, or this content. */
     private CopyProcess inTheMiddle(CopyProcess listener, Path source, @Nullable String before) throws Exception {
         Path target = to.resolve(source.getFileName());
-        return CopyProcess.inTheMiddle(to, MIB, 300 * MIB, null, () -> {
+        return CopyProcess.inTheMiddle(to, MIB, CopyFiles.LONG, null, () -> {
             Files.deleteIfExists(target);
             if (before != null) {
                 Files.writeString(target, before);
@@ -198,7 +198,7 @@ class CopyCommandTest {
 
     @Test
     void concurrentSendersOfOneFileAreSerialized() throws Exception {
-        Path big = CopyFiles.write(from.resolve("big"), 300 * MIB, 1);
+        Path big = CopyFiles.write(from.resolve("big"), CopyFiles.LONG, 1);
         try (CopyProcess listener = CopyProcess.listen(to);
                 CopyProcess first = inTheMiddle(listener, big, null)) { // however long the others take to start
             assertThat(CopyProcess.copy(big, listener.address()).expect(1).err()).contains("written by another copy");
@@ -217,7 +217,7 @@ class CopyCommandTest {
 
     @Test
     void changingSourceIsNotCopied() throws Exception {
-        Path file = CopyFiles.write(from.resolve("file"), 300 * MIB, 1);
+        Path file = CopyFiles.write(from.resolve("file"), CopyFiles.LONG, 1);
         Files.writeString(to.resolve("file"), "old");
         for (boolean shrink : new boolean[] {false, true}) {
             try (CopyProcess listener = CopyProcess.listen(to);

@@ -17,9 +17,14 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
+import org.verbena.tests.Thorough;
+
 /** Files for tests, and their comparison. */
 public final class CopyFiles {
     static final String AREA = ".verbena-copy";
+    /** Bytes of a file whose copy can be stopped in its middle. */
+    static final int LONG_MIB = Thorough.ON ? 300 : 128;
+    static final long LONG = (long) LONG_MIB << 20;
 
     private CopyFiles() {}
 

@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.UnixSocket;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 
 /** Which listener {@code verbena copy} finds, which it refuses, and its message if there is none. */
-@BesideOthers
+@CommandLane
 class CopyFindTest {
     private static final String WITHOUT_OTHERS = "whom a sender finds without an address";
 
@@ -106,11 +106,11 @@ class CopyFindTest {
     void listenerForOneSenderIsNotFoundByTheNext() throws Exception {
         TestUser.needed(WITHOUT_OTHERS);
         copyModules();
-        Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
+        Path big = CopyFiles.write(dir.resolve("big"), CopyFiles.LONG, 3);
         Path to = user.directory(dir, "to");
         Path its = user.directory(dir, "its");
         AtomicReference<CopyProcess> listens = new AtomicReference<>();
-        CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, 300 << 20, null, () -> {
+        CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, CopyFiles.LONG, null, () -> {
             Files.deleteIfExists(to.resolve("big"));
             listens.set(listener(to, "--once"));
             return CopyProcess.start(user.command(), modules, big);
@@ -237,9 +237,9 @@ class CopyFindTest {
     @Test
     void listenerReportsADeadSender() throws Exception {
         Path to = Files.createDirectory(dir.resolve("to"));
-        Path big = CopyFiles.write(dir.resolve("big"), 300 << 20, 3);
+        Path big = CopyFiles.write(dir.resolve("big"), CopyFiles.LONG, 3);
         AtomicReference<CopyProcess> listens = new AtomicReference<>();
-        CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, 300 << 20, null, () -> {
+        CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, CopyFiles.LONG, null, () -> {
             Files.deleteIfExists(to.resolve("big"));
             listens.set(CopyProcess.listen(to, "--once", "--json"));
             return CopyProcess.copy(big, listens.get().address());

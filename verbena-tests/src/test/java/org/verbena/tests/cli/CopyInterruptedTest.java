@@ -14,13 +14,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 
 /** {@code verbena copy} when one end dies, stops, or has no room. */
-@BesideOthers
+@CommandLane
 class CopyInterruptedTest {
     private static final long MIB = 1 << 20;
-    private static final long SIZE = 300 * MIB + 77;
+    private static final long SIZE = CopyFiles.LONG + 77;
 
     @TempDir private Path dir;
     private Path to;
@@ -137,7 +137,7 @@ class CopyInterruptedTest {
             Files.writeString(small.resolve("file"), "old");
             Path fits = CopyFiles.write(dir.resolve("fits"), 3 * MIB, 3);
             CopyProcess sender = CopyProcess.copy(file, fits, listener.address()).expect(5);
-            assertThat(sender.err()).contains("no space for 300.0 MiB").contains("left");
+            assertThat(sender.err()).contains("no space for " + CopyFiles.LONG_MIB + ".0 MiB").contains("left");
             assertThat(small.resolve("file")).hasContent("old");
             assertThat(small.resolve("fits")).as("what fits is copied").hasSize(3 * MIB);
             assertThat(small.resolve(CopyFiles.AREA)).doesNotExist();

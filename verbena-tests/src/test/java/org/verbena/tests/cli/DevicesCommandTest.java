@@ -13,10 +13,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 
 /** {@code verbena devices} from the command line. */
-@BesideOthers
+@CommandLane
 class DevicesCommandTest {
     @Test
     void outputMatchesIbvDevinfo() throws IOException {

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.agent.AgentJar;
 
 /**
@@ -27,7 +27,7 @@ import org.verbena.tests.agent.AgentJar;
  * verbena attach}, and retransforms the classes of the JDK: it transforms last, and may remove patches. With {@code
  * -Dthorough} in all ways, else in one.
  */
-@BesideOthers
+@CommandLane
 class LateNeighbourTest {
     private static final String SERVER = "java.net.ServerSocket";
     private static final String IMPL = "java.net.SocketImpl";

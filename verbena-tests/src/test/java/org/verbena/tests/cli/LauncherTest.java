@@ -20,14 +20,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Sys;
 import org.verbena.testkit.Await;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.cli.LauncherTree.Started;
 
 /**
  * {@code ./verbena}: choice of the JDK, builds and start of the command. Maven and the JDKs are fakes; {@code .ci/run}
  * starts the real ones.
  */
-@BesideOthers
+@CommandLane
 class LauncherTest {
     private static final String FIRST = "verbena: building, this happens once…\n";
     private static final String WAITS = "waiting for another build of the same tree";

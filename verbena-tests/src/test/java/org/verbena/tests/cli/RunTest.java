@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 import org.verbena.tests.cli.LauncherTree.Started;
 
 /** {@code ./verbena run}: the launcher becomes the command, and Java programs below it have the agent. */
-@BesideOthers
+@CommandLane
 class RunTest {
     private static final String OURS = "org.verbena.sockets.VerbenaSelectorProvider";
     private static final String SH = "/bin/sh";

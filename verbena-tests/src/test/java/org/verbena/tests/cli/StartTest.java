@@ -11,11 +11,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.cli.CommandProcess.Result;
 
 /** Work that a start of the command avoids. */
-@BesideOthers
+@CommandLane
 class StartTest {
     private static final List<String> LOADED = List.of("-Xlog:class+load:stderr");
 

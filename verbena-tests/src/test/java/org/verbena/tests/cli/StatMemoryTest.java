@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.faults.Child;
 import org.verbena.verbs.spi.CounterFolder;
 
@@ -24,7 +24,7 @@ import org.verbena.verbs.spi.CounterFolder;
  * The view of {@code verbena stat} on remote memory, down to the byte, against a process that copies as much as it is
  * told.
  */
-@BesideOthers
+@CommandLane
 class StatMemoryTest {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long LONGEST_NANOS = TimeUnit.SECONDS.toNanos(60);

@@ -14,11 +14,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.agent.AgentJar;
 
 /** {@code verbena stat} of a program where another agent removes patches of Verbena's agent. */
-@BesideOthers
+@CommandLane
 class StatNeighbourTest {
     /** Before and after. */
     @Test

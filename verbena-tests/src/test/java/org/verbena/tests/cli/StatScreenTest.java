@@ -7,11 +7,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.faults.Child;
 
 /** {@code verbena stat} on a full terminal: keys, messages, and restoring the terminal. */
-@BesideOthers
+@CommandLane
 class StatScreenTest {
     private static final String AFTER = "; echo \"ended with $?\"; stty -a";
     private static final String DOWN = "\033[B";

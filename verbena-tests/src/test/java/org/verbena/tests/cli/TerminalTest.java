@@ -17,10 +17,10 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.CommandLane;
 
 /** Colours and live lines: on a terminal, which {@code script} creates, and nowhere else; each stream separately. */
-@BesideOthers
+@CommandLane
 class TerminalTest {
     private static final String ESCAPE = "\033";
     private static final String BAR = "[#";

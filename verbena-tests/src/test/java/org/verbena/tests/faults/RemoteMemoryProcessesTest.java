@@ -18,12 +18,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Seeds;
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /** Remote memory between two processes: copies, revocation under load, killed and stopped ends, leftovers. */
-@ProgramLane
+@BesideOthers
 @Timeout(300)
 class RemoteMemoryProcessesTest {
     private static final int MEBIBYTE = 1 << 20;

@@ -19,13 +19,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.testkit.Await;
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.BesideOthers;
 
 /**
  * Unchanged programs under the agent that run out of descriptors or memory: they behave as without Verbena, rings stay
  * in use, other connections use TCP and are counted, and when there is enough again everything works as before.
  */
-@ProgramLane
+@BesideOthers
 class SocketLimitsTest {
     private static final String DESCRIPTORS = "200";
     private static final String PATIENT = "quiet,stream.patience=60000,summary=";

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** A class as those of {@link BesideOthers}, whose processes are commands that do not measure: one at a time, beside the other lanes. */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock("commands")
+public @interface CommandLane {}
