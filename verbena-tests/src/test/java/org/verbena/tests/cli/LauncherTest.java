@@ -297,13 +297,15 @@ class LauncherTest {
     void distributionRunsWithoutSourcesAndMaven() throws Exception {
         Path jdk = tree.jdk("jdk-25", "25.0.1");
         tree.archives(jdk);
-        tree.tools("tar", "gzip", "sed", "stat");
+        tree.tools("tar", "gzip", "sed", "stat", "mktemp");
         tree.documents();
         List<String> out = well(tree.start("dist")).out();
         Path packed = tree.root.resolve("target/verbena-1.2.tar.gz");
         assertThat(out).containsExactly(packed.toString());
         byte[] first = Files.readAllBytes(packed);
+        Process another = tree.begin(List.of(), "dist"); // at the same time
         assertThat(well(tree.start("dist")).out()).isEqualTo(out);
+        assertThat(well(tree.end(another)).out()).isEqualTo(out);
         assertThat(packed).hasBinaryContent(first);
         Path there = Files.createDirectory(dir.resolve("some where"));
         TestUser.run("tar", "-C", there.toString(), "-xzf", packed.toString());
