@@ -184,7 +184,7 @@ class CopyCommandTest {
         assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();
     }
 
-    /** A sender of a file of 300 MiB that stands still when one is verified; of its name there was nothing, or this content. */
+    /** A sender of a long file that stands still when one is verified; of its name there was nothing, or this content. */
     private CopyProcess inTheMiddle(CopyProcess listener, Path source, @Nullable String before) throws Exception {
         Path target = to.resolve(source.getFileName());
         return CopyProcess.inTheMiddle(to, MIB, CopyFiles.LONG, null, () -> {
