@@ -61,37 +61,49 @@ final class PacketReceiver {
     int receive(int limit, PacketHandler handler) {
         int taken = 0;
         boolean more = true;
-        while (taken < limit) {
-            if (datagram == datagrams && (!more || !fill())) {
-                break;
-            }
-            int total = batch.length(datagram);
-            int segment = batch.segmentBytes(datagram);
-            int length = segment <= 0 ? total : Math.min(segment, total - position);
-            int of = datagram;
-            int at = position;
-            position += length; // first: a packet whose handler fails is not handled again
-            if (position >= total) {
-                position = 0;
-                datagram++;
-            }
+        while (taken < limit && (datagram < datagrams || more && fill(++calls % QUIET == 0))) {
             taken++;
-            boolean reliable = take(of, batch.offset(of) + at, length, handler);
-            // A single packet is most likely all that there is: the thread that waits for it continues first. Packets
-            // of other transports find a receive now, or are lost.
-            more = datagrams > 1 || segment > 0 || !reliable;
+            more = takeNext(handler);
         }
         return taken;
     }
 
-    /** Reads the socket that delivered last; the others only now and then, as each costs a system call. */
-    private boolean fill() {
+    /** Fewer than the limit are all that have arrived. */
+    int receiveAll(int limit, PacketHandler handler) {
+        int taken = 0;
+        while (taken < limit && (datagram < datagrams || fill(true))) {
+            taken++;
+            boolean _ = takeNext(handler);
+        }
+        return taken;
+    }
+
+    /** Returns false if it was most likely the last packet that has arrived. */
+    private boolean takeNext(PacketHandler handler) {
+        int total = batch.length(datagram);
+        int segment = batch.segmentBytes(datagram);
+        int length = segment <= 0 ? total : Math.min(segment, total - position);
+        int of = datagram;
+        int at = position;
+        position += length; // first: a packet whose handler fails is not handled again
+        if (position >= total) {
+            position = 0;
+            datagram++;
+        }
+        boolean reliable = take(of, batch.offset(of) + at, length, handler);
+        // A single packet is most likely all that there is: the thread that waits for it continues first. Packets
+        // of other transports find a receive now, or are lost.
+        return datagrams > 1 || segment > 0 || !reliable;
+    }
+
+    /** Reads the socket that delivered last and, if it is empty, the others: not always, as each costs a system call. */
+    private boolean fill(boolean others) {
         datagram = 0;
         datagrams = 0;
         if (busy < sockets.length && fill(busy)) {
             return true;
         }
-        if (++calls % QUIET == 0) {
+        if (others) {
             for (int i = 0; i < sockets.length; i++) {
                 if (i != busy && fill(i)) {
                     busy = i;

@@ -288,6 +288,11 @@ public final class UdpWire implements Wire, AutoCloseable {
     }
 
     @Override
+    public int receiveAll(int limit, PacketHandler handler) {
+        return receiver.receiveAll(limit, handler);
+    }
+
+    @Override
     public int descriptor() {
         return epoll.fd().value();
     }

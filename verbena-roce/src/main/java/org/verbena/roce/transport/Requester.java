@@ -37,6 +37,8 @@ final class Requester {
     private static final long MIN_TIMEOUT_NANOS = 1_000_000;
     /** 4.096 µs. */
     private static final long TIMEOUT_UNIT_NANOS = 4096;
+    /** A time-out doubles so often at most, since it may take one to four times its interval (IBTA volume 1, 9.7.6.1.3). */
+    private static final int MAX_DOUBLINGS = 2;
 
     private final ReliableQueuePair qp;
     private final QueuePairOwner owner;
@@ -64,6 +66,8 @@ final class Requester {
 
     private int retriesLeft;
     private int rnrRetriesLeft;
+    /** Consecutive time-outs without progress. */
+    private int timeouts;
     /** What is in flight is retransmitted, and nothing was acknowledged since that began. */
     private boolean retransmitting;
     /** All retries are exhausted. */
@@ -122,6 +126,7 @@ final class Requester {
         window.reset();
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
+        timeouts = 0;
     }
 
     boolean isIdle() {
@@ -341,6 +346,7 @@ final class Requester {
     private void progressed(long packets) {
         retriesLeft = retryCount;
         rnrRetriesLeft = rnrRetry;
+        timeouts = 0;
         retransmitting = false;
         rnrDeadline = Timers.NEVER;
         window.acknowledged(packets);
@@ -353,8 +359,16 @@ final class Requester {
     private void restartTimer() {
         ackDeadline = unacked == high || timeoutNanos == Timers.NEVER
                 ? Timers.NEVER
-                : wire.nanoTime() + timeoutNanos;
+                : wire.nanoTime() + timeoutInterval();
         qp.transport.timers().set(qp, deadline());
+    }
+
+    /**
+     * The first retransmission comes soon, since a packet may be lost. A peer that does not respond to it either may be
+     * suspended or overloaded: more packets would only add to that.
+     */
+    private long timeoutInterval() {
+        return timeoutNanos << Math.clamp(timeouts - 1, 0, MAX_DOUBLINGS);
     }
 
     // ---- retransmission
@@ -371,6 +385,7 @@ final class Requester {
             restartTimer();
         } else if (rnrDeadline == Timers.NEVER && ackDeadline <= now) {
             owner.count(SamplePoint.QP_TX_PEER_WAITS, 1);
+            timeouts++;
             retry();
         }
     }

@@ -145,7 +145,11 @@ public final class Transport {
                 : fullBatches % FULL_BATCHES == 0;
         if (look && timers.first() != Timers.NEVER) {
             callsSinceClockRead = 0;
-            done += expire(wire.nanoTime());
+            long now = wire.nanoTime();
+            if (timers.first() <= now) {
+                done += fullBatches == 0 ? wire.receiveAll(FULL_BATCHES * limit, handler) : 0;
+                done += expire(now);
+            }
         }
         delaying = delayAcks && done <= DELAYED_PACKETS && waits < LONG_DELAY_CALLS;
         work();

@@ -61,13 +61,17 @@ public interface Wire {
     boolean canSend();
 
     /**
-     * Receives packets that have arrived, and drops those with a wrong ICRC.
+     * Receives packets that have arrived, and drops those with a wrong ICRC. May leave some for the next
+     * call, since it is called again and again.
      *
      * @param limit the largest number of packets
      * @param handler called for each; the packet is valid during the call only
      * @return the number of packets received, including dropped ones; 0 if there is none
      */
     int receive(int limit, PacketHandler handler);
+
+    /** Like {@link #receive}, but takes all that has arrived; fewer than {@code limit} means that there is no more. */
+    int receiveAll(int limit, PacketHandler handler);
 
     /** Packets from now on report their hop limit, which only the receives of datagrams need; control path. */
     default void reportHopLimits() {}

@@ -4,16 +4,19 @@ package org.verbena.roce.link;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -95,6 +98,51 @@ class UdpWireTest {
                 assertThat(Poll.await(descriptor, Poll.IN, 0)).isZero();
             }
             assertThat(b.counts().receiveErrors).isZero();
+        }
+    }
+
+    /** Timers that are due depend on it. */
+    @Test
+    void receiveAllLeavesNothingBehindAtAnyAddress() throws Exception {
+        try (UdpWire a = open(true, "::ffff:127.9.9.9"); UdpWire b = open(true, "::ffff:127.0.0.1", "::ffff:127.0.0.2")) {
+            List<Path> paths = new ArrayList<>();
+            for (String to : new String[] {"::ffff:127.0.0.1", "::ffff:127.0.0.2"}) {
+                paths.add(a.path(Gid.parse("::ffff:127.9.9.9"), 0, Gid.parse(to), 0, 0, 0));
+            }
+            for (int round = 0; round < 10; round++) {
+                Path busy = paths.get(round % 2);
+                sendAlone(a, busy);
+                long each = awaitQueued(1);
+                assertThat(receive(b, 1)).hasSize(1);
+                for (int i = 0; i < 3; i++) {
+                    sendAlone(a, busy);
+                }
+                sendAlone(a, paths.get((round + 1) % 2));
+                awaitQueued(4 * each);
+                List<String> all = new ArrayList<>();
+                assertThat(b.receiveAll(64, p -> all.add(hex(p)))).isEqualTo(4);
+                assertThat(all).hasSize(4);
+            }
+        }
+    }
+
+    private void sendAlone(UdpWire wire, Path path) {
+        send(wire, path, Wire.ECN_CAPABLE, packet(64));
+        wire.flush();
+    }
+
+    /** Until so many bytes, as the kernel counts them, wait in the sockets at the port; answers how many those are. */
+    private static long awaitQueued(long bytes) throws IOException {
+        String at = String.format(":%04X 00000000:", PORT);
+        for (long end = System.nanoTime() + 10_000_000_000L;; Thread.onSpinWait()) {
+            try (Stream<String> lines = Files.lines(java.nio.file.Path.of("/proc/net/udp"))) {
+                long now = lines.filter(l -> l.contains(at))
+                        .mapToLong(l -> Long.parseLong(l.strip().split("[ :]+", -1)[7], 16)).sum();
+                if (now >= bytes) {
+                    return now;
+                }
+                assertThat(System.nanoTime()).as("%d bytes of %d wait", now, bytes).isLessThan(end);
+            }
         }
     }
 

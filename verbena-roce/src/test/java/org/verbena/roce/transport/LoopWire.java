@@ -101,6 +101,11 @@ final class LoopWire implements Wire {
     }
 
     @Override
+    public int receiveAll(int limit, PacketHandler handler) {
+        return receive(limit, handler);
+    }
+
+    @Override
     public int descriptor() {
         return -1;
     }

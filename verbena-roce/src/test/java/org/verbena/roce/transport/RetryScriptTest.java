@@ -109,19 +109,41 @@ class RetryScriptTest {
         s.acknowledge(own(1), 0x60); // shown by a NAK, while a retransmission is under way
         s.pass(Script.TIMEOUT);
         assertThat(s.end.sent).isEmpty();
-        s.pass(Script.TIMEOUT);
+        s.pass(2 * Script.TIMEOUT);
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.RETRY_EXC_ERR);
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
+    }
+
+    /** A suspended peer does not get more to do each time, and has longer than a lost packet would take. */
+    @Test
+    void timeoutsOfASilentPeerGrowToFourIntervals() throws Exception {
+        s = new Script(QueuePairType.RC);
+        s.end.retries = 7;
+        s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
+        s.post(1, SendOpcode.SEND, 4);
+        s.leaves(0x04, own(0)).nothingLeaves();
+        for (int intervals : new int[] {1, 1, 2, 4, 4, 4, 4}) {
+            s.pass(intervals * Script.TIMEOUT - 1);
+            s.nothingLeaves();
+            s.pass(1);
+            s.leaves(0x04, own(0)).nothingLeaves();
+        }
+        s.pass(4 * Script.TIMEOUT - 1);
+        assertThat(s.end.sent).isEmpty();
+        s.pass(1);
+        assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsExactly(WcStatus.RETRY_EXC_ERR);
     }
 
     /**
      * As after a process was not scheduled for a while: the response has arrived, behind others, when the timer is
      * checked.
      */
-    @Test
-    void arrivedResponsePreventsTimeout() {
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 64})
+    void arrivedResponsePreventsTimeout(int batch) {
         s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
+        s.network.batch = batch;
         inject(100, own(-1));
         inject(1, own(0));
         s.network.advanceTo(s.network.now() + 2 * Script.TIMEOUT);
@@ -169,8 +191,8 @@ class RetryScriptTest {
     void continuousPollingChecksTimersEveryEightPolls() {
         s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
-        for (int round = 0; round < 3; round++) {
-            s.network.advanceTo(s.network.now() + Script.TIMEOUT + 1);
+        for (int intervals : new int[] {1, 1, 2}) {
+            s.network.advanceTo(s.network.now() + intervals * Script.TIMEOUT + 1);
             for (int i = 0; i < 8; i++) {
                 s.end.transport.progress(64, true);
             }

@@ -55,6 +55,8 @@ final class VirtualNetwork {
     private long now = 1_000_000;
     private long order;
     Faults faults = Faults.NONE;
+    /** Packets that {@link Wire#receive} takes at most, though there may be more. */
+    int batch = Integer.MAX_VALUE;
     /** Packets that were damaged in flight, and detected by their ICRC. */
     int corrupted;
     /** Sees each packet that was sent, before any fault is applied. */
@@ -196,6 +198,11 @@ final class VirtualNetwork {
 
         @Override
         public int receive(int limit, PacketHandler handler) {
+            return receiveAll(Math.min(limit, batch), handler);
+        }
+
+        @Override
+        public int receiveAll(int limit, PacketHandler handler) {
             int n = 0;
             for (Flight f = flights.peek(); n < limit && f != null && f.at <= now && reaches(f); f = flights.peek()) {
                 flights.remove();
