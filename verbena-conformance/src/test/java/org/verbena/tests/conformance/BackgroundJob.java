@@ -6,6 +6,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import org.verbena.testkit.Await;
+
 /** A job of an {@link End} that runs on a thread of its own. */
 final class BackgroundJob {
     private final End end;

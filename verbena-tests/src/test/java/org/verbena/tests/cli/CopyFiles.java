@@ -17,7 +17,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-import org.verbena.tests.Thorough;
+import org.verbena.testkit.Thorough;
 
 /** Files for tests, and their comparison. */
 public final class CopyFiles {

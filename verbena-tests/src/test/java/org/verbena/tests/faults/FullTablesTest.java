@@ -58,7 +58,7 @@ class FullTablesTest {
     }
 
     /** Another thread, perhaps of the previous test, may still release resources. */
-    private static void assertNoMore(Map<String, Integer> before) {
+    private static void assertNoMore(Map<String, Integer> before) throws IOException {
         Await.until(Child.LIMIT, () -> Proc.descriptors("self").entrySet().stream().allMatch(e -> e.getValue() <= before
                 .getOrDefault(e.getKey(), 0)), () -> "descriptors were " + before);
     }

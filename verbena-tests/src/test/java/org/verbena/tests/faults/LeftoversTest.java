@@ -42,7 +42,7 @@ class LeftoversTest {
     }
 
     /** A thread that has released its resources may be about to end. */
-    private static void assertThreads(String pid, long before) {
+    private static void assertThreads(String pid, long before) throws IOException {
         long[] now = new long[1];
         Await.until(Child.LIMIT, () -> (now[0] = Proc.status(pid, "Threads")) <= before + MORE_THREADS,
                 () -> before + " threads were there, and are " + now[0]);

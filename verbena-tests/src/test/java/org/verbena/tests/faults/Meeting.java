@@ -48,12 +48,12 @@ final class Meeting {
     }
 
     /** Waits until the client listens: a client that is stopped between bind and listen cannot be reached. */
-    void awaitListener() {
+    void awaitListener() throws IOException {
         Await.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
     }
 
     /** Waits until the server has connected, whether the client has noticed or not. */
-    void awaitBoth() {
+    void awaitBoth() throws IOException {
         Await.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
     }
 

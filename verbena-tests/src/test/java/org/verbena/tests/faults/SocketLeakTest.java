@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Await;
+
 /**
  * Ten thousand connections between two unchanged programs under the agent are opened and closed, and leave nothing
  * behind.
@@ -26,6 +28,7 @@ class SocketLeakTest {
     private static final int THREADS = 4;
     /** More than later, so that everything kept for reuse exists. */
     private static final int WARM_UP_THREADS = 8;
+    private static final int CONNECTIONS_OF_A_CLIENT = 8;
     private static final int MORE_THREADS = 2; // the JVM's own
     /** Less than half of the memory of the first rings of the connections that had some. */
     private static final long MORE_SHARED_BYTES = RINGS * 4096L / 2;
@@ -105,5 +108,38 @@ class SocketLeakTest {
             }
         }
         assertThat(Proc.sharedMemoryFiles()).isSubsetOf(files);
+    }
+
+    /** A server whose clients are killed in the midst of it goes on for ever. */
+    @Test
+    void programsThatAreKilledLeaveNothingInTheirPeer() throws Exception {
+        SocketPrograms programs = new SocketPrograms(dir);
+        Set<String> files = Proc.sharedMemoryFiles();
+        try (Child server = programs.with("quiet,stream.patience=60000").start()) {
+            String port = server.await("PORTS").split(" ", -1)[0];
+            server.tell("serve").await("SERVING");
+            for (int i = 0; i < 2; i++) {
+                killClient(programs, port);
+            }
+            Footprint before = settled(server);
+            for (int i = 0; i < 3; i++) {
+                killClient(programs, port);
+            }
+            assertWithin(server, before);
+        }
+        assertThat(Proc.sharedMemoryFiles()).isSubsetOf(files);
+    }
+
+    private static void killClient(SocketPrograms programs, String port) throws Exception {
+        try (Child client = programs.with("quiet,stream.patience=60000").start()) {
+            client.await("PORTS");
+            for (int i = 0; i < CONNECTIONS_OF_A_CLIENT; i++) {
+                client.tell("connect c" + i + " nio " + port).await("CONNECTED");
+                assertThat(client.tell("agree c" + i).await("AGREED")).isEqualTo("stream");
+                assertThat(client.tell("talk c" + i + " 300000").await("TALKED")).isEqualTo("stream");
+            }
+            client.kill();
+            client.awaitExit();
+        }
     }
 }
