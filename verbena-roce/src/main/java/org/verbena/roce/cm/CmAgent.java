@@ -16,24 +16,25 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.Gid;
 
 /**
- * The connection manager of a port (IBTA volume 1, chapter 12): connections and datagram services, its own and what peers
- * ask for. Repeats what is lost, answers what comes twice, and limits what strangers can make it remember.
+ * The connection manager of a port (IBTA volume 1, chapter 12): connections and datagram services, the local ones and
+ * those that peers request. Retransmits what is lost, replies to duplicates, and limits the state that strangers can
+ * make it keep.
  *
- * <p>Pure: no thread, clock or socket. Whoever calls holds the agent's lock. Callbacks come from inside {@link #received}
- * and {@link #progress}.
+ * <p>Pure: no thread, clock or socket. Every caller holds the agent's lock. Callbacks are called from inside
+ * {@link #received} and {@link #progress}.
  */
 public final class CmAgent {
-    /** Requests that wait for their answer, of all peers. */
+    /** Requests of all peers that wait for a reply. */
     static final int MAX_OFFERED = 4096;
-    /** Requests that wait for their answer, of one peer. */
+    /** Requests of one peer that wait for a reply. */
     public static final int MAX_OFFERED_OF_PEER = 1024;
-    /** Ended connections that are remembered. */
+    /** Connections in TIME_WAIT that are kept. */
     static final int MAX_TIME_WAIT = 16_384;
     private static final int LARGEST_MTU_CODE = 5;
 
     private record PeerId(Gid peer, int id) {}
 
-    /** A queue pair that answers inquiries. */
+    /** A queue pair that is the reply to SIDR requests. */
     private record Datagrams(@Nullable Gid gid, int queuePair, int qkey, PrivateData data) {}
 
     private final CmTransport transport;
@@ -42,13 +43,13 @@ public final class CmAgent {
     private final int mtuCode;
     final CmCounts counts = new CmCounts();
     private final Map<Integer, CmConnection> connections = new HashMap<>();
-    /** Of the passive side: what a request that comes again is about. */
+    /** Of the passive side: finds the connection of a duplicate request. */
     private final Map<PeerId, CmConnection> requests = new HashMap<>();
     private final Map<Gid, Integer> offeredOfPeer = new HashMap<>();
     private final Map<Long, CmService> services = new HashMap<>();
     private final Map<Long, Datagrams> datagrams = new HashMap<>();
     private final Map<Integer, SidrRequest> sidrRequests = new HashMap<>();
-    /** Connections that wait for a time, each once, however often a peer makes it change. */
+    /** Connections with a deadline, each once, however often a peer makes it change. */
     private final TreeSet<CmConnection> alarms = new TreeSet<>(Comparator.comparingLong((CmConnection c) -> c.deadline)
             .thenComparingInt(c -> c.localId));
     private final ArrayDeque<CmConnection> timeWait = new ArrayDeque<>();
@@ -56,12 +57,12 @@ public final class CmAgent {
     private long transactions;
 
     /**
-     * An agent that knows nobody.
+     * An agent without connections.
      *
-     * @param transport what carries messages
-     * @param caGuid of the own adapter; with the numbers of queue pairs it names connections for peers
+     * @param transport carries the messages
+     * @param caGuid of the local adapter; with the queue pair numbers it identifies connections to peers
      * @param mtuCode code of the largest path MTU here: 1 for 256 to 5 for 4096 bytes
-     * @param random for numbers that strangers cannot guess
+     * @param random for numbers that strangers cannot predict
      */
     public CmAgent(CmTransport transport, long caGuid, int mtuCode, RandomGenerator random) {
         this.transport = transport;
@@ -73,7 +74,7 @@ public final class CmAgent {
 
     // ---- the user's side
 
-    /** What was counted so far. */
+    /** The counts so far. */
     public CmCounts counts() {
         return counts;
     }
@@ -83,7 +84,7 @@ public final class CmAgent {
         return transactions++;
     }
 
-    /** A number for a connection of this side, for {@link CmMessage.Req#localId}; it is not used by another. */
+    /** A number for a connection of this side, for {@link CmMessage.Req#localId}; it is not in use. */
     public int newId() {
         int id;
         do {
@@ -93,36 +94,36 @@ public final class CmAgent {
     }
 
     /**
-     * Answers for a service from now on.
+     * Listens for a service from now on.
      *
-     * @return false if somebody does already
+     * @return false if the service has a listener already
      */
     public boolean listen(long serviceId, CmService service) {
         return !datagrams.containsKey(serviceId) && services.putIfAbsent(serviceId, service) == null;
     }
 
     /**
-     * Answers inquiries for a service with a queue pair of type UD.
+     * Replies to SIDR requests for a service with a queue pair of type UD.
      *
-     * @param gid own GID that has to be asked, or null for any
-     * @return false if somebody has the service already
+     * @param gid the local GID that a request has to be sent to, or null for any
+     * @return false if the service is provided already
      */
     public boolean provide(long serviceId, @Nullable Gid gid, int queuePair, int qkey, PrivateData data) {
         return !services.containsKey(serviceId) && datagrams.putIfAbsent(serviceId, new Datagrams(gid, queuePair,
                 qkey, data)) == null;
     }
 
-    /** Answers for a service no more. */
+    /** Stops listening for, or providing, a service. */
     public void forgetService(long serviceId) {
         services.remove(serviceId);
         datagrams.remove(serviceId);
     }
 
     /**
-     * Asks to be connected.
+     * Requests a connection.
      *
      * @param request with a number of {@link #newId}
-     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer counts as gone
+     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer is considered dead
      * @return the connection
      */
     public CmConnection connect(CmMessage.Req request, CmUser user, long giveUpAt) {
@@ -133,13 +134,13 @@ public final class CmAgent {
     }
 
     /**
-     * Asks for the queue pair of a service.
+     * Requests the queue pair of a service.
      *
      * @param from own GID
      * @param to the peer's
      * @param data at most 216 bytes
-     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer counts as gone
-     * @param user told the answer, or null if none came
+     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer is considered dead
+     * @param user receives the reply, or null if none arrived
      */
     public void resendSidr(Gid from, Gid to, long serviceId, int pkey, PrivateData data, long giveUpAt,
             Consumer<CmMessage.@Nullable SidrRep> user) {
@@ -153,10 +154,13 @@ public final class CmAgent {
 
     // ---- time
 
-    /** When {@link #progress} is due: a time of {@link CmTransport#nanoTime}, {@link Long#MAX_VALUE} for never. */
+    /**
+     * When {@link #progress} has to be called next: a time of {@link CmTransport#nanoTime}, {@link Long#MAX_VALUE} for
+     * never.
+     */
     public long nextDeadline() {
         long next = alarms.isEmpty() ? Long.MAX_VALUE : alarms.first().deadline;
-        if (!sidrRequests.isEmpty()) { // a poll asks, and the iterator is an object
+        if (!sidrRequests.isEmpty()) { // called by each poll, and an iterator would be an allocation
             for (SidrRequest q : sidrRequests.values()) {
                 next = Math.min(next, q.deadline);
             }
@@ -164,7 +168,7 @@ public final class CmAgent {
         return next;
     }
 
-    /** Does what is due. */
+    /** Handles expired deadlines. */
     public void progress() {
         long now = now();
         while (!alarms.isEmpty() && alarms.first().deadline - now <= 0) {
@@ -190,7 +194,7 @@ public final class CmAgent {
                 q.deadline = Math.min(now + CmTimes.responseNanos(CmTimes.RESPONSE), q.giveUp);
             }
         }
-        for (SidrRequest q : over) { // who may ask again
+        for (SidrRequest q : over) { // the user may send another request
             counts.timeouts++;
             q.user.accept(null);
         }
@@ -199,11 +203,11 @@ public final class CmAgent {
     // ---- messages
 
     /**
-     * A datagram has come to queue pair 1.
+     * A datagram was received by queue pair 1.
      *
-     * @param to own GID that it was sent to
+     * @param to the local GID that it was sent to
      * @param from the sender's GID
-     * @param mad its bytes, whatever they are
+     * @param mad its bytes, not validated
      */
     public void received(Gid to, Gid from, byte[] mad) {
         CmMessage message = CmCodec.decode(mad);
@@ -229,7 +233,7 @@ public final class CmAgent {
                 }
             }
             case CmMessage.Rej m -> {
-                // an active side that has given up before any answer does not know the number here
+                // an active side that timed out before any reply does not know the number here
                 CmConnection c = m.remoteId() == 0
                         ? requests.get(new PeerId(from, m.localId()))
                         : find(m.remoteId(),
@@ -301,7 +305,7 @@ public final class CmAgent {
         }
     }
 
-    /** Why a request cannot be taken whoever it is for; 0 if it can. Nothing is remembered of one that cannot. */
+    /** Why a request is rejected whatever its service; 0 if it is not. Nothing is kept of a rejected one. */
     private int refusal(Gid to, Gid from, CmMessage.Req m) {
         boolean xrc = m.transport() == CmMessage.EXTENDED && m.extendedTransport() == CmMessage.XRC;
         if (m.transport() != CmMessage.RC && m.transport() != CmMessage.UC && !xrc) {
@@ -364,7 +368,7 @@ public final class CmAgent {
         transport.send(from, to, mad);
     }
 
-    /** Sets when a connection is due, and forgets when it was; {@link Long#MAX_VALUE} for never. */
+    /** Sets the deadline of a connection, in place of its last one; {@link Long#MAX_VALUE} for never. */
     void wakeAt(CmConnection c, long at) {
         alarms.remove(c);
         c.deadline = at;
@@ -373,13 +377,13 @@ public final class CmAgent {
         }
     }
 
-    /** A request waits no more. */
+    /** A request does not wait any more. */
     void requestEnded(CmConnection c) {
         offered--;
         offeredOfPeer.computeIfPresent(c.remote, (gid, n) -> n == 1 ? null : n - 1);
     }
 
-    /** A connection waits for late messages; the oldest that does is forgotten if there are too many. */
+    /** A connection enters TIME_WAIT; the oldest one is forgotten if there are too many. */
     void ended(CmConnection c) {
         timeWait.add(c);
         if (timeWait.size() > MAX_TIME_WAIT) {
@@ -387,7 +391,7 @@ public final class CmAgent {
         }
     }
 
-    /** A connection has waited long enough; all wait as long, so it is the oldest. */
+    /** A connection leaves TIME_WAIT, which has the same length for all, so it is the oldest. */
     void forget(CmConnection c) {
         timeWait.remove(c);
         drop(c);
@@ -401,17 +405,17 @@ public final class CmAgent {
         }
     }
 
-    /** How many connections it remembers, in whatever state. */
+    /** Number of connections, in whatever state. */
     public int size() {
         return connections.size();
     }
 
-    /** Whether a peer that is there, for all that is known, has not answered yet to the end of a connection. */
+    /** Whether a peer that is presumably alive has not replied to a DREQ yet. */
     public boolean isEnding() {
         return connections.values().stream().anyMatch(CmConnection::awaitsDrep);
     }
 
-    /** How many connections wait for a time. */
+    /** Number of connections with a deadline. */
     int waiting() {
         return alarms.size();
     }

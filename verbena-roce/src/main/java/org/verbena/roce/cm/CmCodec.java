@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.Gid;
 
 /**
- * Messages to bytes and back: management datagrams of {@value #BYTES} bytes (IBTA volume 1, 13.4.3 and 12.6; offsets of
- * fields as in the specification's tables, behind a header of {@value #BODY} bytes). Numbers are big-endian. Stateless.
+ * Encodes and decodes messages: management datagrams of {@value #BYTES} bytes (IBTA volume 1, 13.4.3 and 12.6; offsets
+ * of fields as in the specification's tables, after a header of {@value #BODY} bytes). Numbers are big-endian.
+ * Stateless.
  */
 public final class CmCodec {
     /** Bytes of a management datagram. */
@@ -32,7 +33,7 @@ public final class CmCodec {
     private static final int SIDR_REQ = 0x17;
     private static final int SIDR_REP = 0x18;
 
-    // where private data begin, in a body of 232 bytes
+    // offset of private data, in a body of 232 bytes
     private static final int REQ_DATA = 140;
     private static final int MRA_DATA = 10;
     private static final int REJ_INFO = 12;
@@ -46,7 +47,7 @@ public final class CmCodec {
     private CmCodec() {}
 
     /**
-     * The bytes of a message.
+     * Encodes a message.
      *
      * @throws IllegalArgumentException if its private data are too long
      */
@@ -96,7 +97,8 @@ public final class CmCodec {
         b.putShort(48, (short) m.pkey());
         b.put(50, (byte) (m.pathMtu() << 4 | m.rnrRetry()));
         b.put(51, (byte) (m.maxRetries() << 4 | (m.srq() ? 8 : 0) | m.extendedTransport()));
-        // RoCE has no local identifiers, and says so: a hop limit above 1 means that routers may be on the way
+        // RoCE has no local identifiers: these are permissive; a hop limit above 1 means that routers may be on the
+        // path
         b.putShort(52, (short) PERMISSIVE_LID).putShort(54, (short) PERMISSIVE_LID);
         b.put(56, r.local().bytes()).put(72, r.remote().bytes());
         b.putInt(88, r.flowLabel() << 12 | r.rate());
@@ -130,10 +132,10 @@ public final class CmCodec {
     }
 
     /**
-     * The message that bytes are.
+     * Decodes a message.
      *
      * @param mad any bytes
-     * @return null if they are not {@value #BYTES}, or not a message of the connection manager that is known here
+     * @return null if they are not {@value #BYTES} bytes, or not a known message of the connection manager
      */
     public static @Nullable CmMessage decode(byte[] mad) {
         ByteBuffer header = ByteBuffer.wrap(mad);

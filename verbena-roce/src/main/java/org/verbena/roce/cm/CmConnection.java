@@ -6,23 +6,23 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.Gid;
 
 /**
- * One end of a connection, from the first message to a while after the last (IBTA volume 1, 12.9.7). Made by
+ * One end of a connection, from its first message to the end of TIME_WAIT (IBTA volume 1, 12.9.7). Made by
  * {@link CmAgent}; used under its lock. A call that does not fit the state does nothing.
  */
 public final class CmConnection {
-    /** How far it is. */
+    /** The state of a connection. */
     enum State {
-        /** Active: the request is on its way. */
+        /** Active: the REQ was sent. */
         REQ_SENT,
-        /** Active: the reply is there, and the user gets ready. */
+        /** Active: the REP was received, and the user prepares its queue pair. */
         REP_RCVD,
-        /** Passive: the user thinks about the request. */
+        /** Passive: the REQ was received, and the user decides. */
         REQ_RCVD,
-        /** Passive: the reply is on its way. */
+        /** Passive: the REP was sent. */
         REP_SENT,
         /** Data may flow. */
         ESTABLISHED,
-        /** The end is on its way. */
+        /** A DREQ was sent. */
         DREQ_SENT,
         /** Answers late messages until it is forgotten. */
         TIME_WAIT
@@ -41,18 +41,18 @@ public final class CmConnection {
     int remoteId;
     private int localQueuePair;
     private int remoteQueuePair;
-    /** What is repeated when the timer ends, or when its cause comes again. */
+    /** The message that is retransmitted when the timer expires, or for a duplicate of its cause. */
     private byte @Nullable [] lastMessage;
-    /** How soon the peer answers. */
+    /** How long the peer may take to reply. */
     private long responseTimeout;
     private long giveUp = NEVER;
     private int retriesLeft;
-    /** The peer is there, for all that is known, and will answer to the end. */
+    /** The peer is presumably alive, and will reply to a DREQ. */
     private boolean peerReachable;
-    /** When {@link #onTimer} is due; only {@link CmAgent#wakeAt} changes it. */
+    /** When {@link #onTimer} has to be called; only {@link CmAgent#wakeAt} changes it. */
     long deadline = NEVER;
 
-    /** Of the active side, which sends the request. */
+    /** An end of the active side, which sends the REQ. */
     CmConnection(CmAgent agent, Gid local, Gid remote, int localId, CmMessage.Req request, CmUser user,
             long giveUp) {
         this.agent = agent;
@@ -67,7 +67,7 @@ public final class CmConnection {
         begin(request, CmTimes.responseNanos(request.remoteTimeout()), giveUp);
     }
 
-    /** Of the passive side, which a request has reached. */
+    /** An end of the passive side, which has received a REQ. */
     CmConnection(CmAgent agent, Gid local, Gid remote, int localId, CmMessage.Req request) {
         this.agent = agent;
         this.local = local;
@@ -142,15 +142,15 @@ public final class CmConnection {
      * The passive side: accepts a request. The queue pair can receive already.
      *
      * @param qkey see {@link CmMessage.Rep}
-     * @param queuePair the own one's number, 24 bits
+     * @param queuePair the local queue pair's number, 24 bits
      * @param startingPsn of the first packet that the peer will send
      * @param responderResources see {@link CmMessage.Rep}
      * @param initiatorDepth see {@link CmMessage.Rep}
      * @param rnrRetry see {@link CmMessage.Rep}
      * @param srq whether it has a shared receive queue
      * @param data at most 196 bytes
-     * @param user who uses the connection from now on
-     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer counts as gone if it is not ready
+     * @param user the user of the connection from now on
+     * @param giveUpAt time of {@link CmTransport#nanoTime} at which the peer is considered dead if it is not ready
      */
     public void accept(int qkey, int queuePair, int startingPsn, int responderResources, int initiatorDepth,
             int rnrRetry,
@@ -170,7 +170,7 @@ public final class CmConnection {
         return state == State.REQ_RCVD;
     }
 
-    /** The passive side: the queue pair has received something, so the peer is ready, whatever became of its message. */
+    /** The passive side: the queue pair has received a packet, so the peer is ready, even if its RTU was lost. */
     public void communicationEstablished() {
         if (state == State.REP_SENT) {
             established();
@@ -178,7 +178,7 @@ public final class CmConnection {
     }
 
     /**
-     * Says no: to a request, to a reply, or, while nothing has come, to go on waiting.
+     * Rejects a request or a reply, or, before any reply, abandons the request.
      *
      * @param reason see {@link RejectReason}
      * @param data at most 148 bytes
@@ -194,7 +194,7 @@ public final class CmConnection {
     }
 
     private void sendRej(int about, int reason, PrivateData data) {
-        // of a time-out the peer finds the connection by the GUID; of an application's it learns how long the data are
+        // for a time-out the peer finds the connection by the GUID; for an application's it gets the length of the data
         PrivateData info = switch (reason) {
             case RejectReason.TIMEOUT -> agent.caGuidBytes();
             case RejectReason.CONSUMER_DEFINED -> PrivateData.of((byte) data.length());
@@ -207,9 +207,9 @@ public final class CmConnection {
     }
 
     /**
-     * Ends an established connection. {@link CmUser#disconnected} is not told.
+     * Ends an established connection, without a call of {@link CmUser#disconnected}.
      *
-     * @param answers whether the peer is there, for all that is known, so that {@link CmAgent#isEnding} is worth waiting for
+     * @param answers whether the peer is presumably alive, so that {@link CmAgent#isEnding} is worth waiting for
      */
     public void disconnect(boolean answers) {
         if (state == State.ESTABLISHED || state == State.REP_SENT) {
@@ -226,12 +226,12 @@ public final class CmConnection {
 
     // ---- the agent's side
 
-    /** Whether the peer has not answered to the end yet, and is expected to. */
+    /** Whether the peer has not replied to a DREQ yet, and is expected to. */
     boolean awaitsDrep() {
         return peerReachable && state == State.DREQ_SENT;
     }
 
-    /** The time has come; it may have been put off meanwhile. */
+    /** The deadline has passed; it may have been postponed meanwhile. */
     void onTimer(long now) {
         switch (state) {
             case REQ_SENT, REP_SENT, DREQ_SENT -> {
@@ -264,7 +264,9 @@ public final class CmConnection {
         }
     }
 
-    /** Nothing more is told; late messages are answered for a while with the last one, if there is one. */
+    /**
+     * Ends it without further callbacks; late messages are answered for a while with the last message, if there is one.
+     */
     private void end(byte @Nullable [] answer) {
         if (state == State.REQ_RCVD) {
             agent.requestEnded(this);
@@ -286,7 +288,7 @@ public final class CmConnection {
         }
     }
 
-    /** The request has come again. */
+    /** A duplicate of the REQ was received. */
     void duplicateReq() {
         switch (state) {
             case REQ_RCVD -> send(new CmMessage.Mra(transaction, localId, remoteId, CmMessage.MESSAGE_REQ,
@@ -314,7 +316,7 @@ public final class CmConnection {
             }
             case REP_RCVD -> send(new CmMessage.Mra(transaction, localId, remoteId, CmMessage.MESSAGE_REP,
                     CmTimes.SERVICE, PrivateData.NONE));
-            case ESTABLISHED, TIME_WAIT -> retransmit(); // RTU, or why not
+            case ESTABLISHED, TIME_WAIT -> retransmit(); // retransmits the RTU, or the rejection
             case REQ_RCVD, REP_SENT, DREQ_SENT -> agent.counts.unexpected++; // it was late
         }
     }
@@ -349,7 +351,7 @@ public final class CmConnection {
                         : m.info().length() == 1 ? m.info().bytes()[0] & 0xFF : m.data().length();
                 told.rejected(m.reason(), m.data().upTo(length));
             }
-        } else if (state == State.ESTABLISHED && known) { // the reply to a connection that the peer has forgotten
+        } else if (state == State.ESTABLISHED && known) { // a late REP of a connection that the peer has forgotten
             disconnected();
         } else {
             agent.counts.unexpected++;
@@ -366,7 +368,7 @@ public final class CmConnection {
                 PrivateData.NONE));
         send(answer);
         if (state == State.REP_SENT) {
-            established(); // who ends a connection was ready, though its message is lost (12.9.7.2)
+            established(); // a peer that disconnects was ready, even if its RTU was lost (12.9.7.2)
         }
         if (state != State.TIME_WAIT) {
             disconnected();

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.cm;
 
-/** What an agent has counted; written under its lock. */
+/** The counts of an agent; written under its lock. */
 public final class CmCounts {
-    /** Messages received that were understood. */
+    /** Valid messages received. */
     public long received;
-    /** Datagrams that are none of the messages known here. */
+    /** Datagrams that are no known message. */
     public long malformed;
     /** Messages that fit no connection, or not its state, or come from elsewhere. */
     public long unexpected;
     /** Messages sent. */
     public long sent;
-    /** Those of them that were sent before. */
+    /** Retransmitted messages among them. */
     public long retransmitted;
-    /** Connections that the peer did not answer for in time. */
+    /** Connections whose peer did not reply in time. */
     public long timeouts;
     /** Rejections sent. */
     public long rejectsSent;
     /** Rejections received. */
     public long rejectsReceived;
-    /** Requests that were refused because too many wait, or by the service itself. */
+    /** Requests that were rejected because too many wait, or by the service itself. */
     public long refused;
 
     CmCounts() {}

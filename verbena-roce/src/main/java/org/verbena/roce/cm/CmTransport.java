@@ -3,15 +3,15 @@ package org.verbena.roce.cm;
 
 import org.verbena.verbs.Gid;
 
-/** The transport of messages, and the clock: queue pair 1, or one of a test in virtual time. */
+/** Carries messages and reads the clock: queue pair 1, or a test's transport in virtual time. */
 public interface CmTransport {
-    /** Nanoseconds of a clock that only goes forward; only differences mean something. */
+    /** Nanoseconds of a monotonic clock; only differences are meaningful. */
     long nanoTime();
 
     /**
-     * Sends a message, which may be lost, repeated or come late.
+     * Sends a message, which may be lost, duplicated or delayed.
      *
-     * @param from own GID
+     * @param from the local GID
      * @param to the peer's GID
      * @param mad {@value CmCodec#BYTES} bytes
      */

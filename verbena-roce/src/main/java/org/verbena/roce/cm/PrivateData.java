@@ -4,7 +4,7 @@ package org.verbena.roce.cm;
 import java.util.Arrays;
 import java.util.HexFormat;
 
-/** Bytes that a message carries for whoever uses the connection manager. Immutable. */
+/** Private data of a message, for the user of the connection manager. Immutable. */
 public final class PrivateData {
     /** None. */
     public static final PrivateData NONE = new PrivateData(new byte[0]);
@@ -20,7 +20,7 @@ public final class PrivateData {
         return new PrivateData(bytes.clone());
     }
 
-    /** A copy of a range of bytes, which is cut off or filled with zeros if {@code bytes} ends before. */
+    /** A copy of a range of bytes, truncated or filled with zeros if {@code bytes} ends before. */
     static PrivateData of(byte[] bytes, int from, int to) {
         return new PrivateData(Arrays.copyOfRange(bytes, from, to));
     }
@@ -30,17 +30,17 @@ public final class PrivateData {
         return bytes.clone();
     }
 
-    /** How many. */
+    /** Their number. */
     public int length() {
         return bytes.length;
     }
 
-    /** What is left behind the first {@code n}. */
+    /** The bytes after the first {@code n}. */
     public PrivateData from(int n) {
         return new PrivateData(Arrays.copyOfRange(bytes, Math.min(n, bytes.length), bytes.length));
     }
 
-    /** The first {@code n}, or all if there are not so many. */
+    /** The first {@code n}, or all if there are fewer. */
     public PrivateData upTo(int n) {
         return new PrivateData(Arrays.copyOf(bytes, Math.min(n, bytes.length)));
     }

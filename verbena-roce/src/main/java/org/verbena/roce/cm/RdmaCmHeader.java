@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What librdmacm puts before an application's private data in a request, so that services are ports and ends are addresses
- * (IBTA annex A11, RDMA IP CM service):
+ * The header of librdmacm before an application's private data in a request, so that services are ports and ends are
+ * addresses (IBTA annex A11, RDMA IP CM service):
  * <pre>
  *  0  version of it 0, version of IP in the upper half of byte 1
  *  2  source port
@@ -24,24 +24,24 @@ import org.jspecify.annotations.Nullable;
 public record RdmaCmHeader(int sourcePort, InetAddress source, InetAddress destination) {
     /** Its length. */
     public static final int BYTES = 36;
-    /** Bytes of an application's own that a request has room for. */
+    /** Space for an application's own data in a request. */
     public static final int REQUEST_DATA = 92 - BYTES;
 
     /** Services of {@code RDMA_PS_TCP}: IBTA annex A11, the port is the lower 16 bits. */
     private static final long PORT_SPACE_TCP = 0x0106_0000L;
     private static final long PORT_SPACE_UDP = 0x0111_0000L;
 
-    /** The service that a port of connected queue pairs is. */
+    /** The service id of a port of connected queue pairs. */
     public static long service(int port) {
         return PORT_SPACE_TCP | port;
     }
 
-    /** The service that a port of datagrams is. */
+    /** The service id of a port of datagrams. */
     public static long datagramService(int port) {
         return PORT_SPACE_UDP | port;
     }
 
-    /** The header, then an application's data. */
+    /** The header, followed by an application's data. */
     public PrivateData with(byte[] data) {
         boolean four = source instanceof Inet4Address;
         ByteBuffer b = ByteBuffer.allocate(BYTES + data.length);
@@ -54,7 +54,7 @@ public record RdmaCmHeader(int sourcePort, InetAddress source, InetAddress desti
     /**
      * The header at the beginning of private data.
      *
-     * @return null if there is none that is known here
+     * @return null if there is no known one
      */
     public static @Nullable RdmaCmHeader of(PrivateData data) {
         byte[] bytes = data.bytes();

@@ -17,12 +17,12 @@ public final class RejectReason {
 
     private RejectReason() {}
 
-    /** Whether an application rejects for it, which may say more in private data; else nobody has written them. */
+    /** Whether it is an application's, which may add private data; for others these are undefined. */
     static boolean isOfApplication(int reason) {
         return reason == CONSUMER_DEFINED || reason == VENDOR_OPTION_UNSUPPORTED;
     }
 
-    /** In words. */
+    /** The reason in words. */
     public static String toString(int reason) {
         return switch (reason) {
             case NO_QUEUE_PAIR -> "the peer has no queue pair for it";

@@ -7,14 +7,14 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.Gid;
 
-/** A question for the queue pair of a service, until it is answered or given up (IBTA volume 1, 12.11). */
+/** A request for the queue pair of a service, until its reply or time-out (IBTA volume 1, 12.11). */
 final class SidrRequest {
     final Gid from;
     final Gid to;
     final byte[] mad;
     final long giveUp;
     long deadline;
-    /** Told the answer, or null if none came. */
+    /** Receives the reply, or null if none arrived. */
     final Consumer<CmMessage.@Nullable SidrRep> user;
 
     SidrRequest(Gid from, Gid to, byte[] mad, long giveUp, Consumer<CmMessage.@Nullable SidrRep> user) {

@@ -7,7 +7,7 @@ public final class Aeth {
 
     /** An ACK that limits no credits. */
     public static final int ACK = 0x1f;
-    /** The receiver is not ready; the lower 5 bits are the timer's code. */
+    /** Receiver not ready; the lower 5 bits are the timer's code. */
     public static final int RNR_NAK = 0x20;
     public static final int NAK_SEQUENCE = 0x60;
     public static final int NAK_INVALID_REQUEST = 0x61;
@@ -17,7 +17,7 @@ public final class Aeth {
     private static final int KIND = 0xe0;
     private static final int VALUE = 0x1f;
 
-    /** What the codes of the timer mean, in units of 10 µs. */
+    /** The values of the timer's codes, in units of 10 µs. */
     private static final int[] RNR_TIMER = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
         512,
         768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
@@ -45,7 +45,7 @@ public final class Aeth {
         return (syndrome & KIND) == RNR_NAK;
     }
 
-    /** Nanoseconds that an RNR NAK asks to wait. */
+    /** Nanoseconds to wait after an RNR NAK. */
     public static long rnrNanos(int syndrome) {
         return RNR_TIMER[syndrome & VALUE] * 10_000L;
     }

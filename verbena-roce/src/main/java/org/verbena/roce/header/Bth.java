@@ -58,7 +58,7 @@ public final class Bth {
         return BigEndian.get24(a + 8);
     }
 
-    /** Writes all of it; the migration state is always {@code migrated}, as of hardware that does not migrate. */
+    /** Writes the whole header; the migration state is always {@code migrated}, as of hardware without migration. */
     public static void put(long a, int opcode, boolean solicited, int pad, int destination, boolean acknowledge,
             int psn) {
         BigEndian.putInt(a, opcode << 24 | (MIGRATED | (solicited ? SOLICITED : 0) | pad << 4) << 16 | DEFAULT_PKEY);
@@ -66,7 +66,7 @@ public final class Bth {
         BigEndian.putInt(a + 8, (acknowledge ? ACKNOWLEDGE : 0) | psn & Psn.MASK);
     }
 
-    /** Tells the peer that its packets met congestion, as a CNP does (annex A17, 17.9.3). */
+    /** Reports congestion of its packets to the peer, as a CNP does (annex A17, 17.9.3). */
     public static void setBackwardCongestion(long a) {
         BigEndian.putInt(a + 4, BigEndian.getInt(a + 4) | BECN << 24);
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.header;
 
-/** Flush extended transport header, 4 bytes: where to (bits 0 to 3), how much (bits 4 and 5) (annex A19). */
+/**
+ * Flush extended transport header, 4 bytes: placement type (bits 0 to 3), selectivity level (bits 4 and 5) (annex A19).
+ */
 public final class Feth {
     public static final int BYTES = 4;
 

@@ -3,7 +3,7 @@ package org.verbena.roce.header;
 
 /**
  * Opcodes of packets (IBTA volume 1, 9.2.1; annexes A14 and A19): the upper 3 bits are the transport, the lower 5 the
- * operation, which means the same in each.
+ * operation, which is the same in each.
  */
 public final class Opcode {
     // ---- transports
@@ -47,7 +47,7 @@ public final class Opcode {
 
     public static final int CNP = 0x81;
 
-    // ---- what an opcode is
+    // ---- properties of opcodes
 
     public static final int IS_FIRST = 1;
     public static final int IS_LAST = 1 << 1;
@@ -57,7 +57,7 @@ public final class Opcode {
     public static final int HAS_INVALIDATE = 1 << 5;
     /** From responder to requester. */
     public static final int IS_RESPONSE = 1 << 6;
-    /** Answered by more than an ACK. */
+    /** The response is more than an ACK. */
     public static final int EXPECTS_RESPONSE = 1 << 7;
     public static final int HAS_PAYLOAD = 1 << 8;
     private static final int ONLY = IS_FIRST | IS_LAST;
@@ -115,7 +115,7 @@ public final class Opcode {
     }
 
     private static void add(int opcode, int extended, int flags) {
-        // requests of XRC name the shared receive queue, right behind the BTH
+        // requests of XRC name the shared receive queue, directly after the BTH
         int xrc = (opcode & TRANSPORT) == XRC && (flags & IS_RESPONSE) == 0 ? XrcEth.BYTES : 0;
         HEADERS[opcode] = (byte) (Bth.BYTES + xrc + extended);
         FLAGS[opcode] = (short) flags;
@@ -130,7 +130,7 @@ public final class Opcode {
         return FLAGS[opcode];
     }
 
-    /** Where the extended headers begin that an opcode has in every transport. */
+    /** Offset of the extended headers that an opcode has in every transport. */
     public static int extended(int opcode) {
         return (opcode & TRANSPORT) == XRC && (FLAGS[opcode] & IS_RESPONSE) == 0
                 ? Bth.BYTES + XrcEth.BYTES

@@ -11,7 +11,7 @@ public final class Psn {
         return psn + n & MASK;
     }
 
-    /** How far {@code a} lies behind {@code b}: -2^23 to 2^23 - 1. */
+    /** The difference {@code a - b}: -2^23 to 2^23 - 1. */
     public static int diff(int a, int b) {
         return a - b << 8 >> 8;
     }
