@@ -24,7 +24,7 @@ public final class DmaBuf {
 
     /**
      * Whether a descriptor refers to such a buffer, by the file system that the kernel keeps them in: no other file can
-     * pretend to be one.
+     * pass for one.
      *
      * @param fd any descriptor
      * @return true if it does
@@ -54,17 +54,17 @@ public final class DmaBuf {
     }
 
     /**
-     * Begins the time in which the CPU reads and writes the buffer through a mapping; nests.
+     * Begins CPU access to the buffer through a mapping; nests.
      *
      * @param fd a buffer
-     * @throws LinuxException {@code EBADF}, {@code ENOTTY} (not a buffer), or what the exporter says
+     * @throws LinuxException {@code EBADF}, {@code ENOTTY} (not a buffer), or the exporter's error
      */
     public static void beginAccess(Fd fd) throws LinuxException {
         sync(fd, DMA_BUF_SYNC_START | DMA_BUF_SYNC_RW);
     }
 
     /**
-     * Ends it, so that devices see what was written.
+     * Ends CPU access, so that devices see what was written.
      *
      * @param fd a buffer
      * @throws LinuxException as {@link #beginAccess}

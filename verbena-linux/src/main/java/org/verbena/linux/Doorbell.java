@@ -8,9 +8,9 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * A descriptor that becomes readable when anybody who knows its name rings: a datagram socket with an abstract name,
- * unix(7). Unlike an eventfd(2) that is passed around, nothing is shared but the name: nobody can silence a doorbell for
- * others, and a ringer is never made to wait, whatever the owner does. Thread-safe.
+ * A descriptor that becomes readable when any process that knows its name rings: a datagram socket with an abstract
+ * name, unix(7). Unlike an eventfd(2) that is passed around, nothing is shared but the name: no process can silence a
+ * doorbell for others, and a ringing process is never blocked, whatever the owner does. Thread-safe.
  */
 public final class Doorbell implements AutoCloseable {
     private static final int AF_UNIX = 1;
@@ -29,7 +29,7 @@ public final class Doorbell implements AutoCloseable {
     }
 
     /**
-     * Takes a name and waits to be rung.
+     * Binds a name and waits for rings.
      *
      * @param abstractName 1 to 107 bytes of UTF-8, without the leading NUL
      * @throws LinuxException {@code EADDRINUSE}, {@code EMFILE}, {@code ENFILE}
@@ -39,9 +39,9 @@ public final class Doorbell implements AutoCloseable {
     }
 
     /**
-     * Gets ready to ring a doorbell.
+     * Connects to a doorbell, to ring it.
      *
-     * @throws LinuxException {@code ECONNREFUSED} (nobody has the name), {@code EMFILE}, {@code ENFILE}
+     * @throws LinuxException {@code ECONNREFUSED} (the name is not bound), {@code EMFILE}, {@code ENFILE}
      */
     public static Doorbell connect(String abstractName) throws LinuxException {
         return open(SyscallNumber.CONNECT, abstractName, "connect");
@@ -66,10 +66,10 @@ public final class Doorbell implements AutoCloseable {
     }
 
     /**
-     * Rings; for the data path: throws nothing, allocates nothing, never waits.
+     * Rings; for the data path: throws nothing, allocates nothing, never blocks.
      *
-     * @return 0 if it rings, also when it had been rung already and the owner has not looked; or an errno:
-     *     {@code ECONNREFUSED} (the owner is gone), {@code EBADF} (closed here)
+     * @return 0 if it rings, also when it was rung already and the owner has not polled; or an errno:
+     *         {@code ECONNREFUSED} (the owner is gone), {@code EBADF} (closed here)
      */
     public int ring() {
         if (fd.isClosed()) {
@@ -82,7 +82,7 @@ public final class Doorbell implements AutoCloseable {
                     | MSG_NOSIGNAL, 0, 0);
         } while (result == -Errno.EINTR);
         if (result == -Errno.ENOTCONN) {
-            return Errno.ECONNREFUSED; // the first call has found the owner gone, and forgotten it
+            return Errno.ECONNREFUSED; // the first call has found the owner gone, and disconnected
         }
         return result >= 0 || result == -Errno.EAGAIN ? 0 : (int) -result;
     }
@@ -96,8 +96,8 @@ public final class Doorbell implements AutoCloseable {
     }
 
     /**
-     * Takes the rings there are, without waiting, so that the descriptor is not readable any more; some are left if
-     * somebody rings without end.
+     * Receives the pending rings, without waiting, so that the descriptor is not readable any more; some are left if
+     * another process rings continuously.
      */
     public void silence() {
         long result;
@@ -109,12 +109,12 @@ public final class Doorbell implements AutoCloseable {
         } while (result >= 0 && ++taken < AT_ONCE);
     }
 
-    /** The descriptor, to wait for with {@link Poll} or {@link Epoll}. */
+    /** The descriptor, for {@link Poll} or {@link Epoll}. */
     public Fd fd() {
         return fd;
     }
 
-    /** Gives the name back, or stops ringing. */
+    /** Releases the name, or disconnects. */
     @Override
     public void close() {
         fd.close();

@@ -69,9 +69,9 @@ public final class Epoll implements AutoCloseable {
      *
      * @param target the descriptor
      * @param events a union of the constants here
-     * @param token any number; comes back with the events
+     * @param token any number; returned with the events
      * @throws LinuxException {@code EEXIST} (already there), {@code EBADF}, {@code EPERM} (cannot be waited for: a
-     *     regular file), {@code ENOSPC}, {@code ELOOP}
+     *         regular file), {@code ENOSPC}, {@code ELOOP}
      */
     public void add(Fd target, int events, long token) throws LinuxException {
         control(CTL_ADD, "EPOLL_CTL_ADD", target, events, token);

@@ -8,7 +8,9 @@ import java.nio.file.Path;
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
-/** Who may ptrace this process, by its own setting and by the Yama module: prctl(2). Stateless and thread-safe. */
+/**
+ * Permission to ptrace this process, by its own setting and by the Yama module: prctl(2). Stateless and thread-safe.
+ */
 public final class Prctl {
     /** Any process with the privilege otherwise. */
     public static final int PTRACER_ANY = -1;

@@ -11,7 +11,7 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  * at the kernel's offsets (struct xdp_ring_offset):
- *   producer  u32, of who puts entries in      consumer  u32, of who takes them out
+ *   producer  u32, of the side that adds       consumer  u32, of the side that removes
  *   flags     u32, the kernel's                entries   u64 address, or xdp_desc {u64 address; u32 length, options}
  * </pre>
  *

@@ -149,7 +149,7 @@ class NetlinkTest {
                 assertThat(inodes()).contains(String.valueOf(end.inode()), String.valueOf(other.inode()));
                 assertThat(end.inode()).isNotEqualTo(other.inode());
                 assertThat(diag.find(from, new InetSocketAddress(loopback, 1))).isEqualTo(Optional.empty());
-                assertThat(diag.find(to, new InetSocketAddress(loopback, 1))).as("not the one that listens there")
+                assertThat(diag.find(to, new InetSocketAddress(loopback, 1))).as("not the listening socket")
                         .isEqualTo(Optional.empty());
             }
         }

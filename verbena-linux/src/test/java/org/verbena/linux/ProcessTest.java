@@ -36,10 +36,10 @@ class ProcessTest {
             local.fill((byte) 0);
             assertThat(ProcessVm.read(pid, local, 16, stack[0], 8)).isEqualTo(8);
             assertThat(local.get(ValueLayout.JAVA_LONG, 16)).isEqualTo(0x1122334455667788L);
-            assertThat(ProcessVm.write(pid, local, 0, image, 8)).as("read-only there").isEqualTo(-Errno.EFAULT);
+            assertThat(ProcessVm.write(pid, local, 0, image, 8)).as("read-only in the child").isEqualTo(-Errno.EFAULT);
             assertThat(ProcessVm.read(pid, local, 0, 64, 8)).isEqualTo(-Errno.EFAULT);
             assertThat(ProcessVm.read(pid, local, 0, -8, 8)).isEqualTo(-Errno.EFAULT);
-            assertThat(ProcessVm.read(pid, local, 0, stack[1] - 64, 4096)).as("the part that is there").isEqualTo(64);
+            assertThat(ProcessVm.read(pid, local, 0, stack[1] - 64, 4096)).as("the mapped part").isEqualTo(64);
             assertThat(ProcessVm.read(pid, local, 0, stack[0], 0)).isZero();
         } finally {
             Proc.kill(child);

@@ -101,7 +101,7 @@ class XskTest {
         }
         assertThatThrownBy(() -> BpfMap.create(BpfMap.BPF_MAP_TYPE_HASH, 0, 4, 1)).isInstanceOf(
                 IllegalArgumentException.class);
-        assertThatThrownBy(() -> BpfMap.create(5, 4, 4, 1)).as("a value for each processor would overrun").isInstanceOf(
+        assertThatThrownBy(() -> BpfMap.create(5, 4, 4, 1)).as("a per-CPU value would overrun").isInstanceOf(
                 IllegalArgumentException.class);
     }
 

@@ -48,7 +48,7 @@ class SocketMetricsTest {
             other.close();
             metrics.refresh();
             Meter.Id id = registry.get(SENT).functionCounter().getId();
-            assertThat(registry.get(SENT).functionCounter().count()).as("what has ended").isEqualTo(711);
+            assertThat(registry.get(SENT).functionCounter().count()).as("closed sockets").isEqualTo(711);
             assertThat(id.getTags()).isEmpty();
             assertThat(id.getBaseUnit()).isEqualTo("bytes");
             assertThat(id.getDescription()).isEqualTo("Bytes that programs sent and rings carried");

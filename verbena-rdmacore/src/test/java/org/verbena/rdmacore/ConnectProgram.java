@@ -33,13 +33,13 @@ final class ConnectProgram {
             ConnectProgram p = new ConnectProgram(c);
             p.connects();
             p.isRejected();
-            p.refusesWhatCannotBe();
+            p.rejectsInvalidArguments();
             p.givesUp();
-            p.closesWhatIsOpen();
+            p.closesOpenObjects();
             assertThat(c.connectionManager()).as("one for a context").isSameAs(p.manager);
         }
-        assertThat(Mock.call("mock_cm_alive")).as("identifiers and channels that are left").isZero();
-        assertThat(Mock.alive()).as("native objects that are left").isZero();
+        assertThat(Mock.call("mock_cm_alive")).as("identifiers and channels left").isZero();
+        assertThat(Mock.alive()).as("native objects left").isZero();
         System.out.println("done");
     }
 
@@ -88,8 +88,8 @@ final class ConnectProgram {
             assertThat(far.query().destinationQueuePair()).isEqualTo(near.number());
             assertThat(near.query().retryCount()).isEqualTo(3);
             assertThat(far.query().retryCount()).as("of both").isEqualTo(3);
-            assertThat(near.query().rnrRetry()).as("what the peer says").isEqualTo(5);
-            assertThat(far.query().rnrRetry()).as("what the peer says").isEqualTo(2);
+            assertThat(near.query().rnrRetry()).as("the peer's private data").isEqualTo(5);
+            assertThat(far.query().rnrRetry()).as("the peer's private data").isEqualTo(2);
             assertThat(near.query().minRnrTimer()).isEqualTo(12);
             try (QueuePair other = queuePair()) {
                 refused(Errno.EINVAL, "answered already", () -> r.accept(other, ConnectionParameters.defaults()));
@@ -121,7 +121,7 @@ final class ConnectProgram {
         }
     }
 
-    private void refusesWhatCannotBe() throws Exception {
+    private void rejectsInvalidArguments() throws Exception {
         InetSocketAddress nobody = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 4711);
         refused(Errno.EADDRNOTAVAIL, "192.0.2.1", () -> manager.listen(nobody));
         try (QueuePair qp = queuePair(); ConnectionListener l = listen()) {
@@ -131,8 +131,9 @@ final class ConnectProgram {
                     new InetSocketAddress(l.localAddress().getPort())));
             refused(Errno.EHOSTUNREACH, "cannot be resolved", () -> manager.connect(qp, nobody, ConnectionParameters
                     .defaults()));
-            refused(Errno.ECONNREFUSED, "there is no listener", () -> manager.connect(qp, new InetSocketAddress(InetAddress
-                    .getLoopbackAddress(), 9), ConnectionParameters.defaults()));
+            refused(Errno.ECONNREFUSED, "there is no listener", () -> manager.connect(qp, new InetSocketAddress(
+                    InetAddress
+                            .getLoopbackAddress(), 9), ConnectionParameters.defaults()));
             refused(Errno.EINVAL, "responder resources 255", () -> manager.connect(qp, l.localAddress(),
                     ConnectionParameters.builder().responderResources(255).build()));
             refused(Errno.EHOSTUNREACH, "host name", () -> manager.connect(qp, InetSocketAddress.createUnresolved(
@@ -173,7 +174,7 @@ final class ConnectProgram {
     }
 
     /** Objects that are left open here are closed with the context. */
-    private void closesWhatIsOpen() throws Exception {
+    private void closesOpenObjects() throws Exception {
         ConnectionListener l = listen();
         FutureTask<Connection> t = connecting(queuePair(), l.localAddress(), ConnectionParameters.defaults());
         l.awaitRequest(LONG).accept(queuePair(), ConnectionParameters.defaults());

@@ -66,7 +66,7 @@ final class DataPathProgram {
         try (Context c = Verbs.open("mock0")) {
             part.run(new DataPathProgram(c, fields));
         }
-        assertThat(Mock.alive()).as("native objects that are left by " + name).isZero();
+        assertThat(Mock.alive()).as("native objects left by " + name).isZero();
         System.out.println(name);
     }
 
@@ -141,7 +141,7 @@ final class DataPathProgram {
         assertThat(s.start().localInvalidate(7, SendFlags.SIGNALED, 0x99).complete()).isZero();
         assertThat(take().opcode()).isEqualTo(WcOpcode.LOCAL_INV);
         assertThat(s.postWrite(8, 0, region, 0, 6, region.rkey() + 1, at)).isZero();
-        assertThat(take().status()).as("an error completes, signalled or not").isEqualTo(WcStatus.REM_ACCESS_ERR);
+        assertThat(take().status()).as("an error completes, signaled or not").isEqualTo(WcStatus.REM_ACCESS_ERR);
         assertThat(wc[0].vendorError()).isEqualTo(10);
         assertThat(s.postWrite(9, 0, region, 65536 - 5, 6, region.rkey(), at)).isZero();
         assertThat(take().status()).isEqualTo(WcStatus.LOC_PROT_ERR);
@@ -178,7 +178,7 @@ final class DataPathProgram {
         }
         s.start().send(1, 0).abort();
         assertThat(s.complete()).isEqualTo(Errno.EINVAL);
-        assertThat(Mock.count("post_send") + Mock.count("wr_start")).as("nothing of that reached the driver").isEqualTo(
+        assertThat(Mock.count("post_send") + Mock.count("wr_start")).as("nothing reached the driver").isEqualTo(
                 posts);
         ReceiveQueue r = qp.receiveQueue();
         assertThat(r.complete()).isEqualTo(Errno.EINVAL);
@@ -214,7 +214,7 @@ final class DataPathProgram {
             s.write(i, SendFlags.SIGNALED, region.rkey(), region.address()).sge(region, 0, 8);
         }
         assertThat(s.complete()).isEqualTo(Errno.ENOMEM);
-        assertThat(cq.poll(wc)).as("nothing of it was posted").isZero();
+        assertThat(cq.poll(wc)).as("nothing was posted").isZero();
         r.start();
         for (int i = 0; i < 101; i++) {
             r.receive(i);
@@ -234,7 +234,7 @@ final class DataPathProgram {
         assertThat(take().byteLength()).isEqualTo(43);
         assertThat(wc[0].flags()).isEqualTo(WcFlags.GRH);
         assertThat(text(40, 3)).isEqualTo("udp");
-        assertThat(qp.sendQueue().start().send(2, 0).complete()).as("nowhere to go").isEqualTo(Errno.EINVAL);
+        assertThat(qp.sendQueue().start().send(2, 0).complete()).as("no destination").isEqualTo(Errno.EINVAL);
         AddressHandle foreign = context.allocateProtectionDomain().createAddressHandle(ah.vector());
         assertThat(qp.sendQueue().start().send(2, 0).datagram(foreign, qp.number(), 9).complete()).as(
                 "another domain's")
@@ -300,7 +300,7 @@ final class DataPathProgram {
         assertThat(List.of(Mock.argument("wr_send_tso", 0), Mock.argument("wr_send_tso", 1), Mock.argument(
                 "wr_send_tso", 2))).containsExactly(2L, 1400L, 42L);
         assertThat(take().opcode()).isEqualTo(WcOpcode.TSO);
-        assertThat(qp.sendQueue().start().send(1, 0).complete()).as("was not asked for").isEqualTo(Errno.EINVAL);
+        assertThat(qp.sendQueue().start().send(1, 0).complete()).as("was not requested").isEqualTo(Errno.EINVAL);
     }
 
     private void extendedFields() throws VerbsException {
@@ -319,7 +319,7 @@ final class DataPathProgram {
         QueuePair other = Ends.ready(pd, few, QueuePairInitAttributes.builder(few, few).build());
         assertThat(other.sendQueue().postSend(2, 0, region, 100, 8)).isZero();
         assertThat(few.startPoll()).isZero();
-        assertThat(List.of(few.queuePairNumber(), few.sourceQueuePair(), few.status())).as("was not asked for")
+        assertThat(List.of(few.queuePairNumber(), few.sourceQueuePair(), few.status())).as("was not requested")
                 .containsExactly(0, 0, WcStatus.RNR_RETRY_EXC_ERR);
         assertThat(few.startPoll()).as("the cursor is open").isEqualTo(Errno.EINVAL);
         few.endPoll();
@@ -351,7 +351,7 @@ final class DataPathProgram {
         armed.close();
         channel.close();
         t.join();
-        assertThat(waiter.state()).as("whoever waits learns of it").isEqualTo(FutureTask.State.FAILED);
+        assertThat(waiter.state()).as("waiting threads are notified").isEqualTo(FutureTask.State.FAILED);
         assertThat(channel.descriptor()).isEqualTo(-1);
     }
 

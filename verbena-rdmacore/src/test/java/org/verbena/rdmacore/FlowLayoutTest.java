@@ -117,7 +117,7 @@ class FlowLayoutTest {
             c.add(spec("IBV_FLOW_SPEC_" + f.type, f.spec, body));
             c.add(spec("IBV_FLOW_SPEC_" + f.type + " | IBV_FLOW_SPEC_INNER", f.spec, body));
         }
-        assertThat(FIELDS.stream().map(Field::field).distinct()).as("all that are known").hasSize(
+        assertThat(FIELDS.stream().map(Field::field).distinct()).as("all known types").hasSize(
                 FlowField.ESP_SEQUENCE + 1);
         flow.spec(FlowSpec.tag(0x12345678)).spec(FlowSpec.drop());
         c.add(spec("IBV_FLOW_SPEC_ACTION_TAG", "flow_tag", "s->flow_tag.tag_id = 0x12345678;\n"));

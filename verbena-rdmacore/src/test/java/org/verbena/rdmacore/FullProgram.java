@@ -45,7 +45,7 @@ final class FullProgram {
         try (Context c = Verbs.open("mock0")) {
             part.run(c);
         }
-        assertThat(Mock.alive()).as("native objects that are left by " + name).isEqualTo(before);
+        assertThat(Mock.alive()).as("native objects left by " + name).isEqualTo(before);
         System.out.println(name);
     }
 
@@ -141,7 +141,7 @@ final class FullProgram {
         QueuePair qp = Ends.ready(pd, cq, QueuePairInitAttributes.builder(cq, cq).maxSendWr(2).build());
         MemoryWindow one = pd.allocateMemoryWindow(MemoryWindow.TYPE_1);
         int before = one.rkey();
-        assertThat(qp.bindMemoryWindow(one, 4, 0, null, 0, 0, 0)).as("what never was bound").isEqualTo(Errno.EINVAL);
+        assertThat(qp.bindMemoryWindow(one, 4, 0, null, 0, 0, 0)).as("never bound").isEqualTo(Errno.EINVAL);
         assertThat(qp.bindMemoryWindow(one, 5, SendFlags.SIGNALED, r, r.address(), 100, AccessFlags.REMOTE_READ))
                 .isZero();
         assertThat(one.rkey()).isEqualTo(before + 1);
@@ -150,7 +150,7 @@ final class FullProgram {
         refused(Errno.EBUSY, r::close);
         long region = Mock.argument("bind_mw", 3);
         assertThat(qp.bindMemoryWindow(one, 6, SendFlags.SIGNALED, null, 0, 0, 0)).isZero();
-        assertThat(Mock.argument("bind_mw", 3)).as("the region, for drivers that want one").isEqualTo(region);
+        assertThat(Mock.argument("bind_mw", 3)).as("the region, for drivers that need one").isEqualTo(region);
         MemoryRegion s = pd.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
         assertThat(qp.bindMemoryWindow(one, 7, SendFlags.SIGNALED, s, s.address(), 100, AccessFlags.REMOTE_READ))
                 .isZero();
@@ -239,7 +239,7 @@ final class FullProgram {
                 true).maxSendSge(0).build());
         assertThat(List.of(Mock.argument("ibv_create_qp", 1), Mock.argument("ibv_create_qp", 2), Mock.argument(
                 "ibv_create_qp", 3), Mock.argument("ibv_create_qp", 4))).containsExactly(2L, 7L, 8L, 1L);
-        assertThat(qp.initAttributes().maxSendSge()).as("the device gives more than was asked for").isEqualTo(1);
+        assertThat(qp.initAttributes().maxSendSge()).as("the device gives more than requested").isEqualTo(1);
         assertThat(qp.state()).isEqualTo(QueuePairState.RESET);
         assertThat(qp.receiveQueue().start().receive(1).complete()).isEqualTo(Errno.EINVAL);
         Ends.connect(qp, qp.number());
@@ -264,7 +264,7 @@ final class FullProgram {
                 .argument("modify_qp_rate_limit", 3))).containsExactly(1000L, 2000L, 300L);
         refused(Errno.EINVAL, () -> qp.modify(QueuePairAttributes.to(QueuePairState.INIT).build()));
         qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
-        assertThat(qp.sendQueue().start().send(1, 0).complete()).as("a failed queue pair takes posts").isZero();
+        assertThat(qp.sendQueue().start().send(1, 0).complete()).as("a failed queue pair accepts posts").isZero();
         QueuePair ud = Ends.datagram(pd, cq);
         AddressHandle ah = pd.createAddressHandle(SELF);
         assertThat(List.of(Mock.argument("ibv_create_ah", 1), Mock.argument("ibv_create_ah", 2), Mock.argument(
@@ -354,7 +354,7 @@ final class FullProgram {
         refused(Errno.EBUSY, () -> counters.attach(CounterAttachAttributes.of(SamplePoint.BYTES, 4)));
         Flow other = qp.createFlow(FlowAttributes.builder().spec(FlowSpec.tcp().match(FlowField.SOURCE_PORT, 0x1234))
                 .build());
-        assertThat(Mock.argument("flow_spec", 2) & 0xffff).as("the port in network order, behind the destination's")
+        assertThat(Mock.argument("flow_spec", 2) & 0xffff).as("the port in network order, after the destination's")
                 .isEqualTo(0x3412);
         refused(Errno.EOPNOTSUPP, () -> counters.attach(CounterAttachAttributes.of(SamplePoint.BYTES, 4), other));
         refused(Errno.EOPNOTSUPP, () -> counters.attach(CounterAttachAttributes.of(SamplePoint.QP_TX_SENDS, 4)));
@@ -408,7 +408,7 @@ final class FullProgram {
         assertThat(Mock.count("ibv_ack_async_event")).isEqualTo(3);
         CompletionChannel channel = c.createCompletionChannel();
         Mock.call("mock_gone");
-        assertThat(channel.await(Duration.ofMillis(10))).as("an event that was gone before it was read").isNull();
+        assertThat(channel.await(Duration.ofMillis(10))).as("an event that disappeared before it was read").isNull();
         Mock.raise(Mock.GONE, 0); // the same, and closing the context waits for the thread that reads
         while (Mock.count("ibv_get_async_event") < 3) {
             Thread.onSpinWait();

@@ -43,7 +43,7 @@ class VariantsTest {
 
     private static Map<String, String> answers(Path with, Map<String, String> environment) throws Exception {
         String output = run(OldProgram.class, with, environment);
-        assertThat(output).as("all was closed").contains("left: 0");
+        assertThat(output).as("everything was closed").contains("left: 0");
         return output.lines().map(l -> l.split(": ", 2)).filter(l -> l.length == 2).collect(Collectors.toMap(l -> l[0],
                 l -> l[1]));
     }

@@ -98,7 +98,7 @@ class ConnectionEndTest {
         } finally {
             deaf.unlock();
         }
-        assertThat(System.nanoTime() - start).as("nothing was heard of the peer").isGreaterThanOrEqualTo(
+        assertThat(System.nanoTime() - start).as("there was no sign of the peer").isGreaterThanOrEqualTo(
                 RoceConnectionManager.LINGER);
         assertThat(farEnd.awaitEvent(PATIENCE).type()).isEqualTo(ConnectionEvent.ESTABLISHED);
         assertThat(farEnd.awaitEvent(PATIENCE).type()).isEqualTo(ConnectionEvent.DISCONNECTED);

@@ -165,7 +165,7 @@ class ContextGarbageTest {
                     connect(qp, TYPES[i], HOSTILE, 0xabcdef);
                 }
             }
-            assertThat(failures[0]).as("how often garbage got as far as an error").isGreaterThan(10);
+            assertThat(failures[0]).as("errors that garbage has caused").isGreaterThan(10);
             assertThat(requests).as("requests that reached the listener").isGreaterThan(10);
             assertUntouched(memory.toArray(ValueLayout.JAVA_BYTE));
             assertThatItGoesOn(context, pd, cq, all);
@@ -188,11 +188,11 @@ class ContextGarbageTest {
 
     private static void assertUntouched(byte[] all) {
         byte[] zeros = new byte[MEMORY];
-        assertThat(Arrays.mismatch(all, 0, GRANTED, zeros, 0, GRANTED)).as("before what was granted").isEqualTo(-1);
+        assertThat(Arrays.mismatch(all, 0, GRANTED, zeros, 0, GRANTED)).as("before the granted memory").isEqualTo(-1);
         int end = GRANTED + GRANTED_BYTES;
-        assertThat(Arrays.mismatch(all, end, OWN, zeros, 0, OWN - end)).as("behind it").isEqualTo(-1);
+        assertThat(Arrays.mismatch(all, end, OWN, zeros, 0, OWN - end)).as("after it").isEqualTo(-1);
         end = OWN + OWN_BYTES;
-        assertThat(Arrays.mismatch(all, end, MEMORY, zeros, 0, MEMORY - end)).as("behind the receives").isEqualTo(-1);
+        assertThat(Arrays.mismatch(all, end, MEMORY, zeros, 0, MEMORY - end)).as("after the receives").isEqualTo(-1);
     }
 
     private static void assertThatItGoesOn(Context context, ProtectionDomain pd, CompletionQueue cq, MemoryRegion all)

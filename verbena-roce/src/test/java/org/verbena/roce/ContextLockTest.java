@@ -41,7 +41,7 @@ class ContextLockTest {
         while (waiting.getState() != Thread.State.TIMED_WAITING) { // it has finished spinning, and sleeps
             Thread.onSpinWait();
         }
-        assertThat(waiting.join(Duration.ofMillis(20))).as("it went on without the lock").isFalse();
+        assertThat(waiting.join(Duration.ofMillis(20))).as("it continued without the lock").isFalse();
         assertThat(guarded).isZero();
         lock.unlock();
         waiting.join();

@@ -46,7 +46,7 @@ class DroppedPacketsTest extends HandMadePackets {
         try (Counters counters = context.createCounters()) {
             counters.attach(CounterAttachAttributes.of(SamplePoint.QP_CNP_IGNORED, 0), rc);
             for (long end = System.nanoTime() + PATIENCE_NANOS; read(counters) == 0;) {
-                assertThat(System.nanoTime() - end).as("ignored notices").isNegative();
+                assertThat(System.nanoTime() - end).as("ignored notifications").isNegative();
                 for (int i = 0; i < 8; i++) {
                     send(peer, packet(CNP, DEFAULT_PKEY, rc.number(), 0, 0, 0, 0), 0);
                 }

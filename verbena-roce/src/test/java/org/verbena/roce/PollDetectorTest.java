@@ -19,7 +19,7 @@ class PollDetectorTest {
     void frequentPollsAreDetected() {
         assertThat(pollDetector.sample(false)).isFalse();
         poll(PollDetector.FREQUENT);
-        assertThat(pollDetector.isPolling()).as("nobody has looked yet").isFalse();
+        assertThat(pollDetector.isPolling()).as("not sampled yet").isFalse();
         assertThat(pollDetector.sample(false)).isTrue();
         assertThat(pollDetector.isPolling()).isTrue();
     }
@@ -29,7 +29,7 @@ class PollDetectorTest {
         poll(PollDetector.FREQUENT - 1);
         assertThat(pollDetector.sample(false)).isFalse();
         poll(PollDetector.FREQUENT - 1);
-        assertThat(pollDetector.sample(false)).as("each time is judged by itself").isFalse();
+        assertThat(pollDetector.sample(false)).as("each period is evaluated by itself").isFalse();
     }
 
     @Test

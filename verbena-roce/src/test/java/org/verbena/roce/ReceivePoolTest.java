@@ -86,7 +86,7 @@ class ReceivePoolTest {
         ReceivePool p = new ReceivePool(new DomainMemory(new KeyTable(), 0), true, 4, 4, 1);
         p.onLimit(() -> events[0]++);
         p.setLimit(1);
-        assertThat(events[0]).as("fewer are there already").isOne();
+        assertThat(events[0]).as("the capacity is smaller already").isOne();
         assertThat(p.limit()).isZero();
         p.setLimit(0);
         p.take();

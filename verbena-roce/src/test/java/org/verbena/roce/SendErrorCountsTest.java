@@ -56,7 +56,7 @@ class SendErrorCountsTest {
                     .maxReadAtomic(1).build()); // nothing is retransmitted
             counters.attach(CounterAttachAttributes.of(SamplePoint.DEVICE_TX_ERRORS, 0), context);
             assertThat(qp.sendQueue().postSend(1, SendFlags.SIGNALED, region, 0, 1000)).isZero();
-            assertThat(HandMadePackets.read(counters)).as("nobody is there, but it has left").isZero();
+            assertThat(HandMadePackets.read(counters)).as("there is no receiver, but it was sent").isZero();
             NetworkLinks.setMtu(netlink, NetworkLinks.index(netlink, "lo"), SMALL);
             assertThat(qp.sendQueue().postSend(2, SendFlags.SIGNALED, region, 0, 1000)).isZero();
             long errors = HandMadePackets.read(counters);

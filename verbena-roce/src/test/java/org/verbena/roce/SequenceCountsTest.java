@@ -88,7 +88,7 @@ class SequenceCountsTest extends HandMadePackets {
             post(region);
             // of the SEND, which implies that the READ response was lost
             assertCounted(SamplePoint.QP_IMPLIED_NAKS, rc, () -> answer(OWN_PSN + 2, ACK));
-            assertThat(await(again, 2)).as("the SEND, the READ, and what was behind it").isBetween(2L, 3L);
+            assertThat(await(again, 2)).as("the SEND, the READ, and what followed").isBetween(2L, 3L);
             again.detach(rc);
         }
     }

@@ -133,7 +133,7 @@ public sealed interface CmMessage {
                 CmMessage {}
 
     /**
-     * DREP, 12.6.11: the sender knows that the connection has ended.
+     * DREP, 12.6.11: the sender has received the DREQ.
      *
      * @param data 224 bytes
      */

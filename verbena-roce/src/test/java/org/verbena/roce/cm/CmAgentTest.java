@@ -175,7 +175,7 @@ class CmAgentTest {
                             14), PrivateData.of((byte) (i + 1))), user, bad.now + 300 * SECOND);
         }
         bad.run(400);
-        assertThat(passive).as("a request that comes again is no other request").hasSize(50);
+        assertThat(passive).as("a duplicate is not a new request").hasSize(50);
         passive.forEach(u -> assertThat(u.told).containsExactly("established"));
         for (int i = 0; i < 50; i++) {
             assertThat(active.get(i).told).as("its own reply").containsExactly("replied 546 %02x".formatted(i + 1));
@@ -245,9 +245,9 @@ class CmAgentTest {
         network.losing = RTU;
         network.run(3);
         assertThat(active.told).hasSize(1);
-        assertThat(accepted.getFirst().told).as("it has not heard that the other is ready").isEmpty();
+        assertThat(accepted.getFirst().told).as("the RTU was lost").isEmpty();
         accepted.getFirst().connection.communicationEstablished();
-        assertThat(accepted.getFirst().told).as("data tell it").containsExactly("established");
+        assertThat(accepted.getFirst().told).as("data imply the RTU").containsExactly("established");
         long repeated = a.counts().retransmitted;
         network.losing = DREQ;
         active.connection.disconnect(true);
@@ -273,7 +273,7 @@ class CmAgentTest {
         network.run(1);
         network.losing = DREQ;
         failed.connection.disconnect(false);
-        assertThat(a.isEnding()).as("nobody expects an answer").isFalse();
+        assertThat(a.isEnding()).as("no reply is expected").isFalse();
         active.connection.disconnect(true);
         network.run(12);
         assertThat(a.isEnding()).isTrue();
@@ -293,7 +293,7 @@ class CmAgentTest {
         network.losing = 0;
         network.run(2);
         assertThat(accepted.getFirst().told).containsExactly("established");
-        assertThat(active.told).as("the reply has come many times and is told once").hasSize(1);
+        assertThat(active.told).as("the REP has arrived many times and is reported once").hasSize(1);
         assertThat(b.counts().retransmitted).isPositive();
     }
 
@@ -350,8 +350,8 @@ class CmAgentTest {
     void missingListenerRejectsAndSilentPeerTimesOut() {
         User active = connect(5);
         network.run(1);
-        assertThat(active.told).as("nobody listens").containsExactly("rejected 8 ");
-        assertThat(active.rejection).as("and nobody says more").isEqualTo(PrivateData.NONE);
+        assertThat(active.told).as("no listener").containsExactly("rejected 8 ");
+        assertThat(active.rejection).as("and no calls follow").isEqualTo(PrivateData.NONE);
         network.losing = REJ;
         active = connect(5);
         network.run(6);
@@ -362,7 +362,7 @@ class CmAgentTest {
         User ready = connect(5);
         network.run(61);
         assertThat(accepted.getFirst().told).containsExactly("timed out");
-        assertThat(ready.told).as("it is told that the other has given up").endsWith("disconnected");
+        assertThat(ready.told).as("it is notified that the other has timed out").endsWith("disconnected");
         assertForgotten();
     }
 
@@ -372,7 +372,7 @@ class CmAgentTest {
         User active = connect(100);
         network.run(20);
         assertThat(active.told).isEmpty();
-        assertThat(a.counts().retransmitted).as("it does not repeat as often as it would").isBetween(2L, 8L);
+        assertThat(a.counts().retransmitted).as("fewer retransmissions than without the MRA").isBetween(2L, 8L);
         assertThat(requests).hasSize(1);
         assertThat(requests.getFirst().isReqRcvd()).isTrue();
         User passive = accept(requests.getFirst());
@@ -393,7 +393,7 @@ class CmAgentTest {
         assertThat(active.told).isEmpty();
         network.losing = 0;
         network.run(4.5);
-        assertThat(active.told).as("a lost rejection is repeated").containsExactly("rejected 28 010203");
+        assertThat(active.told).as("a lost rejection is retransmitted").containsExactly("rejected 28 010203");
         assertThat(requests).hasSize(1);
 
         active = connect(100);
@@ -478,7 +478,7 @@ class CmAgentTest {
         requests.forEach(c -> c.reject(RejectReason.CONSUMER_DEFINED, HELLO));
         User active = connect(10);
         network.run(1);
-        assertThat(requests).as("there is room again").hasSize(CmAgent.MAX_OFFERED + 1);
+        assertThat(requests).as("there is space again").hasSize(CmAgent.MAX_OFFERED + 1);
         assertThat(active.told).isEmpty();
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < CmAgent.MAX_TIME_WAIT / 2; j++) {

@@ -26,8 +26,8 @@ class GarbageDatagramsTest {
             }
             assertThat(garbage.arrived).isGreaterThan(BATCHES);
             assertThat(garbage.dropped).isGreaterThan(BATCHES);
-            assertThat(garbage.mistaken).as("not whole, and taken").isLessThanOrEqualTo(MOST_MISTAKEN);
-            assertThat(garbage.together).as("as one with others").isGreaterThan(BATCHES);
+            assertThat(garbage.mistaken).as("not intact, and accepted").isLessThanOrEqualTo(MOST_MISTAKEN);
+            assertThat(garbage.together).as("coalesced with others").isGreaterThan(BATCHES);
         } catch (AssertionError e) {
             throw new AssertionError("with -Dverbena.test.seed=" + seed, e);
         }

@@ -41,7 +41,7 @@ class IcrcTest {
         byte[] before = packet(bytes.length);
 
         assertThat(icrc.of(AT, bytes.length, headerBytes)).isEqualTo(onWire);
-        assertThat(packet(bytes.length)).as("the packet is as it was").isEqualTo(before);
+        assertThat(packet(bytes.length)).as("the packet is unchanged").isEqualTo(before);
         assertThat(reference(ip, bytes)).isEqualTo(onWire);
 
         if (ip[0] == 0x45) { // the receiver does not see the identification, and solves for it

@@ -90,10 +90,11 @@ class UdpWireTest {
                 byte[] bytes = packet(64);
                 send(a, path, Wire.ECN_CAPABLE, bytes);
                 a.flush();
-                assertThat(Poll.await(descriptor, Poll.IN, 20)).as("nobody is told").isZero();
+                assertThat(Poll.await(descriptor, Poll.IN, 20)).as("no notification").isZero();
                 b.watch(true);
                 b.watch(true);
-                assertThat(Poll.await(descriptor, Poll.IN, 10_000)).as("what waits is told of").isNotZero();
+                assertThat(Poll.await(descriptor, Poll.IN, 10_000)).as("waiting packets cause a notification")
+                        .isNotZero();
                 assertThat(receive(b, 1)).containsExactly(hex(bytes));
                 assertThat(Poll.await(descriptor, Poll.IN, 0)).isZero();
             }

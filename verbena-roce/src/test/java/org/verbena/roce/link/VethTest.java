@@ -48,7 +48,7 @@ class VethTest {
 
             List<byte[]> seen = capture.packets();
             if (segmenting && mostSegments > 1) {
-                assertThat(seen).as("they stay together all the way").hasSize(2);
+                assertThat(seen).as("they stay one segmented message").hasSize(2);
                 return;
             }
             assertThat(seen).hasSize(40);

@@ -88,7 +88,7 @@ class FaultyWireTest {
             }
         }
         for (int i = length; i < length + 64; i++) {
-            assertThat(s.get(ValueLayout.JAVA_BYTE, i)).as("behind job %s", index).isZero();
+            assertThat(s.get(ValueLayout.JAVA_BYTE, i)).as("after job %s", index).isZero();
         }
     }
 
@@ -201,7 +201,7 @@ class FaultyWireTest {
                     postReceive(receives, p.far, j, random);
                 }
             } else if (!p.step()) {
-                assertThat(sends < OPS || posted < OPS).as("it goes on: %s", p.near.sent).isTrue();
+                assertThat(sends < OPS || posted < OPS).as("it makes progress: %s", p.near.sent).isTrue();
             }
         }
     }
@@ -279,8 +279,9 @@ class FaultyWireTest {
             failed[0] += p.near.qp.state() == QueuePairState.ERR ? 1 : 0;
             corrupted[0] += p.network.corrupted;
         });
-        assertThat(failed[0]).as("connections that gave up, of %s", RUNS).isLessThanOrEqualTo(MOST_FAILURES);
-        assertThat(corrupted[0]).as("packets that the ICRC has found damaged").isPositive();
+        assertThat(failed[0]).as("connections that exhausted their retries, of %s", RUNS).isLessThanOrEqualTo(
+                MOST_FAILURES);
+        assertThat(corrupted[0]).as("damaged packets that the ICRC detected").isPositive();
     }
 
     @Test
@@ -299,7 +300,8 @@ class FaultyWireTest {
             check(p, jobs);
             failed[0] += p.near.qp.state() == QueuePairState.ERR ? 1 : 0;
         });
-        assertThat(failed[0]).as("connections that gave up, of %s", RUNS).isLessThanOrEqualTo(MOST_FAILURES);
+        assertThat(failed[0]).as("connections that exhausted their retries, of %s", RUNS).isLessThanOrEqualTo(
+                MOST_FAILURES);
     }
 
     /** Both ends send at once, so that ACKs, responses and requests share the wire. */
@@ -324,7 +326,8 @@ class FaultyWireTest {
             checkOneWay(p.far, p.near, toNear, EACH_WAY);
             failed[0] += p.near.qp.state() == QueuePairState.ERR || p.far.qp.state() == QueuePairState.ERR ? 1 : 0;
         });
-        assertThat(failed[0]).as("connections that gave up, of %s", RUNS).isLessThanOrEqualTo(MOST_FAILURES);
+        assertThat(failed[0]).as("connections that exhausted their retries, of %s", RUNS).isLessThanOrEqualTo(
+                MOST_FAILURES);
     }
 
     /** A message of random length with a pattern of its own. */

@@ -321,6 +321,6 @@ class OtherTypesTest {
         network.inject(Script.PEER, Script.OWN, packet(0x00, Script.NUMBER, in(0), true, bytes(256)));
         end.transport.progress(10);
         end.to(QueuePairState.RESET);
-        assertThat(end.receives.size()).as("what a reset interrupts goes back").isEqualTo(2);
+        assertThat(end.receives.size()).as("a receive of an interrupted message is returned").isEqualTo(2);
     }
 }

@@ -265,11 +265,12 @@ class RequesterScriptTest {
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.ERR);
         s.post(4, SendOpcode.SEND, 4);
         assertThat(s.end.sent.getLast()).isEqualTo(new TestEnd.Sent(4, WcStatus.WR_FLUSH_ERR, 0));
-        assertThat(s.end.transport.nextDeadline()).as("no timer is left, but one that is asked once").satisfiesAnyOf(
-                t -> assertThat(t).isEqualTo(Long.MAX_VALUE), t -> {
-                    s.pass(t - s.network.now());
-                    assertThat(s.end.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
-                });
+        assertThat(s.end.transport.nextDeadline()).as("no timer is left, but one that is evaluated once")
+                .satisfiesAnyOf(
+                        t -> assertThat(t).isEqualTo(Long.MAX_VALUE), t -> {
+                            s.pass(t - s.network.now());
+                            assertThat(s.end.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
+                        });
     }
 
     // ---- invalid responses

@@ -104,7 +104,7 @@ class ResponderScriptTest {
             receive(i, 100L * i, 100);
         }
         arrivesUnanswered(0);
-        assertThat(s.end.transport.nextDeadline()).as("nobody is woken for it").isGreaterThan(s.network.now());
+        assertThat(s.end.transport.nextDeadline()).as("no thread is woken for it").isGreaterThan(s.network.now());
         poll(5);
         arrivesUnanswered(1);
         assertThat(s.end.received).hasSize(2);

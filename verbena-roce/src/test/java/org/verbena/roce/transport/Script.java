@@ -123,7 +123,7 @@ final class Script {
 
     /** The next packet that was sent; opcode, destination, PSN, then headers and payload as a hexadecimal number. */
     Script leaves(int opcode, int psn, String rest) {
-        assertThat(out).as("packets that left").isNotEmpty();
+        assertThat(out).as("packets that were sent").isNotEmpty();
         ByteBuffer b = ByteBuffer.wrap(out.removeFirst());
         assertThat(b.get() & 0xff).as("opcode").isEqualTo(opcode);
         int second = b.get();
@@ -138,13 +138,13 @@ final class Script {
 
     /** The next packet that was sent, whatever follows its BTH. */
     Script leaves(int opcode, int psn) {
-        assertThat(out).as("packets that left").isNotEmpty();
+        assertThat(out).as("packets that were sent").isNotEmpty();
         byte[] p = out.getFirst();
         return leaves(opcode, psn, HexFormat.of().formatHex(p, 12, p.length));
     }
 
     void nothingLeaves() {
-        assertThat(out.stream().map(HexFormat.of()::formatHex)).as("packets that left").isEmpty();
+        assertThat(out.stream().map(HexFormat.of()::formatHex)).as("packets that were sent").isEmpty();
     }
 
     /** Bytes of the own memory. */
