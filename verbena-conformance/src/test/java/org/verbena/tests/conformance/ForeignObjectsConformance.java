@@ -316,7 +316,7 @@ abstract class ForeignObjectsConformance extends Conformance {
     }
 
     @TestFactory
-    Stream<DynamicTest> anObjectOfAnotherContextIsRefused() {
+    Stream<DynamicTest> objectOfAnotherContextIsRefused() {
         return attempts.entrySet().stream().map(a -> DynamicTest.dynamicTest(a.getKey(), () -> {
             try (End own = End.open(fixture, EndOptions.defaults());
                     End foreign = End.open(fixture, EndOptions.defaults())) {

@@ -22,23 +22,23 @@ class RoceConformanceTest extends VerbsConformance {
     static final class Missing extends LeftOut {
         private static final String PROCESSES = "packets for a target reach its process alone, which cannot write the memory"
                 + " of another";
-        private static final List<String> XRC = List.of("XrcTargets.anotherProcessOpensTheTarget",
-                "XrcTargets.theTargetLivesAsLongAsSomebodyHasItOpen", "XrcTargets.onlyTargetsOfTheDomainAreOpened",
-                "XrcTargets.theTargetOfAProcessThatIsKilledHasFailed",
+        private static final List<String> XRC = List.of("XrcTargets.otherProcessOpensTheTarget",
+                "XrcTargets.targetLivesUntilItsLastHandleCloses", "XrcTargets.onlyTargetsOfTheDomainAreOpened",
+                "XrcTargets.targetOfAKilledProcessHasFailed",
                 "XrcTargets.whoAsksTheTargetOfAProcessThatIsKilledIsAnswered",
-                "XrcTargets.theTargetOfAProcessThatStandsStillIsAskedInVain",
-                "XrcTargets.aHandleOfAProcessThatIsKilledIsClosed", "XrcProcesses.messagesGoToTheProcessOfTheQueue",
-                "XrcProcesses.oneConnectionReachesAllProcesses", "XrcProcesses.theProcessOfTheTargetMayStandStill",
-                "XrcProcesses.theProcessOfTheQueueMayStandStill", "XrcProcesses.manySendersFloodOneQueue",
+                "XrcTargets.queryOfATargetInAStoppedProcessTimesOut",
+                "XrcTargets.handleOfAKilledProcessIsClosed", "XrcProcesses.messageReachesTheProcessOfItsQueue",
+                "XrcProcesses.oneConnectionReachesAllProcesses", "XrcProcesses.stoppedProcessOfTheTargetDoesNotBlock",
+                "XrcProcesses.stoppedProcessOfTheQueueDoesNotBlockOthers", "XrcProcesses.manySendersMayFloodOneQueue",
                 "XrcProcesses.theProcessOfTheQueueIsKilled",
-                "XrcProcesses.theProcessOfTheQueueIsKilledWhileARequestWaits",
+                "XrcProcesses.killingTheProcessOfTheQueueEndsAWaitingRequest",
                 "XrcProcesses.theProcessOfTheTargetIsKilled", "XrcProcesses.theSenderIsKilled");
 
         private static final String PORTS = "each context has an address of its own, and packets for a domain come to one of"
                 + " them";
-        private static final List<String> SHARED = List.of("XrcDomains.contextsOfAProcessShareADomain",
-                "XrcDomains.processesShareADomainUntilTheLastHasLeft", "XrcDomains.aProcessThatIsKilledHasLeft",
-                "XrcDomains.queuesHaveNumbers", "XrcDomains.aQueuePairIsOneByWhateverHandle");
+        private static final List<String> SHARED = List.of("XrcDomains.contextsOfOneProcessShareADomain",
+                "XrcDomains.processesShareADomainUntilTheLastCloses", "XrcDomains.killedProcessReleasesTheDomain",
+                "XrcDomains.queuesHaveUniqueNumbers", "XrcDomains.handlesOfOneTargetAreOneQueuePair");
 
         Missing() {
             super(reasons());

@@ -261,7 +261,7 @@ abstract class UseAfterCloseConformance extends Conformance {
     }
 
     @TestFactory
-    Stream<DynamicTest> aClosedObjectRefuses() {
+    Stream<DynamicTest> closedObjectRefusesCalls() {
         return Stream.concat(
                 closed().entrySet().stream().map(c -> test(c.getKey().getSimpleName(), c.getValue())),
                 otherKinds().entrySet().stream().map(c -> test(c.getKey(), c.getValue())));

@@ -42,7 +42,7 @@ class ClassicSocketsTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> theyAreAsWithoutTheAgent() throws Exception {
+    Stream<DynamicTest> behaviourIsThatWithoutTheAgent() throws Exception {
         List<String> groups = List.of("waits", "states", "applications");
         Map<String, Outcomes> all = programs.behave(groups, Map.of(
                 "stream", List.of(programs.agent(PATIENT)), "kernel", List.of(programs.agent(KERNEL))));
@@ -51,7 +51,7 @@ class ClassicSocketsTest {
 
     /** They can be set once in a process, hence another. */
     @TestFactory
-    Stream<DynamicTest> factoriesOfTheProgramAreLeftAlone() throws Exception {
+    Stream<DynamicTest> socketFactoriesOfTheProgramStay() throws Exception {
         String open = "--add-opens=java.base/java.net=ALL-UNNAMED";
         return same(programs.behave(List.of("factories"), Map.of("stream", List.of(programs.agent(""), open))),
                 "the JDK's", "stream");

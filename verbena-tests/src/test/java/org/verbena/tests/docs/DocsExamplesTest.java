@@ -118,7 +118,7 @@ class DocsExamplesTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> examplesRunAndPrintWhatTheySay() {
+    Stream<DynamicTest> examplesPrintTheirDocumentedOutput() {
         return PRINTS.entrySet().stream().map(e -> DynamicTest.dynamicTest(e.getKey(), () -> {
             try (ExampleProcess p = ExampleProcess.onModulePath(example(e.getKey()), 0)) {
                 assertThat(p.rest()).matches(e.getValue());
@@ -128,7 +128,7 @@ class DocsExamplesTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> examplesOfChannelsRunAndPrintWhatTheySay() {
+    Stream<DynamicTest> channelExamplesPrintTheirDocumentedOutput() {
         return CHANNELS.entrySet().stream().map(e -> DynamicTest.dynamicTest(e.getKey(), () -> {
             try (ExampleProcess p = ExampleProcess.withChannels(example(e.getKey()), 0)) {
                 assertThat(p.rest()).matches(e.getValue());
@@ -139,7 +139,7 @@ class DocsExamplesTest {
 
     /** The agent gives channels of Verbena what they need, without an earlier channel of the JDK. */
     @TestFactory
-    Stream<DynamicTest> examplesOfChannelsRunUnderTheAgent(@TempDir Path dir) throws IOException {
+    Stream<DynamicTest> channelExamplesRunUnderTheAgent(@TempDir Path dir) throws IOException {
         Path agent = AgentJar.in(dir);
         return Stream.of("RingChannels", "HandOver").flatMap(name -> Stream.of(true, false)
                 .map(modules -> DynamicTest.dynamicTest(name + (modules ? " by modules" : ""), () -> {
@@ -336,7 +336,7 @@ class DocsExamplesTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> linksLeadToFilesAndHeadings() throws IOException {
+    Stream<DynamicTest> linksPointToFilesAndHeadings() throws IOException {
         return Markdown.all().stream().map(m -> DynamicTest.dynamicTest(m.file().getFileName().toString(),
                 () -> assertThat(m.brokenLinks()).isEmpty()));
     }

@@ -71,7 +71,7 @@ class VerbsTableTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> everyMethodOfTheTableIsThere() throws IOException {
+    Stream<DynamicTest> everyMethodOfTheTableExists() throws IOException {
         return verbs().stream().map(r -> DynamicTest.dynamicTest(r.first, () -> {
             List<MatchResult> references = REFERENCE.matcher(r.second).results().toList();
             assertThat(references).hasSameSizeAs(codes(r.second));
@@ -86,7 +86,7 @@ class VerbsTableTest {
     }
 
     @TestFactory
-    Stream<DynamicTest> everyTestOfTheConformanceTableIsThere() throws IOException {
+    Stream<DynamicTest> everyTestOfTheConformanceTableExists() throws IOException {
         return rows("docs/conformance.md", "`test_").stream()
                 .map(r -> DynamicTest.dynamicTest(r.first + r.second, () -> {
                     List<String> tests = codes(r.third);
