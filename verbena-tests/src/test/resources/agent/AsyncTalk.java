@@ -15,9 +15,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 
-/** A program of asynchronous channels that knows nothing of Verbena: an echo server, or one who talks to it. For Java 8. */
+/** A program of asynchronous channels that knows nothing of Verbena: an echo server, or its client. For Java 8. */
 public class AsyncTalk {
-    /** After so many messages a connection waits until it is decided what carries it. */
+    /** After this many messages a connection waits until its transport is decided. */
     private static final int UNDECIDED = 2;
     private static final long LONGEST_NANOS = 60000000000L;
 

@@ -7,7 +7,7 @@ import java.nio.channels.SocketChannel;
 import java.security.MessageDigest;
 import java.util.Random;
 
-/** A program that knows nothing of Verbena: it sends bytes to another host, whose hash the other end says. */
+/** A program that knows nothing of Verbena: it sends bytes to another host, which prints their hash. */
 public class RemoteTalk {
     private static final int PIECE = 1 << 20;
 

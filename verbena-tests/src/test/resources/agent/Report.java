@@ -13,7 +13,10 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 
-/** A program that knows nothing of Verbena: sends itself a word, and says which provider carried it. For Java 8 and up. */
+/**
+ * A program that knows nothing of Verbena: sends itself a word, and prints the provider that carried it. For Java 8 and
+ * later.
+ */
 public class Report {
     public static void main(String[] words) throws Exception {
         for (String w : words) {

@@ -9,7 +9,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A program that knows nothing of Verbena: an echo server, or one who talks to it. For Java 8 and up. */
+/** A program that knows nothing of Verbena: an echo server, or its client. For Java 8 and later. */
 public class Talk {
     private static final int MESSAGE = 1000;
     /** After so many messages a connection waits until it is decided what carries it: of those behind this is known. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Written for the next version, and asks nobody. */
+/** Written for the next version, without a check. */
 public final class Careless {
     private Careless() {}
 

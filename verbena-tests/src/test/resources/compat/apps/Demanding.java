@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
-/** Written for the next version, and does not want to run with less. */
+/** Written for the next version, and refuses to run with less. */
 public final class Demanding {
     private Demanding() {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
-/** Opens a device whose provider calls what is not there. */
+/** Opens a device whose provider calls a missing method. */
 public final class Lazy {
     private Lazy() {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import org.verbena.verbs.*;
 
-/** Written for the first version: what it prints may never change. */
+/** Written for the first version: its output may never change. */
 public final class OldApp {
     private OldApp() {}
 

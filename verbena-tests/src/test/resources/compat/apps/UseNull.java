@@ -3,7 +3,7 @@ import java.lang.foreign.Arena;
 
 import org.verbena.verbs.*;
 
-/** Does to the device null0 what can be done to it. */
+/** Uses all features of the device null0. */
 public final class UseNull {
     private UseNull() {}
 

@@ -21,8 +21,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An end of a connection of {@link FlowPeer}. It does what letters say: {@code r} reads to the end, {@code w} writes without
- * end. A classic socket and a blocking channel have a thread for each, a channel in a selector has one for both.
+ * An end of a connection of {@link FlowPeer}. Letters determine its actions: {@code r} reads to the end, {@code w}
+ * writes endlessly. A classic socket and a blocking channel have a thread for each, a channel in a selector has one for
+ * both.
  */
 final class Flow {
     /** How a direction ended, and when, by {@link System#nanoTime}. */
@@ -31,7 +32,7 @@ final class Flow {
     private static final int PERIOD = 251;
     private static final int PIECE = 32 * PERIOD;
     private static final int PING = 100;
-    /** Bytes of a piece and what follows, so that it can be compared from any position on. */
+    /** Bytes of a piece and its successor, so that it can be compared from any position on. */
     private static final byte[] PATTERN = new byte[PIECE + PERIOD];
 
     static {
@@ -70,7 +71,7 @@ final class Flow {
         return new Flow(kind, does, PeerConnection.of(c), selected ? c : null, c.socket().getLocalPort());
     }
 
-    /** Waits for the end of one that carries nothing. */
+    /** Waits for the end of a connection that carries nothing. */
     static Ended awaitEnd(Socket s) {
         return ended("control", () -> s.getInputStream().read());
     }
@@ -99,7 +100,7 @@ final class Flow {
         return threads;
     }
 
-    /** The ends of {@link #directions}, for who runs them. */
+    /** The ends of {@link #directions}, for the thread that runs them. */
     List<CompletableFuture<Ended>> ends() {
         return ends;
     }
@@ -120,7 +121,7 @@ final class Flow {
         return all;
     }
 
-    /** The only bytes of an end that else does not write. */
+    /** The only bytes of an end that otherwise does not write. */
     void ping() throws IOException {
         connection.write(PATTERN, PING);
     }

@@ -19,14 +19,14 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * A program that knows nothing of Verbena and has ends of connections that send and receive on and on, until the process
- * at their other ends is gone. One more connection between the same processes, at another address, which rules may leave to
- * the kernel, tells it when TCP says so.
+ * A program that knows nothing of Verbena and has ends of connections that send and receive continuously, until the
+ * process at their other ends is gone. One more connection between the same processes, at another address, which rules
+ * may leave to the kernel, shows when TCP reports that.
  */
 final class FlowPeer {
-    /** Where the connection is that others are compared with. */
+    /** The address of the connection that others are compared with. */
     static final String CONTROL_ADDRESS = "127.0.0.2";
-    /** More than TCP and a small ring hold, so that what comes later is carried by what was agreed upon. */
+    /** More than TCP and a small ring hold, so that later bytes use the agreed transport. */
     private static final long ENOUGH = 8L << 20;
     private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final int BACKLOG = 50;
@@ -161,7 +161,7 @@ final class FlowPeer {
         return transports();
     }
 
-    /** Of each direction how it has ended, and how many milliseconds after the one that the kernel carries. */
+    /** The end of each direction, and how many milliseconds after the one that the kernel carries. */
     private String awaitEnds() throws Exception {
         List<Flow.Ended> all = new ArrayList<>();
         for (Flow f : flows) {

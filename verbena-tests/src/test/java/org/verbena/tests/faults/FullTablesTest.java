@@ -26,9 +26,9 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 
 /**
- * As many objects as a context can have: one more is ENOMEM with a sentence, one less and there is room again, and
- * nothing is left behind. The rings' heap and the lane arenas, a gibibyte each, are tried in {@code FullHeapsTest}, for
- * to fill them takes that much memory.
+ * As many objects as a context can have: one more is ENOMEM with a sentence, after closing one there is room again, and
+ * nothing is left behind. The heap of rings and the lane arenas, a gibibyte each, are tested in {@code FullHeapsTest},
+ * since filling them takes that much memory.
  */
 @Isolated("counts descriptors of this JVM")
 class FullTablesTest {
@@ -36,7 +36,7 @@ class FullTablesTest {
     private Node node;
     private DeviceAttributes device;
 
-    /** What the process keeps from its first context on. */
+    /** Resources that the process keeps from its first context on. */
     @BeforeAll
     static void openFirst() throws Exception {
         Node.open().close();
@@ -55,7 +55,7 @@ class FullTablesTest {
         assertNoMore(descriptors);
     }
 
-    /** Something is given back by another thread, perhaps of the test before. */
+    /** Another thread, perhaps of the previous test, may still release resources. */
     private static void assertNoMore(Map<String, Integer> before) {
         Wait.until(Child.LIMIT, () -> Proc.descriptors("self").entrySet().stream().allMatch(e -> e.getValue() <= before
                 .getOrDefault(e.getKey(), 0)), () -> "descriptors were " + before);
@@ -121,7 +121,7 @@ class FullTablesTest {
         }
     }
 
-    /** An allocation that gets no key gives its memory back, and what was connected before goes on. */
+    /** An allocation that gets no key releases its memory, and existing connections continue. */
     @Test
     void failedAllocationWithoutAKeyLeavesNothing() throws Exception {
         try (Arena arena = Arena.ofShared(); Node other = Node.open()) {

@@ -42,12 +42,12 @@ import org.verbena.verbs.spi.CounterFile;
 import org.verbena.verbs.spi.CounterFolder;
 import org.verbena.verbs.spi.CounterLayout;
 
-/** Counter files of other processes that are not what they should be: an error, never more. */
+/** Malformed counter files of other processes: an error, never more. */
 @Isolated("changes a property of this JVM, where it looks for counters")
 class HostileCounterFileTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds", 300);
     private static final int CACHED = ReadCountersFlags.PREFER_CACHED;
-    /** What a file that makes no sense may be called. */
+    /** Names of invalid files. */
     private static final Set<Integer> ERRORS = Set.of(Errno.EBADMSG, Errno.EPROTONOSUPPORT);
 
     @TempDir private Path folder;
@@ -56,7 +56,7 @@ class HostileCounterFileTest {
     private byte[] good;
     private final List<Fd> locks = new ArrayList<>();
 
-    /** A living process, and a file of its that is a copy of a real one. */
+    /** A live process, and a file of it that is a copy of a real one. */
     @BeforeEach
     void copyAFile() throws Exception {
         try (Node node = Node.open()) {
@@ -88,7 +88,7 @@ class HostileCounterFileTest {
         locks.add(fd);
     }
 
-    /** Everything that one can ask of a process. */
+    /** Every query of a process. */
     private void lookAtAll() throws VerbsException {
         try (RemoteProcess p = RemoteProcess.open(owner.pid())) {
             assertThat(p.pid()).isEqualTo(owner.pid());
@@ -226,7 +226,7 @@ class HostileCounterFileTest {
         fails(Set.of(Errno.EBADMSG), this::lookAtAll);
     }
 
-    /** Seeded: bytes changed here and there, whole stretches of noise, all of it noise. */
+    /** Seeded: single changed bytes, ranges of random bytes, only random bytes. */
     @Test
     void randomBytesAreAnErrorOrHarmless() throws Exception {
         put(good);

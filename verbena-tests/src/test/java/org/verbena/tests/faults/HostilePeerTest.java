@@ -16,9 +16,9 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 
 /**
- * A process that writes garbage into all it can, and sends garbage on all sockets it has, against a victim that serves
- * a healthy peer (this process) meanwhile. {@code -Dverbena.faults.hostile-seconds=N} says how long,
- * {@code -Dverbena.test.seed=N} where to begin.
+ * A process that writes garbage into all accessible memory, and sends garbage on all its sockets, against a victim that
+ * serves a healthy peer (this process) meanwhile. {@code -Dverbena.faults.hostile-seconds=N} says how long, {@code
+ * -Dverbena.test.seed=N} the first seed.
  */
 class HostilePeerTest {
     private static final int SECONDS = Integer.getInteger("verbena.faults.hostile-seconds",
@@ -59,7 +59,7 @@ class HostilePeerTest {
         }
     }
 
-    /** The healthy peer goes on; a hang is a victim that does nothing for it for half a minute. */
+    /** The healthy peer continues; a victim that does nothing for it for half a minute counts as a hang. */
     private static void serve(Node node, Traffic healthy, Child victim, long[] last) throws Exception {
         healthy.step();
         healthy.poll(node.cq);

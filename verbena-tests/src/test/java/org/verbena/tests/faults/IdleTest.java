@@ -14,7 +14,7 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.SendFlags;
 
-/** Processes that wait cost no processor time, and wake when they are meant to. */
+/** Waiting processes use no processor time, and wake when they should. */
 class IdleTest {
     private static final Duration MEASURED = Duration.ofSeconds(3);
     private static final long MOST_MILLIS = 30; // in that time
@@ -30,9 +30,9 @@ class IdleTest {
             QueuePair second = connect(node, l, sender);
             waiter.tell("receives 2").await("POSTED");
             waiter.tell("event").await("WAITING"); // in its completion channel
-            sender.tell("post").await("POSTED"); // for a receive that we have not posted; it may retry for ever
+            sender.tell("post").await("POSTED"); // for a receive that we have not posted; it may retry forever
             long[] used = new long[2];
-            Wait.until(Child.LIMIT, () -> { // what a JVM has to do after its start comes to an end, whenever that is
+            Wait.until(Child.LIMIT, () -> { // the start-up work of a JVM ends at some time
                 long waiterBefore = Proc.cpuMillis(waiter.pid());
                 long senderBefore = Proc.cpuMillis(sender.pid());
                 Wait.during(MEASURED);

@@ -8,14 +8,14 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 /**
- * Rounds in which one of two {@link FlowPeer}s is killed. The other is told at each of its connections, as soon as by TCP:
- * compared is what it sees of a connection between the same two processes that the kernel carries, so that it says little
- * how long a process takes to die, or how much else the machine has to do.
+ * Rounds in which one of two {@link FlowPeer}s is killed. The other one notices at each of its connections, as soon as
+ * with TCP: the reference is a connection between the same two processes that the kernel carries, so that the time that
+ * a process takes to die, and other load, matter little.
  */
 final class KillRounds {
     static final List<String> KINDS = List.of("classic", "channel", "selector");
 
-    /** After TCP. Of several rounds most keep to it: now and then a thread waits as long for a processor. */
+    /** Limit after TCP. Most of several rounds meet it: sometimes a thread waits that long for a processor. */
     private static final long PROMPT_MILLIS = 1000;
     private static final long LONGEST_MILLIS = 60_000;
 
@@ -28,13 +28,13 @@ final class KillRounds {
         this.starter = starter;
     }
 
-    /** What happens before one is killed. */
+    /** The actions before one is killed. */
     @FunctionalInterface
     interface Round {
         void play(Ends ends, int number) throws Exception;
     }
 
-    /** A process and where it listens: for channels, for classic sockets, and for the one that is compared with. */
+    /** A process and its ports: for channels, for classic sockets, and for the one that is compared with. */
     record Program(Child child, List<String> ports) {
         static Program of(Child child) throws InterruptedException {
             return new Program(child, List.of(child.await("PORTS").split(" ", -1)));
@@ -43,7 +43,7 @@ final class KillRounds {
 
     /** The two processes; one of them is to die. */
     record Ends(Program client, Program server, Child survivor, Child victim) {
-        /** Answers the client's port. */
+        /** Returns the port of the client. */
         int connect(String kind, String does) throws Exception {
             client.child.tell("connect " + kind + " " + does + " " + port(kind));
             return client.child.awaitInt("CONNECTED");
@@ -64,7 +64,7 @@ final class KillRounds {
         }
     }
 
-    /** Kills as often as told, and answers the survivor, which has to be closed. */
+    /** Kills this often, and returns the survivor, which has to be closed. */
     Child run(int rounds, Round round) throws Exception {
         Child survivor = starter.call();
         try {

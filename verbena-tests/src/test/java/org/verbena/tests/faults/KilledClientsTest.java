@@ -12,7 +12,7 @@ import org.verbena.tests.BesideOthers;
 import org.verbena.tests.Thorough;
 
 /**
- * A server whose clients come and are killed, for days, stays as it is. The rounds, by default few, are
+ * A server whose clients connect and are killed for days keeps its resources constant. The rounds, by default few, are
  * {@code -Dverbena.faults.rounds}; with {@code -Dthorough} they take most of an hour.
  */
 @BesideOthers
@@ -44,7 +44,7 @@ class KilledClientsTest {
             for (int i = 0; i < ROUNDS; i++) {
                 round(server, device, at);
             }
-            // at once, for a server that makes no garbage collects none
+            // explicitly, since a server that allocates nothing never collects
             Wait.until(Child.LIMIT, () -> Proc.mapped(pid, "verbena-memory") < ServerPeer.CLIENT_BYTES && Proc.mapped(
                     pid,
                     "verbena-adapter") <= ADAPTER_BYTES, () -> now(pid));

@@ -24,8 +24,8 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 
 /**
- * Peers are killed at random moments of dense traffic, again and again, while a third process goes on talking to the
- * same completion queue. {@code -Dverbena.test.kills=N} says how many.
+ * Peers are killed repeatedly at random moments of dense traffic, while a third process continues on the same
+ * completion queue. {@code -Dverbena.test.kills=N} says how many.
  */
 class KilledPeerTest {
     private static final int KILLS = Integer.getInteger("verbena.test.kills", 20);
@@ -80,7 +80,7 @@ class KilledPeerTest {
         peer.await("READY");
         peer.tell("go");
         ConnectionRequest r = Node.await(listener);
-        // accept waits for the peer, and meanwhile others want to be served
+        // accept waits for the peer, and meanwhile others have to be served
         CompletableFuture<Connection> c = CompletableFuture.supplyAsync(() -> accept(r, qp, t));
         Wait.until(Child.LIMIT, () -> pump(node) && c.isDone(), () -> "accept of " + peer);
         connections.put(t, c.get());
@@ -97,7 +97,7 @@ class KilledPeerTest {
         }
     }
 
-    /** Serves everybody once; answers true. */
+    /** Serves everybody once; returns true. */
     private boolean pump(Node node) {
         for (Traffic t : traffic) {
             t.step();

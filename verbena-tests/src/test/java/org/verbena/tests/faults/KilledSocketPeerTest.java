@@ -17,14 +17,15 @@ import org.verbena.tests.Thorough;
 import org.verbena.tests.faults.KillRounds.Ends;
 
 /**
- * Two unchanged programs under the agent, with connections by classic sockets, channels and a selector between them. Either
- * of them is killed, before the two ends of a connection agree, meanwhile, and when rings carry all; the other is told.
+ * Two unchanged programs under the agent, with connections by classic sockets, channels and a selector between them.
+ * Either of them is killed before the handshake of the two ends, during it, and when rings carry everything; the other
+ * one notices.
  */
 class KilledSocketPeerTest {
     private static final String CONTROL = FlowPeer.CONTROL_ADDRESS;
     private static final String ARGUMENTS = "quiet,stream.patience=60000,rules=use os tcp_server " + CONTROL
             + ":*; use os tcp_client " + CONTROL + ":*,";
-    /** A minute: the agreement does not begin as long as the test takes. */
+    /** A minute: the handshake does not begin during the test. */
     private static final String NOT_YET = "stream.delay=60000000,";
     private static final int ROUNDS = 3;
     private static final int KINDS = KillRounds.KINDS.size();
@@ -49,7 +50,7 @@ class KilledSocketPeerTest {
         });
     }
 
-    /** Closes the survivor, and answers what its connections have come to. */
+    /** Closes the survivor, and returns the summary of its connections. */
     private JsonNode end(Child survivor) throws Exception {
         try (survivor) {
             JsonNode sum = SocketPrograms.end(survivor, summary);
@@ -117,7 +118,7 @@ class KilledSocketPeerTest {
         assertThat(SocketPrograms.count(sum, "connections", "stream")).isZero();
     }
 
-    /** One waits for the other, which has not accepted the connection, or stands still. */
+    /** One waits for the other, which has not accepted the connection, or is stopped. */
     @ParameterizedTest
     @ValueSource(strings = {"client", "server"})
     void killDuringTheHandshakeIsReported(String victim) throws Exception {

@@ -8,17 +8,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.ProgramLane;
 
-/** A writer that has ended, and whose process has, before the other end reads its first byte. */
+/** A writer and its process have ended before the other end reads its first byte. */
 @ProgramLane
 class LateReaderTest {
-    /** The session with a process that is gone is broken off before that. */
+    /** The session with the dead process is aborted before that. */
     private static final long LATE_MILLIS = 2000;
 
     private static Child start(String property, Object... arguments) throws Exception {
         return Child.of(StreamPeer.class).option(property, "-Dverbena.stream.patience=60000").start(arguments);
     }
 
-    /** Most of them came by TCP, the last ones lie in the ring. */
+    /** Most of them arrived by TCP, the last ones are in the ring. */
     @ParameterizedTest
     @ValueSource(longs = {3000, 100_000})
     void lateReaderGetsAllBytes(long bytes) throws Exception {

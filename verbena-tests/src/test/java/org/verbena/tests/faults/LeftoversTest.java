@@ -14,7 +14,7 @@ import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
 
-/** What stays when connections, contexts and peers have gone, in whichever way: nothing. */
+/** Nothing stays behind when connections, contexts and peers have ended in any way. */
 @Isolated("counts descriptors of this JVM")
 class LeftoversTest {
     private static final int CONNECTIONS = Integer.getInteger("verbena.test.connections", 200);
@@ -28,18 +28,18 @@ class LeftoversTest {
         return Proc.descriptors("self");
     }
 
-    /** Something is given back by another thread, or by a process that has to notice first. */
+    /** Another thread, or a process that has to notice first, may still release resources. */
     private static void assertDescriptors(String pid, Map<String, Integer> before) throws Exception {
         Map<?, ?>[] now = new Map<?, ?>[1];
         Wait.until(Child.LIMIT, () -> {
             Map<String, Integer> all = Proc.descriptors(pid);
             now[0] = all;
-            // fewer if something was on its way back already when they were counted first
+            // fewer if something was being released when they were counted first
             return all.entrySet().stream().allMatch(e -> e.getValue() <= before.getOrDefault(e.getKey(), 0));
         }, () -> "descriptors were " + before + ", are " + now[0]);
     }
 
-    /** One that has given back what it had may be about to end. */
+    /** A thread that has released its resources may be about to end. */
     private static void assertThreads(String pid, long before) {
         long[] now = new long[1];
         Wait.until(Child.LIMIT, () -> (now[0] = Proc.status(pid, "Threads")) <= before + MORE_THREADS,

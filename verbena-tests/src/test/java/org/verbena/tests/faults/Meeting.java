@@ -12,7 +12,7 @@ import java.util.List;
 
 import org.verbena.linux.SockDiag;
 
-/** Where the two ends of a connection meet to agree, as the kernel's list of Unix sockets shows it. */
+/** The rendezvous of the two ends of a connection, observed through the list of Unix sockets in the kernel. */
 final class Meeting {
     /** A column of {@code /proc/net/unix}, and the kernel's __SO_ACCEPTCON in it. */
     private static final int FLAGS = 3;
@@ -30,7 +30,7 @@ final class Meeting {
         return new Meeting("@verbena-stream-" + Long.toHexString(cookie));
     }
 
-    /** Opens what {@link #of} asks, and asks it once: the first time takes long. */
+    /** Opens the resources of {@link #of}, and uses them once: the first use takes long. */
     static SockDiag open(int port) throws IOException {
         SockDiag diag = SockDiag.open();
         assertThat(diag.find(here(port), here(port))).isEmpty();
@@ -41,17 +41,17 @@ final class Meeting {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
-    /** Sockets of the name: one of the client, one more when the server has come. */
+    /** Sockets of the name: one of the client, one more when the server has connected. */
     long sockets() throws IOException {
         return lines().size();
     }
 
-    /** Until the client listens: who is stopped between bind and listen cannot be met. */
+    /** Waits until the client listens: a client that is stopped between bind and listen cannot be reached. */
     void awaitListener() {
         Wait.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
     }
 
-    /** Until the server has come, whether the client sees that or not. */
+    /** Waits until the server has connected, whether the client has noticed or not. */
     void awaitBoth() {
         Wait.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
     }

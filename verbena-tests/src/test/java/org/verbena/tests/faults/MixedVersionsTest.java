@@ -16,8 +16,8 @@ import org.verbena.tests.ProgramLane;
 import org.verbena.tests.compat.NextAgent;
 
 /**
- * Two unchanged programs of one host, of which one has the agent of a later version: that speaks the next version of the
- * agreement, and names features that this one does not know. What is sent is compared by its hash.
+ * Two unchanged programs of one host, of which one has the agent of a later version: that uses the next version of the
+ * handshake, and announces features that this one does not know. Sent data are compared by hash.
  */
 @ProgramLane
 class MixedVersionsTest {
@@ -26,9 +26,9 @@ class MixedVersionsTest {
 
     @TempDir static Path dir;
     private static SocketPrograms programs;
-    /** Speaks this version too. */
+    /** Supports this version too. */
     private static Path later;
-    /** Does not speak this version any more. */
+    /** Does not support this version any more. */
     private static Path muchLater;
 
     @BeforeAll
@@ -70,7 +70,7 @@ class MixedVersionsTest {
         assertCarried(laterServes ? later : programs.agent(), laterServes ? programs.agent() : later, "stream", "{}");
     }
 
-    /** Both know why TCP carries it. */
+    /** Both know the reason why TCP carries it. */
     @ParameterizedTest(name = "the later one serves: {0}")
     @CsvSource({"true", "false"})
     void peerWithoutTheLowerVersionIsRefused(boolean laterServes) throws Exception {

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The traffic of one end of a connection until that ends: it asks and is answered, sends, receives, or both. Sizes and pauses
- * are the seed's. Each byte is what its position says.
+ * The traffic of one end of a connection until that ends: requests and answers, sending, receiving, or both. Sizes and
+ * pauses follow from the seed. Each byte follows from its position.
  */
 final class MomentFlow {
     static final int KINDS = 5;
@@ -98,7 +98,7 @@ final class MomentFlow {
         return connection / 2 % KINDS;
     }
 
-    /** Whether more may be under way than a receiver's kernel takes. */
+    /** Whether more may be in flight than the kernel of a receiver takes. */
     static boolean fillsBuffers(int kind) {
         return kind >= 2;
     }
@@ -129,7 +129,7 @@ final class MomentFlow {
         return true;
     }
 
-    /** What it has come to: what had been done before one time, and at most been begun before another. */
+    /** The progress: bytes completed before one time, and at most started before another. */
     String seen(long before, long after) {
         return String.join("|", input, output, "" + read, "" + reads.returned(before), "" + reads.begun(after), ""
                 + writes.returned(before), "" + writes.begun(after), "" + writes.begun(Long.MAX_VALUE), ""

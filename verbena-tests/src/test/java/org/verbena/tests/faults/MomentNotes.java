@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What a program notes of its connections before and after each call, in a file that outlives it: of each direction the bytes
- * that calls have returned for, and those they may have come to.
+ * The records of a program about its connections before and after each call, in a file that outlives it: for each
+ * direction the bytes of completed calls, and those of calls that may have completed.
  */
 final class MomentNotes {
     static final int READ = 0;

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What TCP says at the end of a connection, from what each end had done when it was ended: the states between two notes may be
- * taken for either.
+ * The behaviour of TCP at the end of a connection, derived from the progress of each end: a state between two records
+ * may count as either.
  */
 final class MomentRule {
     private static final String ABORT = "!Software_caused_connection_abort";
@@ -15,7 +15,7 @@ final class MomentRule {
 
     private MomentRule() {}
 
-    /** What one end has done and seen: {@link MomentFlow#seen}. */
+    /** The actions and observations of one end: {@link MomentFlow#seen}. */
     record End(String transport, String input, String output, long read, long readBefore, long readAtMost,
             long writtenBefore, long writtenAtMost, long writtenEver, long millis) {
         static End parse(String said) {
@@ -33,7 +33,7 @@ final class MomentRule {
         }
     }
 
-    /** What a process had noted that was ended. */
+    /** The records of a process that was ended. */
     record Note(long read, long readAtMost, long written, long writtenAtMost) {
         static Note of(MomentNotes notes, int connection) {
             return new Note(notes.get(connection, MomentNotes.READ), notes.get(connection, MomentNotes.READ_AT_MOST),
@@ -64,7 +64,7 @@ final class MomentRule {
         return wrong;
     }
 
-    /** What is wrong with what an end of a connection has seen that the kernel has destroyed. */
+    /** The fault in the observations of an end of a connection that the kernel has destroyed. */
     static List<String> afterDestruction(int kind, End end, End other, boolean own) {
         List<String> wrong = known(end);
         if (!(own ? end.isToldOfAbort() : end.isToldOfReset())) {

@@ -23,7 +23,7 @@ import org.verbena.linux.Errno;
 import org.verbena.tests.BesideOthers;
 
 /**
- * Processes in user, PID, mount and network namespaces of their own, who may and who may not share memory: the table of
+ * Processes in separate user, PID, mount and network namespaces, which may or may not share memory: the table of
  * docs/shm.md.
  */
 @BesideOthers
@@ -107,7 +107,7 @@ class NamespacesTest {
         return ready;
     }
 
-    /** Of two connections at a time each program says the same in the end, the one that connected and the one that was. */
+    /** For two connections at a time the connecting and the accepting program finally report the same. */
     @Test
     void ringsRequireOneUserAndOneUserAndPidNamespace() throws Exception {
         Map<String, String[]> places = new LinkedHashMap<>();

@@ -23,7 +23,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** A context with one protection domain and one completion queue, as small programs have it. */
+/** A context with one protection domain and one completion queue, as in small programs. */
 public final class Node implements AutoCloseable {
     private static final int DEPTH = 64;
 
@@ -31,7 +31,7 @@ public final class Node implements AutoCloseable {
     public final Context context;
     /** Its domain. */
     public final ProtectionDomain pd;
-    /** Where everything completes. */
+    /** The queue where everything completes. */
     public final CompletionQueue cq;
 
     private Node(CompletionQueueAttributes.Builder queue, boolean channel) throws VerbsException {
@@ -52,7 +52,7 @@ public final class Node implements AutoCloseable {
         return new Node(CompletionQueueAttributes.builder(), true);
     }
 
-    /** Memory that peers may do everything with. */
+    /** Memory with all access rights for peers. */
     public MemoryRegion allocate(long bytes) throws VerbsException {
         return pd.allocate(bytes, AccessFlags.ALL);
     }
@@ -81,7 +81,7 @@ public final class Node implements AutoCloseable {
         return context.connectionManager().connect(qp, new InetSocketAddress("127.0.0.1", port), parameters);
     }
 
-    /** The next request; fails if none comes. */
+    /** The next request; fails if none arrives. */
     public static ConnectionRequest await(ConnectionListener listener) throws VerbsException {
         ConnectionRequest r = listener.awaitRequest(Duration.ofSeconds(30));
         if (r == null) {
@@ -90,7 +90,7 @@ public final class Node implements AutoCloseable {
         return r;
     }
 
-    /** What another process needs to connect by hand. */
+    /** The data that another process needs to connect manually. */
     String gid() throws VerbsException {
         return context.queryGid(1, 0).toString();
     }

@@ -20,8 +20,8 @@ import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.SamplePoint;
 
 /**
- * An unchanged program that ends with its connections open is no error of the one at their other end: not in its counters,
- * which metrics and {@code verbena stat} show, nor for the Flight Recorder. One that is killed is.
+ * An unchanged program that ends with its connections open causes no error at its peer: not in the counters, which
+ * metrics and {@code verbena stat} show, nor in the Flight Recorder. A killed program does.
  */
 @BesideOthers
 class OrderlyEndTest {
@@ -76,7 +76,7 @@ class OrderlyEndTest {
                 "org.verbena.Error")).hasSize((int) errors);
     }
 
-    /** Nor does it count as one where the two have remote memory, which ends with the reason that it has. */
+    /** It does not count as an error either if the two have remote memory, which ends with its own reason. */
     @ParameterizedTest
     @CsvSource({"exit, 0, 0", "kill, 1, 3"}) // queue pairs: of the sockets, of copies, of control, which the first may close
     void isNoErrorOfRemoteMemory(String how, long lost, long most) throws Exception {

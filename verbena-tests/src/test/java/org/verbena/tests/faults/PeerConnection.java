@@ -18,13 +18,15 @@ interface PeerConnection extends AutoCloseable {
 
     void write(byte[] from, int length) throws IOException;
 
-    /** What carries it, as the option of that name says; {@code none} without Verbena. */
+    /** Its transport from the option; {@code none} without Verbena. */
     String transport() throws IOException;
 
     /** Closing it will not be orderly. */
     void reset() throws IOException;
 
-    /** Waits until the peer is gone, a classic socket in a read and a channel in a selector; answers what it reads then. */
+    /**
+     * Waits until the peer is gone, a classic socket in a read and a channel in a selector; returns what it reads then.
+     */
     String awaitEnd();
 
     @Override
@@ -75,7 +77,7 @@ interface PeerConnection extends AutoCloseable {
                     c.configureBlocking(false);
                     c.register(selector, SelectionKey.OP_READ);
                     int n = 0;
-                    while (n == 0) { // what is ready is a hint
+                    while (n == 0) { // readiness is a hint
                         int ready = selector.select();
                         if (ready != 1) {
                             return "select found " + ready;

@@ -19,7 +19,7 @@ import org.verbena.tests.Thorough;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.cli.RoceNamespaces;
 
-/** Remote memory between two processes: copies, revocation under load, ends that are killed and stopped, what is left. */
+/** Remote memory between two processes: copies, revocation under load, killed and stopped ends, leftovers. */
 @ProgramLane
 @Timeout(300)
 class RemoteMemoryProcessesTest {
@@ -60,7 +60,7 @@ class RemoteMemoryProcessesTest {
         }
     }
 
-    /** Neither its program nor Verbena in it has a hand in a copy: one end alone moves the bytes, both ways. */
+    /** Neither its program nor Verbena in it takes part in a copy: one end alone moves the bytes in both directions. */
     @ParameterizedTest
     @ValueSource(strings = {"allocate", "register"})
     void copyNeedsNoWorkOfTheRemoteEnd(String how) throws Exception {
@@ -82,7 +82,7 @@ class RemoteMemoryProcessesTest {
         }
     }
 
-    /** Bytes of the channel behind copies, what a fence holds back, and whole copies behind their last byte. */
+    /** Bytes of the channel after copies, copies after a fence, and complete copies when their last byte arrives. */
     private static void copiesKeepTheirOrder(ErmEnds ends, String how, boolean lastByteIsLast) throws Exception {
         Child client = ends.client();
         Child server = ends.server();
@@ -139,7 +139,7 @@ class RemoteMemoryProcessesTest {
                         assertThat(client.tell("copy " + more + " " + own + " " + MEBIBYTE).awaitInt("STATUS"))
                                 .isZero();
                         client.tell("check " + own + " 5").await("SAME");
-                        client.kill(); // which is noticed as something is sent to it
+                        client.kill(); // which is noticed when something is sent to it
                         server.tell("flood " + more + " " + own + " 64").await("FLOODING");
                         assertThat(server.tell("closed").await("CLOSED")).isNotEmpty();
                     }
@@ -201,7 +201,10 @@ class RemoteMemoryProcessesTest {
         }
     }
 
-    /** Nobody knows whether it has left the memory, so it loses the connection's; then the memory can be taken back. */
+    /**
+     * Whether it has left the memory is unknown, so the remote memory of the connection ends; then the memory can be
+     * deregistered.
+     */
     @Test
     void rightsOfAStoppedPeerAreRevoked() throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {
@@ -257,7 +260,7 @@ class RemoteMemoryProcessesTest {
         }
     }
 
-    /** Connected, asked, agreed, registered, copied, updated, taken back, closed: whichever it was at. */
+    /** At any step: connect, request, token exchange, registration, copy, update, deregistration, close. */
     @Test
     void peerKilledAtAnyStepLeavesNothing() throws Exception {
         Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
@@ -302,7 +305,7 @@ class RemoteMemoryProcessesTest {
         }, () -> "descriptors were " + before + ", are " + now[0]);
     }
 
-    /** It may not take much longer than the patience, which is two seconds, and half a second that shm waits. */
+    /** It may not take much longer than the timeout of two seconds, and the half second that shm waits. */
     @Test
     void memoryIsRevokedFromAStoppedPeer() throws Exception {
         for (int i = 0; i < 2; i++) {
@@ -326,7 +329,10 @@ class RemoteMemoryProcessesTest {
         }
     }
 
-    /** Registered memory cannot be taken away from who may be inside: then it is said, and holds when he has gone on. */
+    /**
+     * Registered memory cannot be revoked from a process that may be accessing it: this is reported, and succeeds when
+     * the process has continued.
+     */
     @Test
     void registeredMemoryIsRevokedOnceAStoppedPeerContinues() throws Exception {
         try (ErmEnds ends = ErmEnds.open()) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.cli.CommandProcess;
 
-/** An unchanged program under the agent in a control group: rings take no more of its memory than the program can spare. */
+/** An unchanged program under the agent in a control group: rings take no more memory than the program can spare. */
 @BesideOthers
 class RingMemoryGroupTest {
     private static final long LIMIT = 300L << 20;
@@ -22,7 +22,7 @@ class RingMemoryGroupTest {
     private static final int HEAP = 120;
     /** Of each connection: a small ring, with those before it and what belongs to it. */
     private static final long SMALL = 128 << 10;
-    /** What a session has without connections. */
+    /** The memory of a session without connections. */
     private static final long LITTLE = 1 << 20;
 
     @Test
@@ -58,7 +58,7 @@ class RingMemoryGroupTest {
         }
     }
 
-    /** Of the object that all sockets are; the file is there soon after the first socket. */
+    /** Counters of the object for all sockets; the file appears soon after the first socket. */
     private static long number(Child of, String name) throws Exception {
         Pattern wanted = Pattern.compile("\"" + name + "\" *: *([0-9]+)");
         for (long end = System.nanoTime() + Child.LIMIT.toNanos();;) {

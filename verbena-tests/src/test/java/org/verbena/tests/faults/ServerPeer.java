@@ -61,7 +61,7 @@ final class ServerPeer {
         }
     }
 
-    /** Takes so many connections, says that they work, and closes them when their queue pairs have failed. */
+    /** Accepts this many connections, reports that they work, and closes them when their queue pairs have failed. */
     private static void serve(ProtectionDomain pd, CompletionQueue cq, ConnectionListener l, int clients)
             throws Exception {
         MemoryRegion here = pd.allocate(4096, AccessFlags.ALL);
@@ -84,7 +84,7 @@ final class ServerPeer {
         for (int i = 0; i < clients; i++) {
             write(i, queuePairs[i], here, there[i]);
         }
-        for (int left = clients; left > 0;) { // until a write tells, or the end of the session
+        for (int left = clients; left > 0;) { // until a write fails, or the session ends
             int i = (int) complete(cq).wrId();
             if (queuePairs[i].state() == QueuePairState.ERR) {
                 left--;

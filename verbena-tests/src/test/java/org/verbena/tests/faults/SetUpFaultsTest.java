@@ -27,7 +27,7 @@ import org.verbena.verbs.VerbsException;
 
 /** Peers that are killed or stopped while a session or a connection is set up. */
 class SetUpFaultsTest {
-    /** At once, on a machine that may have other things to do: what errors tell apart is not told by time. */
+    /** Instantly, on a possibly busy machine: errors are distinguished by their type and not by time. */
     private static final Duration SOON = Duration.ofSeconds(30);
 
     private Node node;
@@ -119,7 +119,7 @@ class SetUpFaultsTest {
                     .isInstanceOf(VerbsException.class).hasMessageContaining("ETIMEDOUT").hasMessageContaining(
                             "not ready");
             peer.proceed();
-            peer.await("CONNECTED"); // for a moment: the accept comes before word that it was given up
+            peer.await("CONNECTED"); // for a moment: the accept precedes the message that the connect was abandoned
             Wait.until(SOON, () -> peer.tell("state").await("STATE").startsWith("ERR "), () -> "the peer's state");
         }
     }
@@ -140,7 +140,7 @@ class SetUpFaultsTest {
         peer.await("ACCEPTED");
     }
 
-    /** By GID nobody asks for a port first, so it is the greeting that is not answered. */
+    /** With a GID no port is queried first, so the greeting is not answered. */
     @Test
     void processStoppedInTheGreetingTimesOutUntilContinued() throws Exception {
         peer.stop();
@@ -155,7 +155,7 @@ class SetUpFaultsTest {
         assertThat(second.state()).isEqualTo(QueuePairState.RTR);
     }
 
-    /** Repeated, because the instances, which are random, decide who has the say when both greet at once. */
+    /** Repeated, because the random instances decide which side wins when both greet at the same time. */
     @RepeatedTest(4)
     void processKilledInTheGreetingIsNoticedAtOnce() throws Exception {
         peer.stop();

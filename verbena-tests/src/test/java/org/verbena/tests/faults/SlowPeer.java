@@ -13,14 +13,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program with many connections that it does not read from, or its client, which writes as much as goes; it knows nothing
- * of Verbena.
+ * A program with many connections that it does not read from, or its client, which writes as much as possible; it knows
+ * nothing of Verbena.
  */
 final class SlowPeer {
     private static final int PIECE = 64 << 10;
     private static final int PAGE = 4096;
     private static final int MIB = 1 << 20;
-    /** How long nothing must have been taken from a writer until it counts as stuck. */
+    /** How long a writer must make no progress until it counts as stuck. */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final List<SocketChannel> channels = new ArrayList<>();
@@ -76,7 +76,7 @@ final class SlowPeer {
         return "none";
     }
 
-    /** Waits until it is known what carries each; how many a ring does. */
+    /** Waits until the transport of each is decided; returns how many use a ring. */
     private int byRing() throws IOException, InterruptedException {
         int rings = 0;
         for (SocketChannel c : channels) {
@@ -111,7 +111,7 @@ final class SlowPeer {
         return sum;
     }
 
-    /** Takes so much memory, and gives it back. */
+    /** Allocates this much memory, and releases it. */
     private static int heap(int mib) {
         List<byte[]> all = new ArrayList<>();
         for (int i = 0; i < mib; i++) {

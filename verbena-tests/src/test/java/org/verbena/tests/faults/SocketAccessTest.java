@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.ProgramLane;
 
-/** Two programs of which one may not call native code, belongs to another user, or may not be looked into. */
+/** Two programs, one of which may not call native code, belongs to another user, or may not be traced. */
 @ProgramLane
 class SocketAccessTest {
     @TempDir static Path dir;
@@ -36,7 +36,7 @@ class SocketAccessTest {
         return c;
     }
 
-    /** A program that asks for Verbena's channels, without the agent, which would have given what is needed. */
+    /** A program that requests channels of Verbena without the agent, which would have granted the access. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void missingNativeAccessMeansTcp(boolean reader) throws Exception {
@@ -86,7 +86,7 @@ class SocketAccessTest {
         }
     }
 
-    /** What ptrace may not do, whatever its scope, is not needed for rings. */
+    /** Rings do not need ptrace access. */
     @Test
     void processesNotDumpableHaveRings() throws Exception {
         String[] options = {"-Dundumpable=true", "-Dverbena.stream.patience=60000"};

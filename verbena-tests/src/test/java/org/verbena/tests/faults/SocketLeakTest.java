@@ -13,18 +13,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Ten thousand connections between two unchanged programs under the agent come and go, and nothing stays of them. */
+/**
+ * Ten thousand connections between two unchanged programs under the agent are opened and closed, and leave nothing
+ * behind.
+ */
 class SocketLeakTest {
     private static final int CYCLES = 10_000;
     private static final int WARM_UP = 1_200;
-    /** Of so many one lives until both ends have agreed, and talks on. */
+    /** One of this many lives until both ends have agreed, and continues. */
     private static final int RING_EACH = 10;
     private static final int RINGS = CYCLES / RING_EACH;
     private static final int THREADS = 4;
-    /** More than later, so that what is kept for use again is there. */
+    /** More than later, so that everything kept for reuse exists. */
     private static final int WARM_UP_THREADS = 8;
     private static final int MORE_THREADS = 2; // the JVM's own
-    /** Less than half of what the first rings of those that had some would take. */
+    /** Less than half of the memory of the first rings of the connections that had some. */
     private static final long MORE_SHARED_BYTES = RINGS * 4096L / 2;
     /** Less than three hundred bytes for each connection. */
     private static final long MORE_HEAP_BYTES = CYCLES * 300L;
@@ -38,7 +41,7 @@ class SocketLeakTest {
             return new Footprint(Proc.descriptors(pid), Proc.sharedMemory(pid), Proc.status(pid, "Threads"), heap);
         }
 
-        /** Fewer descriptors, if something was on its way back already when they were counted first. */
+        /** Fewer descriptors, if something was being released when they were counted first. */
         boolean isWithin(Footprint before) {
             return descriptors.entrySet().stream().allMatch(e -> e.getValue() <= before.descriptors.getOrDefault(e
                     .getKey(), 0)) && sharedBytes < before.sharedBytes + MORE_SHARED_BYTES
@@ -46,7 +49,7 @@ class SocketLeakTest {
         }
     }
 
-    /** When two looks at it are the same: what was closed is given back a while after. */
+    /** Waits until two samples are equal: closed resources are released with a delay. */
     private static Footprint settled(Child peer) throws Exception {
         Footprint[] last = {Footprint.of(peer)};
         Wait.until(Child.LIMIT, () -> {
@@ -96,7 +99,7 @@ class SocketLeakTest {
                 assertThat(SocketPrograms.count(n, "connections", "opened")).isGreaterThanOrEqualTo(CYCLES + WARM_UP);
                 assertThat(SocketPrograms.count(n, "bytes", "sent_by_ring")).isGreaterThanOrEqualTo(RINGS * 1000L);
                 assertThat(SocketPrograms.count(n, "bytes", "received_by_ring")).isGreaterThanOrEqualTo(RINGS * 1000L);
-                // one end may hang up just before it closes TCP: then the other cannot know why
+                // one end may leave the handshake just before it closes TCP: then the other cannot know why
                 assertThat(n.get("fallbacks").properties()).as(n.toString()).allMatch(e -> e.getKey().equals(
                         "closed_early") || e.getKey().equals("no_session") && e.getValue().asInt() < CYCLES / 50);
             }

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.tests.ProgramLane;
 
 /**
- * Unchanged programs under the agent that run out of descriptors or memory: they do what they do without Verbena, what is
- * by ring stays so, what cannot be is TCP's and counted, and when there is enough again all is as before.
+ * Unchanged programs under the agent that run out of descriptors or memory: they behave as without Verbena, rings stay
+ * in use, other connections use TCP and are counted, and when there is enough again everything works as before.
  */
 @ProgramLane
 class SocketLimitsTest {
@@ -30,7 +30,7 @@ class SocketLimitsTest {
     private static final String PATIENT = "quiet,stream.patience=60000,summary=";
     private static final int MUCH = 300_000;
     private static final int FLOOD = 20_000_000;
-    /** Connections that there are descriptors for, but not twice as many. */
+    /** A number of connections with enough descriptors for them, but not for twice as many. */
     private static final int PLAIN = 100;
     /** Enough for a session. */
     private static final int LAST = 30;
@@ -87,7 +87,7 @@ class SocketLimitsTest {
         };
     }
 
-    /** What a program says without descriptors, as the one who connects and the one who accepts. */
+    /** The errors of a program without descriptors, when it connects and when it accepts. */
     private List<String> withoutDescriptors(Child poor, String poorsPorts, Child rich, String richsPorts)
             throws Exception {
         ask(poor, "exhaust");
@@ -125,7 +125,7 @@ class SocketLimitsTest {
         String flooded = ask(poor, "flood old " + FLOOD) + ask(poor, "flood older " + FLOOD);
         assertThat(flooded).as(() -> howItEnds(poor)).isEqualTo("FLOODED streamFLOODED stream");
 
-        // one for the connection, none for the agreement, whichever end it is at
+        // one for the connection, none for the handshake, at either end
         for (int i = 0; i < 2; i++) {
             String kind = i == 0 ? "nio" : "classic";
             ask(poor, "free 1");
@@ -150,7 +150,7 @@ class SocketLimitsTest {
         assertThat(poor.errors().lines().filter(l -> l.contains("no descriptors left"))).hasSize(1);
     }
 
-    /** Servers without Verbena do not come to where a connection waits for them. */
+    /** Servers without Verbena never reach the rendezvous of a waiting connection. */
     @Test
     void handshakesWithPlainServersLeaveDescriptorsToTheProgram() throws Exception {
         Child plain = start(programs.plain());
@@ -173,7 +173,10 @@ class SocketLimitsTest {
         assertThat(SocketPrograms.count(end, "fallbacks", "no_descriptors")).isZero();
     }
 
-    /** The engine and all that sessions need are made with the first connection, and by the next one if that failed. */
+    /**
+     * The engine and everything that sessions need are created with the first connection, and by the next one if that
+     * failed.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 6, 9, 14, 22})
     void firstConnectionWithoutDescriptorsDoesNotAffectLaterOnes(int free) throws Exception {
@@ -219,7 +222,7 @@ class SocketLimitsTest {
         assertThat(SocketPrograms.count(end, "fallbacks", "no_descriptors")).isGreaterThanOrEqualTo(2);
     }
 
-    /** What has run out is asked for again after half a second. */
+    /** An exhausted resource is requested again after half a second. */
     private void awaitStream(Child c, String port) throws Exception {
         Wait.until(Child.LIMIT, () -> {
             ask(c, "connect next nio " + port);
@@ -229,7 +232,7 @@ class SocketLimitsTest {
         }, () -> "no stream: " + howItEnds(c));
     }
 
-    /** Has a program open files until none is left; how many there are. */
+    /** Lets a program open files until it has no descriptor left; returns how many. */
     private static long filled(Child c) throws Exception {
         return Long.parseLong(ask(c, "exhaust").replace("EXHAUSTED ", ""));
     }
@@ -274,7 +277,7 @@ class SocketLimitsTest {
         assertThat(server.errors().lines().filter(l -> l.contains("no memory for rings"))).hasSize(1);
     }
 
-    /** Not even for what a session itself needs. */
+    /** Not even room for the session itself. */
     @Test
     void missingSessionMemoryMeansTcp() throws Exception {
         Child server = start(programs.with(PATIENT + serversEnd + ",stream.memory=1000").option(NOTHING_BEFORE));
@@ -286,7 +289,7 @@ class SocketLimitsTest {
         assertThat(server.errors().lines().filter(l -> l.contains("no memory for rings"))).hasSize(1);
     }
 
-    /** A limit of the process's, which the smallest file passes or none. It is said once, and by the agent. */
+    /** A limit of the process that allows the smallest file or none. It is reported once, by the agent. */
     @ParameterizedTest
     @ValueSource(ints = {0, 65_536})
     void fileSizeLimitMeansTcp(int bytes) throws Exception {
@@ -303,7 +306,7 @@ class SocketLimitsTest {
         assertThat(said[2]).contains("\"fallbacks\":{\"no_memory\":");
     }
 
-    /** Rings lie in memory files without a name: a full /dev/shm takes the counters' file from others' eyes, no more. */
+    /** Rings are in memory files without a name: a full /dev/shm only hides the counter file from others. */
     @Test
     void fullSharedMemoryFileSystemMeansTcp() throws Exception {
         Users.needsRoot("mount a file system");

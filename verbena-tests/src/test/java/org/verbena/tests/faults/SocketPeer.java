@@ -25,8 +25,9 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadPoolExecutor;
 
 /**
- * A program that knows nothing of Verbena and does with sockets, channels and classic ones, what a test tells it: a
- * command a line, and a line for an answer. What it sends comes back from another one and is compared by its hash.
+ * A program that knows nothing of Verbena and executes commands of a test with channels and classic sockets: one
+ * command per line, and one line for each answer. Another process echoes the data that it sends, which are compared by
+ * hash.
  */
 final class SocketPeer {
     private static final int MESSAGE = 1000;
@@ -59,7 +60,7 @@ final class SocketPeer {
                 echo = p.handlers.submit(() -> p.echo(p.accept("nio")));
                 agree(c);
             }
-            echo.get(); // until its other end is closed, too: nothing of it is given back later
+            echo.get(); // until its other end is closed, too: nothing of it is released later
         }
         Peer.say("PORTS " + p.channels.socket().getLocalPort() + " " + p.sockets.getLocalPort());
         while (true) {
@@ -151,7 +152,7 @@ final class SocketPeer {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(port));
     }
 
-    // ---- the one that answers
+    // ---- the answering end
 
     private PeerConnection accept(String kind) throws IOException {
         return kind.equals("nio") ? PeerConnection.of(channels.accept()) : PeerConnection.of(sockets.accept());
@@ -179,13 +180,13 @@ final class SocketPeer {
         return c;
     }
 
-    // ---- the one that asks
+    // ---- the requesting end
 
     private void talk(PeerConnection c, int bytes) throws Exception {
         talk(c, bytes, new Random(bytes));
     }
 
-    /** Sends bytes, as many at a time as come back before the next ones. */
+    /** Sends bytes in pieces, each of which is echoed before the next. */
     private static void talk(PeerConnection c, int bytes, Random random) throws Exception {
         MessageDigest sent = MessageDigest.getInstance("SHA-256");
         MessageDigest received = MessageDigest.getInstance("SHA-256");
@@ -235,7 +236,7 @@ final class SocketPeer {
         compare(sent, received);
     }
 
-    /** Talks until it is decided what carries the connection. */
+    /** Exchanges bytes until the transport of the connection is decided. */
     private static String agree(PeerConnection c) throws Exception {
         Random random = new Random(1);
         long end = System.nanoTime() + LONGEST_NANOS;
@@ -247,7 +248,7 @@ final class SocketPeer {
         return c.transport();
     }
 
-    /** Takes all descriptors there are. */
+    /** Opens all available descriptors. */
     private void exhaust() {
         try {
             while (true) {
@@ -258,7 +259,7 @@ final class SocketPeer {
         }
     }
 
-    // ---- connections that come and go
+    // ---- short connections
 
     private void cycle(int cycles, int ringEach, int threads, Map<String, SocketAddress> to) throws Exception {
         try (ExecutorService all = Executors.newFixedThreadPool(threads)) {

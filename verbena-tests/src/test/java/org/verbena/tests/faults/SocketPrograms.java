@@ -20,8 +20,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.verbena.tests.agent.AgentJar;
 
 /**
- * Starts {@link SocketPeer}, or another program, in processes of its own, with the agent and without, and reads what they
- * sum up at their end.
+ * Starts {@link SocketPeer}, or another program, in separate processes, with the agent and without, and reads their
+ * summaries.
  */
 final class SocketPrograms {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -31,19 +31,19 @@ final class SocketPrograms {
     private final Path program;
     private final Class<?> main;
 
-    /** In a folder of the test's, which every user may read from then on. */
+    /** In a folder of the test, which every user may read from then on. */
     SocketPrograms(Path folder) throws IOException, URISyntaxException {
         this(folder, SocketPeer.class);
     }
 
-    /** Another program, and what it needs beside {@link Peer} and {@link PeerConnection}. */
+    /** Another program, and its classes beside {@link Peer} and {@link PeerConnection}. */
     SocketPrograms(Path folder, Class<?> main, Class<?>... parts) throws IOException, URISyntaxException {
         this.main = main;
         this.folder = Files.createTempDirectory(folder, "programs");
         for (Path p : List.of(folder, this.folder)) {
             Files.setPosixFilePermissions(p, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
-        agent = this.folder.resolve("agent.jar"); // the build's own folders are closed to other users
+        agent = this.folder.resolve("agent.jar"); // the folders of the build are closed to other users
         Files.copy(AgentJar.in(this.folder), agent);
         program = jar(this.folder.resolve("program.jar"), Stream.concat(Stream.of(main, PeerConnection.class,
                 Peer.class),
@@ -96,7 +96,7 @@ final class SocketPrograms {
         return file;
     }
 
-    /** Ends the process, and answers what its sockets have come to. */
+    /** Ends the process, and returns the summary of its sockets. */
     static JsonNode end(Child peer, Path summary) throws IOException, InterruptedException {
         peer.tell("exit");
         assertThat(peer.awaitExit()).as(peer + ": " + peer.errors()).isZero();

@@ -38,7 +38,8 @@ import org.verbena.linux.UnixSocket;
 
 /**
  * An unchanged program under the agent whose other end, this test by the kernel's sockets and the protocol in
- * docs/stream.md, speaks of agreement as no Verbena of today does. The program's bytes are whole, and it counts why.
+ * docs/stream.md, sends handshake messages that no present Verbena sends. The bytes of the program are complete, and it
+ * counts the reason.
  */
 class SocketProtocolTest {
     private static final String NAME = "verbena-stream-";
@@ -48,7 +49,7 @@ class SocketProtocolTest {
     private static final int BYTES = 64;
     private static final int[] NONE = {};
 
-    /** What the other end says. */
+    /** The messages of the other end. */
     private enum Says {
         /** A HELLO of a version from before the first. */
         TOO_OLD("other_version") {
@@ -57,7 +58,7 @@ class SocketProtocolTest {
                 t.say(HELLO, 0);
             }
         },
-        /** A newer version, with features that nobody knows; it leaves when it hears the old one. */
+        /** A newer version, with unknown features; it leaves when it receives the old one. */
         NEWER_AND_LEAVES("other_version") {
             @Override
             void to(Talk t) throws LinuxException {
@@ -65,14 +66,14 @@ class SocketProtocolTest {
                 t.hear();
             }
         },
-        /** A message of a type that there may be some day. */
+        /** A message of a future type. */
         UNKNOWN_TYPE("other_version") {
             @Override
             void to(Talk t) throws LinuxException {
                 t.say(9, 2);
             }
         },
-        /** An OFFER whose fields make no sense. */
+        /** An OFFER with invalid fields. */
         SENSELESS_OFFER("other_version") {
             @Override
             void to(Talk t) throws LinuxException {
@@ -89,7 +90,7 @@ class SocketProtocolTest {
                 t.send(BYTES - 1);
             }
         },
-        /** No message. */
+        /** Not a message. */
         GARBAGE("bad_peer") {
             @Override
             void to(Talk t) throws LinuxException {
@@ -97,7 +98,7 @@ class SocketProtocolTest {
                 t.send(BYTES);
             }
         },
-        /** It speaks of another connection. */
+        /** It names another connection. */
         OTHER_CONNECTION("bad_peer") {
             @Override
             void to(Talk t) throws LinuxException {
@@ -111,7 +112,7 @@ class SocketProtocolTest {
             @Override
             void to(Talk t) {}
         },
-        /** A process that takes no session at the port that it names. */
+        /** A process that accepts no session at the port that it names. */
         NOWHERE("no_session") {
             @Override
             void to(Talk t) throws LinuxException {
@@ -119,7 +120,7 @@ class SocketProtocolTest {
                 t.hear();
             }
         },
-        /** One to whom the program would have to connect. */
+        /** A process to which the program would have to connect. */
         NOBODY("no_session") {
             @Override
             void to(Talk t) throws LinuxException {
@@ -140,7 +141,7 @@ class SocketProtocolTest {
         abstract void to(Talk t) throws LinuxException;
     }
 
-    /** The messages of one agreement, as the other end. */
+    /** The messages of one handshake, from the other end. */
     private static final class Talk implements AutoCloseable {
         final Arena arena = Arena.ofConfined();
         final MemorySegment message = arena.allocate(2 * BYTES, 8);
@@ -240,7 +241,7 @@ class SocketProtocolTest {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
-    /** Connects as often as there is room for connections that nobody has accepted. */
+    /** Connects until the backlog of unaccepted connections is full. */
     private int fill(int port) throws IOException {
         for (int n = 0;; n++) {
             try {
@@ -266,7 +267,7 @@ class SocketProtocolTest {
         return found[0];
     }
 
-    /** What was sent comes back. */
+    /** Sent bytes are echoed. */
     private static void assertEcho(Socket s, int bytes) throws IOException {
         byte[] out = new byte[bytes];
         new Random(bytes).nextBytes(out);
@@ -284,7 +285,7 @@ class SocketProtocolTest {
             try (s) {
                 s.getInputStream().transferTo(s.getOutputStream());
             } catch (IOException ended) {
-                // the program will tell
+                // the program will report it
             }
         });
     }
@@ -354,7 +355,7 @@ class SocketProtocolTest {
         assertCountedAll();
     }
 
-    /** Another process was at the name first: before the connection was there, for which no room was left at first. */
+    /** Another process had the name first: before the connection, for which no room was left at first. */
     @Test
     void foreignOwnerOfTheNameIsHandled() throws Exception {
         try (ServerSocket listener = new ServerSocket()) {

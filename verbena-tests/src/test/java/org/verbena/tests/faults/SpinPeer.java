@@ -7,7 +7,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 
-/** A child with two threads that pass a message to and fro; both spin. The one that answers is called "spinner". */
+/** A child with two threads that exchange a message; both spin. The one that answers is called "spinner". */
 final class SpinPeer {
     private static final int BYTES = 64;
 
@@ -65,7 +65,7 @@ final class SpinPeer {
                 }
             }
         } catch (Exception e) {
-            e.printStackTrace(); // the test shows it when this process has ended
+            e.printStackTrace(); // the test prints it when this process has ended
             Runtime.getRuntime().halt(1);
         }
     }

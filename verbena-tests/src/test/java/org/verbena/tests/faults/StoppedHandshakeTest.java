@@ -12,12 +12,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.SockDiag;
 
 /**
- * Two processes, one of which is stopped after the first word of their agreement and before the last, as the kernel's list
- * of Unix sockets shows. The other goes on by TCP, or waits as with TCP; when the first goes on everything arrives, of which
- * each byte is compared.
+ * Two processes, one of which is stopped after the first message of their handshake and before the last, observed
+ * through the list of Unix sockets in the kernel. The other continues by TCP, or waits like with TCP; when the first
+ * continues everything arrives, and each byte is compared.
  */
 class StoppedHandshakeTest {
-    /** More than fits into the kernel's buffers and into rings. */
+    /** More than fits into the buffers of the kernel and into rings. */
     private static final long BYTES = 30_000_000;
     private static final int PATIENT = 60_000;
     private static final int IMPATIENT = 2000;
@@ -29,7 +29,7 @@ class StoppedHandshakeTest {
                 "-Dverbena.stream.delay=0", "-DacceptWhenTold=" + acceptWhenTold).start(arguments);
     }
 
-    /** A reader, a writer that has connected, and where they meet. */
+    /** A reader, a writer that has connected, and their rendezvous. */
     private record Ends(Child reader, Child writer, int port, int writersPort, Meeting meeting)
             implements
                 AutoCloseable {
@@ -65,7 +65,7 @@ class StoppedHandshakeTest {
         }
     }
 
-    /** The end that connected waits at the name, and the other does not come for long. */
+    /** The end that connected waits at the name, and the other does not appear for long. */
     @ParameterizedTest(name = "the reader is stopped: {0}")
     @ValueSource(booleans = {true, false})
     void waitingPeerIsFoundAfterTheStop(boolean readerStops) throws Exception {
@@ -99,7 +99,7 @@ class StoppedHandshakeTest {
         }
     }
 
-    /** They have met, and make what sessions need. */
+    /** They have met, and create their session. */
     @ParameterizedTest(name = "the reader is stopped: {0}")
     @ValueSource(booleans = {true, false})
     void metPeerIsAwaited(boolean readerStops) throws Exception {

@@ -32,9 +32,9 @@ import org.verbena.verbs.WcStatus;
 /** Peers are stopped, often in the middle of a copy of a mebibyte, and continued when their memory rights are gone. */
 class StoppedPeerTest {
     private static final int ROUNDS = Integer.getInteger("verbena.faults.stops", 8);
-    /** A stop is to hit the peer inside a copy; it does most times. */
+    /** A stop should hit the peer inside a copy, which it usually does. */
     private static final int MOST_ROUNDS = 50;
-    /** A second is promised; a machine that runs other tests as well may take longer. A stopped peer takes for ever. */
+    /** A second is promised; a machine that runs other tests as well may take longer. A stopped peer takes forever. */
     private static final Duration REVOKED = Duration.ofSeconds(30);
     private static final int MEMORY = 1 << 20;
     private static final long CANARY = 4711;
@@ -61,7 +61,7 @@ class StoppedPeerTest {
         arena.close();
     }
 
-    /** @param rnrRetry what the peer asks of this end */
+    /** @param rnrRetry the retry count that the peer requests */
     private void connect(MemoryRegion memory, int rnrRetry) throws Exception {
         peer.tell("connect " + listener.localAddress().getPort() + " 10000 " + rnrRetry);
         ConnectionRequest r = await();
@@ -79,7 +79,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** Has the peer write a region without end, and stops it somewhere. */
+    /** Lets the peer write a region continuously, and stops it at some point. */
     private void stopWhileWriting() throws Exception {
         peer.tell("writes").await("WRITING");
         LockSupport.parkNanos(random.nextInt(5_000_000)); // any moment is as good as another
@@ -101,7 +101,7 @@ class StoppedPeerTest {
         assertThat(Traffic.mismatch(s, CANARY, 0)).as("the byte of %s that a revoked peer changed", what).isEqualTo(-1);
     }
 
-    /** What was allocated can be taken away from anybody; the peer's bytes go to pages that nobody sees. */
+    /** Allocated memory can be revoked from any process; bytes of the peer go to pages that nobody sees. */
     @Test
     void allocatedMemoryIsRevokedInASecondAndNeverChangesAgain() throws Exception {
         int inside = 0;
@@ -137,7 +137,9 @@ class StoppedPeerTest {
         System.out.println("StoppedPeerTest: " + inside + " of " + ROUNDS + " stops were inside a copy");
     }
 
-    /** Registered memory stays the application's: either nobody is inside, or the close says who is. */
+    /**
+     * Registered memory belongs to the application: either no access is in progress, or the close names the process.
+     */
     @Test
     void registeredMemoryIsRevokedOrCloseNamesTheProcess() throws Exception {
         for (int round = 0; round < ROUNDS; round++) {
@@ -146,7 +148,7 @@ class StoppedPeerTest {
             MemoryRegion target = node.pd.register(own, AccessFlags.ALL);
             connect(target, 7);
             stopWhileWriting();
-            if (round % 2 == 1) { // closing the queue pair first must not hide who is inside
+            if (round % 2 == 1) { // closing the queue pair first must not hide the process with an access in progress
                 connection.close();
                 qp.close();
             }
@@ -230,8 +232,8 @@ class StoppedPeerTest {
     }
 
     /**
-     * Registered memory cannot be taken away from who is inside. Then the context stays as it is, whole, and can be
-     * closed once the peer has gone on; no close leaves half of it behind.
+     * Registered memory cannot be revoked while an access is in progress. Then the context stays complete, and can be
+     * closed once the peer has continued; no close leaves half of it behind.
      */
     @Test
     void contextWithRegisteredMemoryClosesEntirelyOrNotAtAll() throws Exception {
@@ -289,7 +291,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** Several regions of one allocation: none alone gives the pages back, all together do. */
+    /** Several regions of one allocation: only closing all of them releases the pages. */
     @Test
     void contextWithTwoRegionsOfOneAllocationCloses() throws Exception {
         MemoryRegion m = node.allocate(MEMORY);
@@ -301,7 +303,7 @@ class StoppedPeerTest {
         assertClosesWhileStopped(segment);
     }
 
-    /** The context closes while the peer is stopped, which touches this memory of it no more when it goes on. */
+    /** The context closes while the peer is stopped, which does not access this memory any more when it continues. */
     private void assertClosesWhileStopped(MemorySegment segment) throws Exception {
         stopWhileWriting();
         assertThat(time(node::close)).isLessThan(REVOKED);

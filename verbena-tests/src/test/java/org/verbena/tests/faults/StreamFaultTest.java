@@ -18,7 +18,7 @@ class StreamFaultTest {
         return Child.of(StreamPeer.class).option("-Dverbena.stream.patience=60000").start(arguments);
     }
 
-    /** A program that opens plain channels, which its selector provider makes ours. */
+    /** A program that opens plain channels, which its selector provider implements by Verbena. */
     private static Child startFlow() throws Exception {
         return Child.of(FlowPeer.class).option("-Dverbena.stream.patience=60000",
                 "-Djava.nio.channels.spi.SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider").start();

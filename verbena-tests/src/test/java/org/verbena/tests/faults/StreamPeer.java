@@ -11,10 +11,10 @@ import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
-/** One end of a stream in a process of its own; says what it sees in lines. */
+/** One end of a stream in a separate process; prints its observations in lines. */
 final class StreamPeer {
     private static final int PIECE = 60_001;
-    /** So much goes by ring if the reader waits; it has room there, though it is not read. */
+    /** This much uses the ring if the reader waits; it fits there without being read. */
     private static final int LAST = 2000;
 
     private StreamPeer() {}
@@ -91,7 +91,7 @@ final class StreamPeer {
         System.out.println("by " + carrier(channel, channel.isInputByRing()));
     }
 
-    /** What carries the connection, also while this program's own thread sleeps in it. */
+    /** The transport of the connection, also while the thread of this program sleeps in it. */
     private static void sayWhenDecided(VerbenaSocketChannel channel) {
         Thread.ofPlatform().daemon().start(() -> {
             try {

@@ -28,7 +28,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** A child that does what it is told, one line one step, and says what came out. */
+/** A child that executes commands, one per line, and prints their results. */
 final class ToolPeer {
     private static final int MEMORY = 1 << 20;
 
@@ -203,7 +203,7 @@ final class ToolPeer {
                 .sge(memory, 0, length).complete();
     }
 
-    /** Writes the peer's whole memory over and over, until that fails; never the same bytes twice in a row. */
+    /** Writes the whole memory of the peer repeatedly, until that fails; never the same bytes twice in a row. */
     private String writes() {
         Random random = new Random(1);
         Peer.say("WRITING");

@@ -136,7 +136,7 @@ class FlightRecorderTest {
             assertThat(p.a.sendQueue().postWrite(77, SendFlags.SIGNALED, p.region, 0, 8, p.region.rkey() + 1,
                     p.region.address())).isZero();
             assertThat(Pair.await(p.cqA).status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
-            p.send(78); // is flushed, which is no error of its own
+            p.send(78); // is flushed, which is not a separate error
             assertThat(Pair.await(p.cqA).status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
             Wait.until(LIMIT, () -> p.b.state() == QueuePairState.ERR, () -> "b is in " + p.b.state());
             Wait.until(LIMIT, () -> p.context.awaitAsyncEvent(Duration.ofMillis(10)) != null, () -> "no event");
@@ -261,7 +261,7 @@ class FlightRecorderTest {
         }
     }
 
-    /** What a person sees, and what the document says. */
+    /** The labels that people see, and the text of the document. */
     @Test
     void everyEventAndFieldHasALabelAndIsDocumented() throws Exception {
         try (Recorded r = new Recorded(); Pair p = new Pair()) {

@@ -24,7 +24,7 @@ public final class Recorded implements AutoCloseable {
         recording.start();
     }
 
-    /** Ends the recording; answers what is in it, in the order of its time. */
+    /** Ends the recording; returns its events, in order of time. */
     List<RecordedEvent> end(Path folder) throws IOException {
         recording.stop();
         Path file = folder.resolve("recording.jfr");

@@ -18,7 +18,7 @@ import org.verbena.tests.Repository;
 import org.verbena.tests.agent.AgentRun;
 import org.verbena.tests.agent.TalkProcess;
 
-/** What recordings of programs that know nothing of Verbena say of their sockets. */
+/** Socket events in recordings of programs that know nothing of Verbena. */
 @ProgramLane
 class SocketEventsTest {
     private static final long MESSAGE = 1000;
@@ -68,7 +68,7 @@ class SocketEventsTest {
         }
     }
 
-    /** A server that reads no more, and a client that has filled its ring; both are asked for what they have recorded. */
+    /** A server that stops reading, and a client that has filled its ring; the recordings of both are read. */
     @Test
     void bytesWaitingInRingsAreRecorded() throws Exception {
         TalkProcess.Program talk = new TalkProcess.Program(dir);
@@ -88,7 +88,7 @@ class SocketEventsTest {
                 RecordedEvent in = rings(server.pid(), "server-now.jfr");
                 assertThat(in.getString("local")).endsWith(":" + port);
                 assertThat(in.getLong("inRing")).isEqualTo(RING);
-                assertThat(in.getLong("inOccupied")).isEqualTo(filled); // what was read of the last quarter is not told
+                assertThat(in.getLong("inOccupied")).isEqualTo(filled); // bytes that were read of the last quarter are not reported
             }
         }
     }

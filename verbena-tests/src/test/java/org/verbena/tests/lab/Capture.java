@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A file in pcap's format, of Ethernet frames, that is being written: what a virtual machine's network card sent and
- * received. A position in it is a moment.
+ * A file in pcap's format, of Ethernet frames, that is being written: the frames that the network card of a virtual
+ * machine sent and received. A position in it is a point in time.
  */
 final class Capture {
     private static final int HEADER = 24;
@@ -47,7 +47,7 @@ final class Capture {
         return frames;
     }
 
-    /** Writes what came since a moment as a file of its own. */
+    /** Writes the frames since a point in time to a separate file. */
     void copy(long moment, Path to) throws IOException {
         long end = Files.size(file);
         try (OutputStream out = Files.newOutputStream(to)) {

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.tests.Repository;
 
-/** Each group of the conformance suite runs on {@code rdma_rxe}, or is said to have nothing to run there, and why. */
+/**
+ * Each group of the conformance suite runs on {@code rdma_rxe}, or is documented to have nothing to run there, with the
+ * reason.
+ */
 class ConformanceGroupsTest {
     private static final String SUITE = "verbena-conformance/src/test/java/org/verbena/tests/conformance/";
     private static final Pattern NESTED = Pattern.compile(
@@ -90,13 +93,13 @@ class ConformanceGroupsTest {
         assertThat(all).isEqualTo(groups);
     }
 
-    /** That nothing of them passes is seen in a row, too: who has what was lacking runs it. */
+    /** A row checks that none of them passes: a kernel with the missing feature fails it. */
     @Test
     void rowOfMissingGroupsMatchesTheDocument() throws IOException {
         assertThat(run(groups(), true)).isEqualTo(documented());
     }
 
-    /** A group that was renamed would leave its row without a word. */
+    /** A renamed group would silently drop out of its row. */
     @Test
     void eachNameOfARowIsAGroup() throws IOException {
         Set<String> groups = groups();

@@ -23,11 +23,11 @@ import org.verbena.tests.DebianArchive;
 import org.verbena.tests.DebianArchive.Unavailable;
 
 /**
- * Kernel and initramfs of the virtual machines, made of Debian's packages as {@code lab/image.conf} says, and kept in a
- * folder that is named by all they are made of.
+ * Kernel and initramfs of the virtual machines, created from Debian packages according to {@code lab/image.conf}, and
+ * kept in a folder that is named by all its inputs.
  */
 final class Image {
-    /** Raised when this class makes something else of the same recipe. */
+    /** Incremented when this class creates something else from the same recipe. */
     private static final String VERSION = "2";
     private static final Pattern LIBRARY = Pattern.compile("(?m)(?:^|=> )\\s*(/\\S+) \\(0x");
     private static final String LOADER = "lib64/ld-linux-x86-64.so.2";
@@ -58,7 +58,7 @@ final class Image {
         made = folder.resolve("image-" + sha256(all).substring(0, 12));
     }
 
-    /** The kernel and, beside it, {@code initrd} and {@code versions}; made if they are not there yet. */
+    /** The kernel and, beside it, {@code initrd} and {@code versions}; created if they are missing. */
     Path folder() throws IOException, InterruptedException, Unavailable {
         if (!Files.exists(made)) {
             Path work = Files.createDirectories(folder).resolve("making-" + ProcessHandle.current().pid());

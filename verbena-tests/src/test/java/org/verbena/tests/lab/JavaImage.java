@@ -19,9 +19,9 @@ import java.util.spi.ToolProvider;
 import org.verbena.tests.DebianArchive.Unavailable;
 
 /**
- * The JVM of the virtual machines: an image that {@code jlink} makes of the JDK that runs the lab, with the modules that
- * Verbena, what it depends on and JUnit's console ask for. It is kept in a folder that is named by all it is made of. Where
- * that JDK cannot link, machines see all of it.
+ * The JVM of the virtual machines: an image that {@code jlink} makes of the JDK that runs the lab, with the modules
+ * that Verbena, what it depends on and JUnit's console ask for. It is kept in a folder that is named by all its inputs.
+ * If that JDK cannot link, machines see all of it.
  */
 final class JavaImage {
     /** Verbena's own modules are not among them: they change with each build, and one of theirs is automatic. */

@@ -22,8 +22,8 @@ import org.verbena.tests.DebianArchive.Unavailable;
 import org.verbena.tests.Repository;
 
 /**
- * Runs the rows of {@code lab/rows}, prints a table and keeps what is to be known of those that fail. {@code lab/run}
- * starts it in namespaces of its own:
+ * Runs the rows of {@code lab/rows}, prints a table and keeps the logs of those that fail. {@code lab/run} starts it in
+ * separate namespaces:
  *
  * <pre>
  * lab/run [--brief] [--only=REGEX] [--rows=FILE,…] [--cpus=NUMBER] [--list] [[--limit=SECONDS] --at=PLACE COMMAND…]
@@ -148,7 +148,7 @@ final class Lab {
         return Repository.root().resolve("verbena-conformance/target" + (fast ? "/fast" : ""));
     }
 
-    /** The rows that are wanted. */
+    /** The selected rows. */
     private List<Row> rows() throws IOException {
         if (options.containsKey("--at")) {
             String command = String.join(" ", words);
@@ -175,7 +175,7 @@ final class Lab {
         return rows;
     }
 
-    /** Starts machines that are not there, or no longer. */
+    /** Starts machines that are not running. */
     private void start(Set<String> names) throws IOException, InterruptedException {
         List<VirtualMachine> started = new ArrayList<>();
         for (String n : names) {
@@ -235,7 +235,7 @@ final class Lab {
         return failures.isEmpty() && right ? 0 : 1;
     }
 
-    /** What another implementation says of all packets that passed; false if one is malformed. */
+    /** The verdict of another implementation on all captured packets; false if one is malformed. */
     private boolean tshark() throws IOException, InterruptedException {
         if (!Tshark.isThere()) {
             System.out.println("lab: tshark: skipped, it is not installed (Debian: apt-get install tshark)");

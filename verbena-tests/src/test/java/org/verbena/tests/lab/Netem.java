@@ -5,14 +5,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What {@code tc netem} does on a virtual machine while a row runs.
+ * An effect of {@code tc netem} on a virtual machine while a row runs.
  *
  * @param machine its name
- * @param incoming to what the machine receives, and so to what others send; else to what it sends
+ * @param incoming whether it applies to received frames instead of sent ones
  * @param effect as {@code tc netem} has it: {@code loss 3% delay 1ms}
  */
 record Netem(String machine, boolean incoming, String effect) {
-    /** Netem is for what a device sends, so what comes in takes a way through this one. */
+    /** Netem applies to frames that a device sends, so incoming ones are routed through this one. */
     private static final String DETOUR = "detour";
     private static final Pattern COUNTS = Pattern.compile(
             "qdisc netem [^\n]*\n Sent \\d+ bytes (\\d+) pkt \\(dropped (\\d+),");
@@ -52,7 +52,7 @@ record Netem(String machine, boolean incoming, String effect) {
         return new Counts(Long.parseLong(m.group(1)), Long.parseLong(m.group(2)));
     }
 
-    /** Empty, or what is wrong: one that was to lose packets, and lost none, has shown nothing. */
+    /** Empty, or the fault: a row that should lose packets, and lost none, has shown nothing. */
     String judge(Counts counts) {
         return loses() && counts.dropped() == 0
                 ? "netem: " + this + ": lost none of " + counts.passed()

@@ -10,8 +10,8 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an Ethernet frame with a packet of RoCEv2 says, InfiniBand specification 1.7, annex A17; written for the lab alone,
- * so that it judges what others send.
+ * The contents of an Ethernet frame with a packet of RoCEv2, InfiniBand specification 1.7, annex A17; written only for
+ * the lab, so that it checks packets of others independently.
  *
  * @param icrcRight whether the invariant CRC at its end is right
  */

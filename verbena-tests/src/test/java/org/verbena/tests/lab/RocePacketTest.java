@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The judge of the wire, by frames that Linux 6.1 sent during {@code rping}. */
+/** The packet checker of the lab, with frames that Linux 6.1 sent during {@code rping}. */
 class RocePacketTest {
     private static final String SEND_4 = "52540000000252540000000308004500003c4aa0400040116c0bc0000203c0000202f46912b70028"
             + "00000400ffff0000001380a5af3f000056374342937000000526000000407308c8f2";

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A row of the table: two commands, or one, and what has to come of them.
+ * A row of the table: two commands, or one, and their expected results.
  *
  * @param family of addresses: 4 or 6
  * @param server started first; may be absent

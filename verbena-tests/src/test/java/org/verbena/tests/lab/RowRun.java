@@ -15,16 +15,16 @@ import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
-/** Runs one row: its two commands, and what passed the wire meanwhile. */
+/** Runs one row: its two commands, and the check of the packets on the wire. */
 final class RowRun {
-    /** What a server may take to end after its client. */
+    /** The time that a server may take to end after its client. */
     private static final Duration LAST = Duration.ofSeconds(30);
     /** The last frames are in the file by then. */
     private static final Duration SETTLE = Duration.ofMillis(50);
     private static final Pattern VARIABLE = Pattern.compile("\\{([a-z]+)(?:\\.([a-z0-9]+))?\\}");
 
     /**
-     * What came of it.
+     * The result.
      *
      * @param problem why it failed; empty if it passed
      * @param wire what passed the wire, for a person

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Wireshark's opinion of captures: another implementation takes all packets apart. It does not check the ICRC (version
+ * The verdict of Wireshark on captures: another implementation parses all packets. It does not check the ICRC (version
  * 4.0), which {@link RocePacket} does.
  */
 final class Tshark {
@@ -29,7 +29,7 @@ final class Tshark {
     }
 
     /**
-     * What it found.
+     * The findings.
      *
      * @param packets of RoCEv2
      * @param malformed numbers of frames that it calls malformed

@@ -18,15 +18,15 @@ import java.util.HexFormat;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * The other end of {@code ibv_ud_pingpong}, with a UDP socket and nothing of Verbena: so a row of the lab fails because of
- * the lab if this one fails, too.
+ * The other end of {@code ibv_ud_pingpong}, with a UDP socket and nothing of Verbena: so if this one fails too, the
+ * fault is in the lab.
  *
  * <pre>
  * UdPingpong MY-ADDRESS MESSAGES [SERVER]
  * </pre>
  */
 final class UdPingpong {
-    /** Where the two ends tell each other their queue pairs. */
+    /** The port where the two ends exchange their queue pairs. */
     private static final int EXCHANGE = 18515;
     private static final int LENGTH_OF_EXCHANGE = "0000:000000:000000:".length() + 32 + 1;
     private static final int QP = 0x4711;

@@ -16,7 +16,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.CounterEntry;
 
-/** What a port has counted is that of its queue pairs, of those that are and those that were. */
+/** The counts of a port are those of its present and past queue pairs. */
 class PortSumsTest {
     private static final int QUEUE_PAIRS = 500; // more than fit into a chunk of the file
     private static final int ROUNDS = 100;

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
 /**
- * What a Prometheus server gets.
+ * The response to a Prometheus server.
  *
  * @param values by name and labels, as in {@code verbena_port_tx_bytes_total{device="shm0",port="1"}}
  * @param help by name
@@ -19,7 +19,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 record Scrape(Map<String, Double> values, Map<String, String> help, Map<String, String> types) {
     private static final Pattern LINE = Pattern.compile("([a-z0-9_]+(?:\\{[^}]*\\})?) (\\S+)");
 
-    /** Scrapes, and understands every line of it. */
+    /** Scrapes, and parses every line. */
     static Scrape of(PrometheusMeterRegistry registry) {
         Scrape s = new Scrape(new LinkedHashMap<>(), new TreeMap<>(), new TreeMap<>());
         registry.scrape().lines().forEach(s::read);

@@ -10,7 +10,7 @@ import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
 import org.verbena.verbs.spi.CounterLayout;
 
-/** A context of a provider that counts what a test says. */
+/** A context of a provider whose counts a test sets. */
 final class Shown implements AutoCloseable {
     private static final int CELL = CounterLayout.LARGE_CELLS - 1;
 

@@ -25,7 +25,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.CounterFile;
 
-/** The counters of this process as meters, seen in what a Prometheus registry answers. */
+/** The counters of this process as meters, seen in the response of a Prometheus registry. */
 class VerbsMetricsTest {
     private static final int[] OBJECTS = {ObjectType.QP, ObjectType.CQ, ObjectType.SRQ, ObjectType.MR};
 
@@ -36,7 +36,7 @@ class VerbsMetricsTest {
         registry.close();
     }
 
-    /** Never looks by itself while a test runs. */
+    /** Never samples on its own while a test runs. */
     private static VerbsMetrics.Builder still() {
         return VerbsMetrics.builder().pictureLife(Duration.ofHours(1));
     }
@@ -240,7 +240,7 @@ class VerbsMetricsTest {
         }
     }
 
-    /** Objects come and go, several threads scrape and bind: each scrape is whole. */
+    /** Objects are created and closed, several threads scrape and bind: each scrape is complete. */
     @Test
     void scrapesMayRunWhileObjectsAreCreatedAndClosed() {
         try (Shown a = new Shown("a0");

@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
 /**
- * What the connections of programs have come to, from the lines of {@code verbena.summary}.
+ * The traffic of the connections of programs, from the lines of {@code verbena.summary}.
  *
  * @param programs that had connections, or ends of some
  * @param byStream those of them in which ends have agreed upon rings

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /** The tests that do not simply pass on both providers, each with its reason: a committed file. */
 public final class Expectations {
-    /** What is expected of a test. */
+    /** The expected result of a test. */
     public enum Kind {
         /** Passes on both; tests that the file does not name. */
         PASSES,
@@ -18,16 +18,16 @@ public final class Expectations {
         STREAM,
         /** Passes on the JDK's provider and fails on ours. */
         FAILS,
-        /** Fails on the JDK's own provider, so that it says nothing of ours. */
+        /** Fails on the provider of the JDK, so that it proves nothing about ours. */
         FAILS_ON_JDK,
         /** Takes minutes: run with {@code --full} only, and then passes on both. */
         LONG,
-        /** Is not run. */
+        /** Not run. */
         NOT_RUN
     }
 
     /**
-     * What is expected, and why.
+     * The expected result, and the reason.
      *
      * @param bytesByRing how many bytes rings have to carry
      */

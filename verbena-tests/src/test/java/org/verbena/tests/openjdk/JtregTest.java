@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One {@code @run} of an OpenJDK test, as the comment at the test's head says it to jtreg.
+ * One {@code @run} of an OpenJDK test, from the jtreg comment at its head.
  *
  * @param name     its file below {@code java/nio/channels}, or {@code net/} and its file below {@code java/net}, without the
  *     ending; a second run of a file ends in {@code #2}
@@ -84,7 +84,7 @@ record JtregTest(String name, Path file, String action, boolean fails, boolean n
         }
     }
 
-    /** Whether this machine, a Linux one, is what the test wants. */
+    /** Whether this Linux machine meets the requirements of the test. */
     boolean fits() {
         String r = requires.toLowerCase(Locale.ROOT);
         boolean os = !r.contains("os.family ==") || r.contains("\"linux\"");

@@ -30,9 +30,10 @@ import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.openjdk.Expectations.Kind;
 
 /**
- * Runs OpenJDK's tests of {@code java.nio.channels}, and of the classic sockets of {@code java.net}, on our sockets, by the
- * selector provider and by the agent, and what fails there on the JDK's: what passes there must pass here, and what the
- * expectations name must fail. {@code .ci/run} starts it; a person may with
+ * Runs OpenJDK's tests of {@code java.nio.channels}, and of the classic sockets of {@code java.net}, on our sockets,
+ * through the selector provider and through the agent, and those that fail there on the sockets of the JDK: tests that
+ * pass there must pass here, and those that the expectations name must fail. {@code .ci/run} starts it; a person may
+ * with
  *
  * <pre>
  * config/openjdk-nio [--only=REGEX] [--jobs=4] [--repeat=1] [--both] [--full]
@@ -51,10 +52,10 @@ final class OpenJdkNio {
     private static final List<String> CLASSIC = List.of("ServerSocket", "Socket", "SocketImpl", "SocketInputStream",
             "SocketOption", "Socks");
     private static final String NET = "net/";
-    /** Measure time or take all descriptors: they run alone. */
+    /** Tests that measure time or open all descriptors: they run alone. */
     private static final Pattern ALONE = Pattern.compile(
             ".*(WakeupSpeed|SelectorLimit|SelectorOps|BlockingChannelOps|UnreferencedSockets).*");
-    /** Share multicast groups and ports: one after the other, beside the rest. */
+    /** Tests that share multicast groups and ports: one after the other, beside the rest. */
     private static final Pattern MULTICAST = Pattern.compile(".*(Multicast|Promiscuous|ManySources|Loopback).*");
     private static final String SPI = "-Djava.nio.channels.spi.";
     /** Most connections of these tests are over within milliseconds. */
@@ -156,7 +157,7 @@ final class OpenJdkNio {
     }
 
     /**
-     * Adds what is not as expected.
+     * Adds unexpected results.
      *
      * @param jdk null if it was not run there
      * @param ours null if it was not run there

@@ -19,7 +19,7 @@ final class Sources {
     private static final Pattern ORIG = Pattern.compile(
             "'([^']*)' (" + PACKAGE + "_[^ ]*\\.orig\\.tar\\.xz) \\d+ SHA256:([0-9a-f]{64})");
 
-    /** For a mirror that lists a new version before it has it: those before, which mirrors keep for a while. */
+    /** For a mirror that lists a new version before it has it: earlier versions, which mirrors keep for a while. */
     private static final List<Archive> EARLIER = List.of(
             new Archive("openjdk-25_25.0.4+7.orig.tar.xz",
                     "9deeff6ea42325d38391e5293f1ddce11a451ac383f9dd3bb197616541e9a960"),
@@ -28,7 +28,7 @@ final class Sources {
 
     private record Archive(String name, String sha256) {}
 
-    /** What is taken out of the archive. */
+    /** The part of the archive that is extracted. */
     private static final List<String> PARTS = List.of("*/test/lib", "*/test/jdk/java/nio/channels",
             "*/test/jdk/java/net/ServerSocket", "*/test/jdk/java/net/Socket", "*/test/jdk/java/net/SocketImpl",
             "*/test/jdk/java/net/SocketInputStream", "*/test/jdk/java/net/SocketOption", "*/test/jdk/java/net/Socks");
