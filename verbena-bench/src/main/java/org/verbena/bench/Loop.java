@@ -23,8 +23,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Two queue pairs of two contexts in this process that are connected to each other, so that one thread can drive both
- * ends. {@link #a} sends, {@link #b} receives; nothing prevents the other direction.
+ * Two connected queue pairs of two contexts in this process, so that one thread can drive both ends. {@link #a} sends,
+ * {@link #b} receives; nothing prevents the other direction.
  */
 public final class Loop implements AutoCloseable {
     private static final int TIMEOUT_CODE = 20;
@@ -81,9 +81,9 @@ public final class Loop implements AutoCloseable {
     private final List<QueuePair> more = new ArrayList<>();
 
     /**
-     * Makes and connects two queue pairs in the domains of two regions.
+     * Creates and connects two queue pairs in the domains of two regions.
      *
-     * @param first memory of the end that sends, with all rights; at least 8 bytes; stays the caller's
+     * @param first memory of the end that sends, with all rights; at least 8 bytes; still owned by the caller
      * @param second memory of the end that receives, likewise
      * @param depth entries of each queue
      * @param events whether the completion queues have a channel
@@ -92,7 +92,7 @@ public final class Loop implements AutoCloseable {
         a = new End(first, depth, events);
         b = new End(second, depth, events);
         connect(a.qp, b.qp);
-        // from then on nothing is made anew
+        // from then on nothing is created
         warm(a, a.qp, b, b.qp);
         warm(b, b.qp, a, a.qp);
     }
@@ -144,7 +144,7 @@ public final class Loop implements AutoCloseable {
         }
     }
 
-    /** Waits for one completion, which must be a success, for so long; false if there was none. */
+    /** Waits for one completion, which must be a success, up to this time; false if there was none. */
     public static boolean isTaken(CompletionQueue cq, Duration patience) {
         long end = System.nanoTime() + patience.toNanos();
         while (cq.startPoll() != 0) {

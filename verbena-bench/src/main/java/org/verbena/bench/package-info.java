@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What benchmarks and concurrency tests share. */
+/** The base of benchmarks and concurrency tests. */
 package org.verbena.bench;

@@ -16,8 +16,8 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The first message of a connection, its end, and the receiver's first looks, in any order: what the sender was told has
- * succeeded is received.
+ * The first message of a connection, its end, and the first polls of the receiver, in any order: a send that was
+ * reported as successful is received.
  */
 public class ArrivalStress {
     private static final int RECEIVED = 1;

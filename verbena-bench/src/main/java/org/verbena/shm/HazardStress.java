@@ -22,8 +22,8 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * {@link Hazard} against the taking away of a key: either the initiator sees that the key is gone, or the owner sees
- * that the initiator is inside. That both miss each other is what the fences forbid.
+ * {@link Hazard} against the revocation of a key: either the initiator sees that the key is gone, or the owner sees
+ * that the initiator has entered. The fences prevent that both miss each other.
  */
 public class HazardStress {
     private static final int BYTES = 2048;
@@ -63,7 +63,7 @@ public class HazardStress {
             return PAIRS.receivers().keys().find(region.key, PAIRS.domain(), region.address, 8, 0) != null ? 1 : 0;
         }
 
-        /** The owner takes the key away: 1 if somebody is inside. */
+        /** The owner revokes the key: 1 if the initiator has entered. */
         final int invalidate() {
             PAIRS.receivers().keys().invalidate(region);
             VarHandle.fullFence(); // as between processes, where no membarrier helps
@@ -81,13 +81,13 @@ public class HazardStress {
     @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "inside, and not seen")
     @State
     public static class Peer extends Key {
-        /** Goes in. */
+        /** Enters. */
         @Actor
         public void initiator(II_Result r) {
             r.r1 = touchFromPeer();
         }
 
-        /** Takes the key away. */
+        /** Revokes the key. */
         @Actor
         public void owner(II_Result r) {
             r.r2 = invalidate();
@@ -106,13 +106,13 @@ public class HazardStress {
     @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "inside, and not seen")
     @State
     public static class Own extends Key {
-        /** Goes in. */
+        /** Enters. */
         @Actor
         public void initiator(II_Result r) {
             r.r1 = touchFromOwner();
         }
 
-        /** Takes the key away. */
+        /** Revokes the key. */
         @Actor
         public void owner(II_Result r) {
             r.r2 = invalidate();

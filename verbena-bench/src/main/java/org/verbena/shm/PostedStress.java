@@ -118,8 +118,8 @@ public class PostedStress {
     }
 
     /**
-     * A receive queue moves to ERR while a message is on its way into a posted receive: when the receive has completed,
-     * flushed or not, nobody writes into it any more.
+     * A receive queue moves to ERR while a message is being written into a posted receive: when the receive has
+     * completed, flushed or not, nobody writes into it any more.
      */
     @JCStressTest
     @Outcome(id = "0, 25, 25", expect = Expect.ACCEPTABLE, desc = "the message was first")

@@ -16,7 +16,7 @@ import org.verbena.shm.ring.LaneReader;
 import org.verbena.shm.ring.LaneWriter;
 import org.verbena.verbs.WcOpcode;
 
-/** {@link ReadySet}: what is committed while the set is asked is found then or the next time. */
+/** {@link ReadySet}: an entry that is committed while the set is polled is found by that poll or the next one. */
 public class ReadyStress {
     private static final int INDEX = 5;
     private static final int ENTRIES = 2;

@@ -14,7 +14,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
-/** A queue pair moves to RESET while its engine looks after a request that waits: afterwards both queues are empty. */
+/** A queue pair moves to RESET while its engine progresses a waiting request: afterwards both queues are empty. */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "empty")
 @Outcome(expect = Expect.FORBIDDEN, desc = "a request or a completion of before the reset is left")

@@ -111,7 +111,7 @@ final class StressPairs {
         return ((ShmProtectionDomain) regionsB[0].protectionDomain()).index();
     }
 
-    /** Keeps both engines from doing anything, for ever: then a test can see what happens without their help. */
+    /** Holds both engines forever, so that a test can see what happens without their help. */
     StressPairs withoutEngines() {
         for (ShmContext c : List.of(first, second)) {
             CountDownLatch begun = new CountDownLatch(1);
@@ -146,7 +146,7 @@ final class StressPairs {
         free.add(p);
     }
 
-    /** Takes back a pair that is of no use any more. */
+    /** Takes back a pair that is unusable. */
     synchronized void discard(Pair p) {
         try {
             p.loop.close();

@@ -25,7 +25,7 @@ import org.verbena.linux.LinuxException;
 /**
  * One of the two processes that measure Aeron IPC. {@code server DIR CPU} has the media driver, answers the ping-pong,
  * counts messages and prints {@code RATE}; {@code client DIR CPU} measures the ping-pong, sends messages and prints
- * {@code RTT}. Both spin, each pinned to its processor, as {@code verbena perf} does; the driver's one thread backs off
+ * {@code RTT}. Both spin, each pinned to its processor, like {@code verbena perf}; the driver's one thread backs off
  * and is left to the kernel.
  */
 public final class AeronPeer {
@@ -35,7 +35,7 @@ public final class AeronPeer {
     private static final int SIZE = 64;
     private static final int BURST = 64;
     private static final int FRAGMENTS = 64;
-    /** First bytes of a message: what it is for. */
+    /** First bytes of a message: its purpose. */
     private static final long PING = 1;
     private static final long STREAM = 2;
     private static final long STREAM_END = 3;
@@ -60,7 +60,7 @@ public final class AeronPeer {
     }
 
     /** See the class. */
-    @SuppressWarnings("try") // the driver has only to be there
+    @SuppressWarnings("try") // the driver only has to exist
     public static void main(String[] args) throws Exception {
         boolean server = args[0].equals("server");
         Path dir = Path.of(args[1]);
@@ -87,7 +87,7 @@ public final class AeronPeer {
                 peer.measure();
             }
         }
-        Runtime.getRuntime().halt(0); // what is left are the driver's files, which the parent deletes
+        Runtime.getRuntime().halt(0); // only the files of the driver are left, which the parent deletes
     }
 
     private static MediaDriver driver(Path dir, ErrorHandler errors) throws java.io.IOException {
@@ -150,7 +150,7 @@ public final class AeronPeer {
         }
     }
 
-    /** Takes messages until the end of the stream and reports how many they were in which time. */
+    /** Takes messages until the end of the stream and reports their number and time. */
     private void stream() {
         while (kind != STREAM_END) {
             if (in.poll(handler, FRAGMENTS) == 0) {

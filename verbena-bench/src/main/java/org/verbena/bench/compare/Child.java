@@ -54,7 +54,7 @@ final class Child implements AutoCloseable {
         return out.readLine();
     }
 
-    /** All that is still printed; throws if the child fails. */
+    /** The remaining output; throws if the child fails. */
     String rest() throws IOException {
         StringBuilder b = new StringBuilder();
         for (String l = line(); l != null; l = line()) {

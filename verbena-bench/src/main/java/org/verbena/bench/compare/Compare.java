@@ -16,15 +16,16 @@ import org.verbena.linux.CpuAffinity;
 import org.verbena.linux.LinuxException;
 
 /**
- * Measures the machine's limits, Verbena, Aeron IPC and UCX side by side in one run, and says which targets are met.
+ * Measures the machine's limits, Verbena, Aeron IPC and UCX side by side in one run, and reports which targets are met.
  *
  * <pre>
  * bench/compare [--starts N] [--json] [--only verbena|aeron|ucx|limits …]
  * </pre>
  *
  * Each contestant gets fresh processes in each of N starts (5 unless said otherwise), the order of the contestants
- * turns from start to start, and the median and the best of the starts are printed. All spin, pinned to the same two
- * processors; all JVMs have the same flags. The figures mean something only on a machine that does nothing else: the load is printed.
+ * rotates from start to start, and the median and the best of the starts are printed. All spin, pinned to the same two
+ * processors; all JVMs have the same flags. The figures are meaningful only on a machine without other load: the load
+ * is printed.
  */
 public final class Compare {
     private static final List<Target> TARGETS = List.of(
@@ -39,7 +40,7 @@ public final class Compare {
             Target.none("verbena-send-64-rate", "ucx-tag-64-rate"), Target.none("verbena-write-1m-bw", "ucx-put-1m-bw"),
             Target.none("verbena-write-1m-consumed-bw", "ucx-tag-1m-bw"));
 
-    /** Something that is measured with processes of its own. */
+    /** A contestant that is measured with its own processes. */
     private interface Contestant {
         Sample run() throws IOException;
     }
@@ -107,7 +108,7 @@ public final class Compare {
         return all;
     }
 
-    /** Two processors that share no core, if there are such: the same two that {@code verbena perf} takes. */
+    /** Two processors that share no core, if possible: the same two that {@code verbena perf} uses. */
     private static int[] cpus() throws IOException {
         BitSet allowed;
         try {

@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
-/** What a comparison found, as a table for people or as JSON. */
+/** The result of a comparison, as a table for people or as JSON. */
 final class Report {
     /** Above this something else was running, and the figures are not worth quoting. */
     private static final double QUIET = 1.0;

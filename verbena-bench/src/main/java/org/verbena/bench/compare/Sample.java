@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.function.ToDoubleBiFunction;
 
-/** Figures of one start or, as medians, of several: name to value, and in which unit. */
+/** Figures of one start or, as medians, of several: name to value with unit. */
 final class Sample {
     /** The unit follows from the name's end: {@code -rtt} ns, {@code -rate} messages/s, {@code -bw} bytes/s. */
     private final Map<String, Double> figures = new LinkedHashMap<>();
@@ -30,14 +30,14 @@ final class Sample {
         return figures.keySet();
     }
 
-    /** The medians of what was measured in several starts, each figure for itself. */
+    /** The medians over several starts, separately for each figure. */
     static Sample median(List<Sample> starts) {
         return each(starts, (name, sorted) -> median(sorted));
     }
 
     /**
-     * The best of what was measured in several starts, each figure for itself. A machine that is shared has slow moments,
-     * and a median may compare one figure's slow moment with another's fast one.
+     * The best values over several starts, separately for each figure. A shared machine has slow moments, and a median
+     * may compare one figure's slow moment with another's fast one.
      */
     static Sample best(List<Sample> starts) {
         return each(starts, (name, sorted) -> sorted[isTime(name) ? 0 : sorted.length - 1]);

@@ -2,7 +2,7 @@
 package org.verbena.bench.compare;
 
 /**
- * A ratio of two figures and what it should be.
+ * A ratio of two figures and its target.
  *
  * @param figure Verbena's figure
  * @param base what it is compared with

@@ -24,11 +24,12 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds}, {@link ManyQueuePairs},
- * {@link ChannelPath}, {@link RemoteMemoryPath}, {@link WaitingPath}, {@link RdmaPath}, {@link RocePath} and
- * {@link RoceEnginePath} for a short time with JMH's GC profiler and fails if a benchmark allocates more than {@value #LIMIT} bytes per operation, or,
- * where one takes longer than a microsecond, for each microsecond. What fails, for instance because the machine was too busy to compile
- * in time, or because the JVM has other callers of the same code, gets a second and longer chance in a JVM of its own.
+ * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds}, {@link
+ * ManyQueuePairs}, {@link ChannelPath}, {@link RemoteMemoryPath}, {@link WaitingPath}, {@link RdmaPath}, {@link
+ * RocePath} and {@link RoceEnginePath} for a short time with JMH's GC profiler and fails if a benchmark allocates more
+ * than {@value #LIMIT} bytes per operation, or, where one takes longer than a microsecond, for each microsecond. A
+ * benchmark that fails, for instance because the machine was too busy to compile in time, or because the JVM has other
+ * callers of the same code, gets a second and longer chance in a separate JVM.
  *
  * <pre>
  * .ci/steps/allocation
@@ -36,13 +37,13 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  */
 public final class AllocationCheck {
     /**
-     * Bytes per operation, for each microsecond that one takes, where it takes longer: JMH and threads that look now and then
-     * allocate some kilobytes a second, which are for few operations there, and for fewer on a busy machine.
+     * Bytes per operation, or per microsecond of an operation that takes longer: JMH and periodic threads allocate some
+     * kilobytes per second, which are divided among few operations there, and among fewer on a busy machine.
      */
     private static final double LIMIT = 0.1;
     /** The smallest object has 16 bytes. */
     private static final double MOST = 2;
-    /** An iteration of so many operations has few bytes of JMH's own, some thousand, for each. */
+    /** In an iteration of this many operations the bytes of JMH itself, some thousand, are few for each. */
     private static final int ENOUGH = 10_000;
     private static final String NORM = "gc.alloc.rate.norm";
 
@@ -50,10 +51,10 @@ public final class AllocationCheck {
 
     /** Exit code 0: nothing allocates. */
     public static void main(String[] args) throws RunnerException {
-        // in this JVM, since to start one takes longer than to measure
+        // in this JVM, since starting one takes longer than measuring
         List<RunResult> results = new ArrayList<>(run(0, all(DataPath.class, ManyQueuePairs.class,
                 QueuePairKinds.class, ChannelPath.class, RemoteMemoryPath.class, RocePath.class), 200, 100));
-        results.addAll(run(1, all(RdmaPath.class), 200, 100)); // its library is one for one benchmark
+        results.addAll(run(1, all(RdmaPath.class), 200, 100)); // its library serves one benchmark only
         results.addAll(run(1, all(WaitingPath.class, RoceEnginePath.class), 500, 500)); // slow, so few in a while
         Map<String, Double> suspects = new LinkedHashMap<>(); // by name, nanoseconds of an operation
         results.stream().filter(r -> !isGood(r)).forEach(r -> suspects.merge(pattern(r), nanos(r), Math::max));
@@ -101,8 +102,8 @@ public final class AllocationCheck {
     }
 
     /**
-     * The least of all iterations: a call that allocates does so in each, but the last one counts what JMH and closing
-     * the context allocate, too.
+     * The minimum of all iterations: a call that allocates does so in each, but the last one also counts allocations of
+     * JMH and of closing the context.
      */
     private static double bytes(RunResult r) {
         double least = Double.NaN;

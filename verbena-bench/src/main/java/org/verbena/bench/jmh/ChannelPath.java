@@ -29,7 +29,7 @@ import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSockets;
 
-/** Write at one end of a connection by rings, read at the other: in every way that a channel has. */
+/** Write at one end of a connection over rings, read at the other: in every way that a channel has. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -43,7 +43,7 @@ public class ChannelPath {
     private static final int LARGE = 2 << 10;
     private static final long AGREE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Where the program's bytes are. */
+    /** The location of the bytes of the program. */
     @Param({"direct", "heap"}) public String memory = "";
 
     private VerbenaSocketChannel from;
@@ -127,7 +127,7 @@ public class ChannelPath {
         return to.read(target.clear());
     }
 
-    /** So much that the reader tells what it has read, each time. */
+    /** As many bytes as make the reader report its progress each time. */
     @Benchmark
     public int writeReadLarge() throws IOException {
         from.write(large.clear());
@@ -167,7 +167,7 @@ public class ChannelPath {
         return selected;
     }
 
-    /** A selector finds the channel readable, and says so in its set. */
+    /** A selector finds the channel readable, and adds it to its set. */
     @Benchmark
     public int selectedKeys() throws IOException {
         lookedPeer.write(source.clear());

@@ -15,8 +15,8 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WorkCompletion;
 
 /**
- * Every call of the data path. A send needs a receive and makes a completion there, so those benchmarks measure the
- * round: post a receive, send, poll the receive; {@link #writeImmediate} of 0 bytes is the least of these.
+ * Every call of the data path. A send needs a receive and creates a completion there, so those benchmarks measure the
+ * sequence: post a receive, send, poll the receive; {@link #writeImmediate} of 0 bytes is the least of these.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

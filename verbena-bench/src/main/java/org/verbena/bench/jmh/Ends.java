@@ -116,7 +116,7 @@ public class Ends {
         return (posted & SIGNAL_EVERY - 1) == 0;
     }
 
-    /** Makes more queue pairs on the same completion queues. */
+    /** Creates more queue pairs on the same completion queues. */
     void more(int pairs) throws VerbsException {
         loop.add(pairs, 4);
     }
@@ -131,12 +131,18 @@ public class Ends {
         return take(receiveCq);
     }
 
-    /** Takes one completion by cursor; it is there already, unless the machine is busy and the engine has the last word. */
+    /**
+     * Takes one completion by cursor; it has already arrived, unless the machine is busy and the engine completes the
+     * request.
+     */
     static long take(CompletionQueue cq) {
         return take(cq, null);
     }
 
-    /** As {@link #take(CompletionQueue)}; meanwhile the empty queue of the other end is polled, so that it goes on. */
+    /**
+     * Like {@link #take(CompletionQueue)}; meanwhile the empty queue of the other end is polled, so that it makes
+     * progress.
+     */
     static long take(CompletionQueue cq, @Nullable CompletionQueue other) {
         long start = 0;
         while (cq.startPoll() != 0) {

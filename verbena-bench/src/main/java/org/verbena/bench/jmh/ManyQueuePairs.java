@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.VerbsException;
 
-/** What a poll costs on a completion queue that many queue pairs share. */
+/** The cost of a poll on a completion queue that many queue pairs share. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

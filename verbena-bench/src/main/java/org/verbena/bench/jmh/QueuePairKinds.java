@@ -56,11 +56,11 @@ public class QueuePairKinds {
     private static final int QKEY = 1;
     private static final int HEADER = 40;
     private static final int LONGEST = 4096;
-    /** After so long a message that has not arrived is one that was lost. */
+    /** After this time a message that has not arrived counts as lost. */
     private static final Duration LOST = Duration.ofMillis(20);
     private static final int SENDS = 250;
 
-    /** What sends and what receives; {@code srq}: into a shared receive queue. */
+    /** The kinds of sender and receiver; {@code srq}: into a shared receive queue. */
     @Param({"uc", "ud", "rc-srq", "uc-srq", "ud-srq", "xrc"}) public String kind = "";
 
     private Context first;
@@ -109,7 +109,7 @@ public class QueuePairKinds {
         sendOnce();
     }
 
-    /** What is unreliable may be lost as long as the two ends have not met. */
+    /** Unreliable messages may be lost until the two ends have connected. */
     private void sendOnce() throws VerbsException {
         Loop.check(post());
         for (int i = 0; i < SENDS; i++) {
@@ -197,7 +197,7 @@ public class QueuePairKinds {
             Ends.take(sendCq);
             return Ends.take(receiveCq);
         } catch (IllegalStateException e) {
-            throw new IllegalStateException(kind + ", " + bytes + " bytes", e); // JMH does not say whose failure it shows
+            throw new IllegalStateException(kind + ", " + bytes + " bytes", e); // JMH does not name the benchmark of a failure
         }
     }
 

@@ -37,8 +37,8 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.Verbs;
 
 /**
- * Queue pairs of a libibverbs that loops back, which is compiled from the sources in the jar: what remains is what a call
- * costs. Needs gcc.
+ * Queue pairs of a libibverbs that loops back, which is compiled from the sources in the jar: the rest is the cost of a
+ * call. Needs gcc.
  */
 @State(Scope.Thread)
 public class RdmaEnds {
@@ -108,7 +108,7 @@ public class RdmaEnds {
             timeExtendedPostAndPoll = mock.find("mock_time_wr_post_and_poll");
         } finally {
             try (Stream<Path> all = Files.walk(folder)) {
-                all.sorted(Comparator.reverseOrder()).forEach(p -> p.toFile().delete()); // what is loaded stays loaded
+                all.sorted(Comparator.reverseOrder()).forEach(p -> p.toFile().delete()); // a loaded library stays loaded
             }
         }
         element.set(ValueLayout.JAVA_LONG, 0, region.address());
@@ -122,7 +122,7 @@ public class RdmaEnds {
         receive.set(ValueLayout.JAVA_INT, 24, 1);
     }
 
-    /** The first argument of a verb's last call: the address of the object. */
+    /** The first argument of the last call of a verb: the address of the object. */
     private long argument(SharedLibrary mock, String verb) {
         return Downcall.call(mock.find("mock_argument"), arena.allocateFrom(verb).address(), 0, 0, 0, 0, 0);
     }

@@ -16,7 +16,7 @@ import org.verbena.verbs.SendFlags;
 
 /**
  * The data path of the provider {@code rdmacore}, beside the same calls in a loop in C: those whose name begins with
- * {@code c}. The difference is what Java adds.
+ * {@code c}. The difference is the overhead of Java.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

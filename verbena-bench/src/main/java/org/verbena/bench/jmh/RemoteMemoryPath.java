@@ -32,7 +32,10 @@ import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
-/** Copies to the other end of a connection by rings, and their events: in every way that {@link RemoteMemory} has without a future. */
+/**
+ * Copies to the other end of a connection over rings, and their events: in every way that {@link RemoteMemory} has
+ * without a future.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -144,11 +147,11 @@ public class RemoteMemoryPath {
         return atA.userData() + atB.offset();
     }
 
-    /** One way, so that the other end says by itself how many events were taken. */
+    /** One way, so that the other end returns credits in separate messages. */
     @Benchmark
     public long eventsOneWay() {
         while (fromA.copy(ofA, 0, ofB, 64, BYTES, CopyFlags.REMOTE_COMPLETION, number++, 1) != 0) {
-            Thread.onSpinWait(); // it is about to say so
+            Thread.onSpinWait(); // the message is about to arrive
         }
         await(atB);
         done(fromA);

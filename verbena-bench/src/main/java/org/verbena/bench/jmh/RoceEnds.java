@@ -5,8 +5,8 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Two connected queue pairs of roce_lo, whose packets pass through the kernel. One thread has both contexts, so it polls both
- * while it waits: the far end answers when it is polled, and else after a millisecond.
+ * Two connected queue pairs of roce_lo, whose packets pass through the kernel. One thread has both contexts, so it
+ * polls both while it waits: the far end answers when it is polled, or otherwise after a millisecond.
  */
 @State(Scope.Thread)
 public class RoceEnds extends Ends {

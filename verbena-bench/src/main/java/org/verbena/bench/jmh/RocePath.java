@@ -15,7 +15,7 @@ import org.verbena.verbs.SendFlags;
 
 /**
  * The data path of {@code roce_lo}: each operation goes over the kernel's loopback from one context to another, both of
- * which this one thread polls, or their own threads serve. For bytes allocated; the time says little, see
+ * which this one thread polls, or their own threads serve. It measures allocated bytes; the time means little, see
  * {@code verbena perf --device roce_lo}.
  */
 @BenchmarkMode(Mode.AverageTime)

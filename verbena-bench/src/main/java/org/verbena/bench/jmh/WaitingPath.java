@@ -33,7 +33,10 @@ import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSockets;
 
-/** A message to another thread and back, by whatever carries a channel; who waits sleeps at once, for nothing is polled. */
+/**
+ * A message to another thread and back, over each transport of a channel; a waiting thread sleeps at once, since
+ * nothing is polled.
+ */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -49,7 +52,7 @@ public class WaitingPath {
     private static final String BY_RULE = "rule";
     private static final String PLAIN = "plain_peer";
 
-    /** What carries the connections: rings, TCP since the peer is plain, or TCP by rule. */
+    /** The transport of the connections: rings, TCP since the peer is plain, or TCP by rule. */
     @Param({RING, PLAIN, BY_RULE}) public String carrier = "";
 
     private VerbenaSocketChannel blocking;
@@ -71,10 +74,10 @@ public class WaitingPath {
     @SuppressWarnings("NullAway.Init")
     public WaitingPath() {}
 
-    /** Connects two channels, one of them with a selector, to threads that send back what they get. */
+    /** Connects two channels, one of them with a selector, to threads that echo messages. */
     @Setup(Level.Trial)
     public void connect() throws IOException, InterruptedException {
-        // a plain peer is waited for as long as that, another one is not given up because the machine is busy
+        // the wait for a plain peer lasts this long, and another one does not time out because the machine is busy
         System.setProperty("verbena.stream.patience", carrier.equals(PLAIN) ? "2000" : "20000");
         Verbena.offload(!carrier.equals(BY_RULE));
         try (ServerSocketChannel listener = carrier.equals(RING)
@@ -103,7 +106,7 @@ public class WaitingPath {
         return channel;
     }
 
-    /** Sends messages until it is decided what carries them, and that is what is wanted. */
+    /** Sends messages until their transport is decided, and checks that it is the intended one. */
     private void decide(VerbenaSocketChannel channel, SocketChannel peer) throws IOException, InterruptedException {
         long end = System.nanoTime() + DECIDE_NANOS;
         boolean ring = carrier.equals(RING);

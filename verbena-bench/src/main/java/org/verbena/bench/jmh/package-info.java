@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * JMH: what each call of shm0's data path costs one thread, and that none of them allocates.
+ * JMH: the cost of each call of shm0's data path in one thread, and a check that none of them allocates.
  *
  * <p>Two queue pairs in this process are connected to each other and one thread drives both ends, so the figures show
- * instructions, not what a cache line costs on its way to another processor; for that there is {@code verbena perf} and
+ * the cost of instructions, not that of moving a cache line to another processor; for that see {@code verbena perf} and
  * {@link org.verbena.bench.compare}.
  *
  * <pre>
