@@ -204,7 +204,7 @@ public final class CopyCommand implements Callable<Integer> {
         Integer p = port;
         if (named != null || p != null) {
             InetSocketAddress to = named != null ? resolve(named) : HostPort.loopback(Objects.requireNonNull(p));
-            if (!OwnAddresses.isNobodys(device, to)) {
+            if (!OwnAddresses.isUnassigned(device, to)) {
                 return to;
             }
             return theOnly(CopyBeacon.listeners(device).stream().filter(a -> a.getPort() == to.getPort()).toList(), to);
@@ -230,7 +230,7 @@ public final class CopyCommand implements Callable<Integer> {
                     + listeners.stream().map(HostPort::text).collect(Collectors.joining(" and "))
                     + ": name one of them behind the files");
         }
-        if (listeners.isEmpty() && OwnAddresses.isNobodys(device, otherwise)) {
+        if (listeners.isEmpty() && OwnAddresses.isUnassigned(device, otherwise)) {
             throw new CopyFailure(CopyStatus.NO_LISTENER, "no listener of this user is on port " + otherwise.getPort()
                     + " of " + device + ": start 'verbena copy --device " + device
                     + " --listen DIR', and name the address"

@@ -51,7 +51,7 @@ public final class MonitorCommand implements Callable<Integer> {
         options.check(spec);
         PrintWriter err = spec.commandLine().getErr();
         try (StatReader reader = new StatReader(options.cached(), false)) {
-            StatPicture before = reader.one(pid);
+            StatSnapshot before = reader.one(pid);
             StatObject first = StatNames.object(before.processes().getFirst(), object);
             return watch(reader, before, first, StatNames.points(first, point));
         } catch (StatFailure.Ended e) {
@@ -59,16 +59,16 @@ public final class MonitorCommand implements Callable<Integer> {
         }
     }
 
-    private int watch(StatReader reader, StatPicture first, StatObject object, int[] points)
+    private int watch(StatReader reader, StatSnapshot first, StatObject object, int[] points)
             throws VerbsException, InterruptedException, StatFailure.Ended {
         PrintWriter out = spec.commandLine().getOut();
         MonitorPlot plot = new MonitorPlot(WIDTH, System.out.charset().newEncoder().canEncode('█'));
-        StatPicture before = first.base(null);
+        StatSnapshot before = first.base(null);
         long due = System.nanoTime();
         boolean silent = false;
         for (int n = 0; options.count() == 0 || n < options.count(); n++) {
             due = options.pause(due);
-            StatPicture now = reader.one(pid);
+            StatSnapshot now = reader.one(pid);
             StatProcess process = now.processes().getFirst();
             Optional<StatObject> o = StatDetail.find(process, object.key());
             if (o.isEmpty()) {
@@ -100,7 +100,7 @@ public final class MonitorCommand implements Callable<Integer> {
         return Arrays.stream(points).mapToLong(o::value).sum();
     }
 
-    private static void text(PrintWriter out, MonitorPlot plot, StatPicture now, long total, double rate) {
+    private static void text(PrintWriter out, MonitorPlot plot, StatSnapshot now, long total, double rate) {
         if (plot.fit(rate)) {
             out.println(line("TIME", "RATE/s", "TOTAL", plot.axis()));
         }
@@ -112,7 +112,7 @@ public final class MonitorCommand implements Callable<Integer> {
         return String.format(Locale.ROOT, "%-8s %10s %20s  %s", time, rate, total, bar).stripTrailing();
     }
 
-    private String json(StatPicture now, StatDelta d, StatObject o, int[] points, long total, double rate) {
+    private String json(StatSnapshot now, StatDelta d, StatObject o, int[] points, long total, double rate) {
         StatProcess p = d.process();
         Map<String, @Nullable Object> m = new LinkedHashMap<>();
         m.put("time", now.time().toString());

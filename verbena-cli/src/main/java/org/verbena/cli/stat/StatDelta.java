@@ -32,8 +32,8 @@ final class StatDelta {
      * Changes since an earlier sample; without rates if there is none, the process is not in it, or it does not answer:
      * counters that were not gathered do not mean a rate of 0.
      */
-    static StatDelta of(StatProcess now, @Nullable StatPicture before) {
-        StatProcess same = now.silent() ? null : StatPicture.earlier(before, now).orElse(null);
+    static StatDelta of(StatProcess now, @Nullable StatSnapshot before) {
+        StatProcess same = now.silent() ? null : StatSnapshot.earlier(before, now).orElse(null);
         return new StatDelta(now, same != null && same.nanos() != now.nanos() ? same : null);
     }
 

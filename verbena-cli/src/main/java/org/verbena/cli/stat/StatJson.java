@@ -25,9 +25,9 @@ final class StatJson {
     private StatJson() {}
 
     /** All processes. */
-    static String processes(StatPicture picture, List<StatDelta> processes) {
+    static String processes(StatSnapshot snapshot, List<StatDelta> processes) {
         Map<String, @Nullable Object> m = new LinkedHashMap<>();
-        m.put("time", picture.time().toString());
+        m.put("time", snapshot.time().toString());
         List<Object> all = new ArrayList<>();
         for (StatDelta d : processes) {
             Map<String, @Nullable Object> p = process(d);
@@ -45,14 +45,14 @@ final class StatJson {
             all.add(p);
         }
         m.put("processes", all);
-        m.put("problems", picture.problems());
+        m.put("problems", snapshot.problems());
         return write(m);
     }
 
     /** One process, and these of its objects. */
-    static String objects(StatPicture picture, StatDelta d, List<StatObject> objects) {
+    static String objects(StatSnapshot snapshot, StatDelta d, List<StatObject> objects) {
         Map<String, @Nullable Object> m = new LinkedHashMap<>();
-        m.put("time", picture.time().toString());
+        m.put("time", snapshot.time().toString());
         m.putAll(process(d));
         m.put("objects", objects.stream().map(o -> object(d, o)).toList());
         return write(m);

@@ -48,7 +48,7 @@ final class StatReader implements AutoCloseable {
     }
 
     /** All processes, with their ports, and with their sockets if these are wanted. */
-    StatPicture all() throws VerbsException, InterruptedException {
+    StatSnapshot all() throws VerbsException, InterruptedException {
         Instant time = Instant.now();
         List<String> problems = new ArrayList<>();
         List<StatProcess> found = new ArrayList<>();
@@ -73,7 +73,7 @@ final class StatReader implements AutoCloseable {
         } finally {
             processes.forEach(RemoteProcess::close);
         }
-        return new StatPicture(time, found, problems);
+        return new StatSnapshot(time, found, problems);
     }
 
     /**
@@ -81,13 +81,13 @@ final class StatReader implements AutoCloseable {
      *
      * @throws StatFailure.Ended if it has ended since the first sample
      */
-    StatPicture one(long pid) throws VerbsException, StatFailure.Ended {
+    StatSnapshot one(long pid) throws VerbsException, StatFailure.Ended {
         RemoteProcess last = watched;
         boolean first = last == null || last.pid() != pid;
         RemoteProcess p = last == null || first ? reopen(pid) : last;
         Instant time = Instant.now();
         try {
-            return new StatPicture(time, List.of(look(p, true)), List.of());
+            return new StatSnapshot(time, List.of(look(p, true)), List.of());
         } catch (VerbsException e) {
             if (e.errno() == Errno.ESRCH && !first) {
                 throw new StatFailure.Ended("process " + pid + " has ended");

@@ -7,7 +7,7 @@ import java.util.Locale;
 /**
  * A line of a table. Immutable.
  *
- * @param key of the process or object, the same in every picture
+ * @param key of the process or object, the same in every snapshot
  * @param cells one per column
  */
 record StatRow(Object key, List<Cell> cells) {

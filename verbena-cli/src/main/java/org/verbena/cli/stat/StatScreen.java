@@ -49,7 +49,7 @@ final class StatScreen {
 
     private record Key(StatKey key) implements Event {}
 
-    private record Look(long pid, Optional<StatPicture> picture, String problem) implements Event {}
+    private record Look(long pid, Optional<StatSnapshot> snapshot, String problem) implements Event {}
 
     private record Failed(Throwable cause) implements Event {}
 
@@ -270,7 +270,7 @@ final class StatScreen {
         for (Event e = first; e != null; e = events.poll()) {
             switch (e) {
                 case Key k -> view.press(k.key());
-                case Look l when l.picture().isPresent() -> view.show(l.pid(), l.picture().get());
+                case Look l when l.snapshot().isPresent() -> view.show(l.pid(), l.snapshot().get());
                 case Look l -> view.lost(l.pid(), l.problem());
                 case Failed f -> throw new IllegalStateException(f.cause());
             }

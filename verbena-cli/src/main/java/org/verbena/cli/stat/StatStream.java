@@ -51,13 +51,13 @@ final class StatStream {
      */
     int run(StatReader reader, long pid, int count, boolean rates) throws VerbsException, InterruptedException {
         try {
-            StatPicture before = rates ? read(reader, pid) : null;
+            StatSnapshot before = rates ? read(reader, pid) : null;
             long due = System.nanoTime(); // the first sample takes longer than others: it loads classes
             for (int n = 0; count == 0 || n < count; n++) {
                 if (before != null) {
                     due = options.pause(due);
                 }
-                StatPicture now = read(reader, pid);
+                StatSnapshot now = read(reader, pid);
                 if (before == null) {
                     due = System.nanoTime();
                 }
@@ -76,9 +76,9 @@ final class StatStream {
         }
     }
 
-    private StatPicture read(StatReader reader, long pid)
+    private StatSnapshot read(StatReader reader, long pid)
             throws VerbsException, InterruptedException, StatFailure.Ended {
-        StatPicture p = pid == 0 ? reader.all() : reader.one(pid);
+        StatSnapshot p = pid == 0 ? reader.all() : reader.one(pid);
         for (String problem : p.problems()) {
             if (complained.add(problem)) {
                 err.println(Terminal.ERR.colours().errorText("verbena: " + problem));
@@ -88,7 +88,7 @@ final class StatStream {
         return p;
     }
 
-    private void print(StatPicture now, @Nullable StatPicture before, long pid, boolean rates) {
+    private void print(StatSnapshot now, @Nullable StatSnapshot before, long pid, boolean rates) {
         List<StatDelta> deltas = now.processes().stream().map(p -> StatDelta.of(p, before)).toList();
         StatSocketView view = sockets;
         if (view != null) {
@@ -107,7 +107,7 @@ final class StatStream {
         }
     }
 
-    private void printSockets(StatSocketView view, StatPicture now, List<StatDelta> deltas, boolean rates) {
+    private void printSockets(StatSocketView view, StatSnapshot now, List<StatDelta> deltas, boolean rates) {
         StatTable table = selection.of(StatSocketTable.of(view, deltas, rates));
         if (options.json()) {
             Set<Object> wanted = new HashSet<>();
@@ -146,7 +146,7 @@ final class StatStream {
         return chosen;
     }
 
-    private void text(StatPicture now, List<StatDelta> deltas, StatTable table, long pid, boolean rates) {
+    private void text(StatSnapshot now, List<StatDelta> deltas, StatTable table, long pid, boolean rates) {
         String time = TIME.format(now.time().atZone(ZoneId.systemDefault()));
         String over = rates && !deltas.isEmpty() && deltas.getFirst().isKnown()
                 ? String.format(Locale.ROOT, "rates over %.3f s", deltas.getFirst().seconds())

@@ -44,8 +44,8 @@ final class StatView {
     private Screen screen = Screen.PROCESSES;
     private long pid;
     private StatObject.@Nullable Key object;
-    private @Nullable StatPicture picture;
-    private @Nullable StatPicture before;
+    private @Nullable StatSnapshot snapshot;
+    private @Nullable StatSnapshot before;
     private boolean rates = true;
     private boolean paused;
     private boolean help;
@@ -96,10 +96,10 @@ final class StatView {
     // ---- input
 
     /** A sample of a process, or of all if the id is 0; a late one is ignored. */
-    void show(long of, StatPicture next) {
+    void show(long of, StatSnapshot next) {
         if (of == pid && !paused) {
-            before = picture == null ? null : picture.base(before);
-            picture = next;
+            before = snapshot == null ? null : snapshot.base(before);
+            snapshot = next;
             refresh();
         }
     }
@@ -118,14 +118,14 @@ final class StatView {
         pid = process;
         screen = process == 0 ? Screen.PROCESSES : Screen.OBJECTS;
         objects = new StatList();
-        picture = null;
+        snapshot = null;
         before = null;
         paused = false;
         typing = null;
     }
 
     private void refresh() {
-        StatPicture now = picture;
+        StatSnapshot now = snapshot;
         if (now == null) {
             return;
         }
@@ -246,7 +246,7 @@ final class StatView {
         if (help) {
             HELP.forEach(l -> lines.add(StatLine.plain(fit(l, columns))));
         } else {
-            StatPicture now = picture;
+            StatSnapshot now = snapshot;
             if (now == null) {
                 lines.add(StatLine.plain("looking..."));
             } else {
@@ -278,7 +278,7 @@ final class StatView {
         return lines.subList(0, Math.min(lines.size(), Math.max(rows, 0)));
     }
 
-    private void body(List<StatLine> lines, StatPicture now, int rows, int columns) {
+    private void body(List<StatLine> lines, StatSnapshot now, int rows, int columns) {
         if (screen == Screen.OBJECT && object != null) {
             Optional<StatObject> o = StatDetail.find(now.processes().getFirst(), object);
             List<String> head = o.map(x -> StatDetail.head(now.processes().getFirst(), x, columns)).orElse(List.of());
@@ -303,14 +303,14 @@ final class StatView {
     }
 
     private String title() {
-        StatPicture now = picture;
+        StatSnapshot now = snapshot;
         String time = now == null ? "" : TIME.format(now.time().atZone(ZoneId.systemDefault())) + "  ";
         String mode = (rates ? "rates" : "totals") + (paused ? "  PAUSED" : "");
         String order = list().order();
         return "verbena stat  " + time + what(now) + "  " + mode + (order.isEmpty() ? "" : "  " + order);
     }
 
-    private String what(@Nullable StatPicture now) {
+    private String what(@Nullable StatSnapshot now) {
         if (pid == 0) {
             return now == null
                     ? "processes"
@@ -334,7 +334,7 @@ final class StatView {
         if (typing != null) {
             return new StatLine(fit("show lines with: " + typing + "_", columns), StatLine.Style.PLAIN);
         }
-        StatPicture now = picture;
+        StatSnapshot now = snapshot;
         String text = message;
         if (text.isEmpty() && now != null && pid != 0) {
             text = now.processes().getFirst().remark();

@@ -11,7 +11,7 @@ public final class OwnAddresses {
     private OwnAddresses() {}
 
     /** Whether no program can have this address of a device, so that a request to it would only time out. */
-    public static boolean isNobodys(String device, InetSocketAddress at) {
+    public static boolean isUnassigned(String device, InetSocketAddress at) {
         InetAddress a = at.getAddress();
         return device.equals(DEVICE) && a != null && a.isLoopbackAddress()
                 && (a.equals(InetAddress.ofLiteral("127.0.0.1")) || a.equals(InetAddress.ofLiteral("::1")));
@@ -19,7 +19,7 @@ public final class OwnAddresses {
 
     /** Refuses such a server address. */
     public static void check(String device, InetSocketAddress server) throws PeerException {
-        if (isNobodys(device, server)) {
+        if (isUnassigned(device, server)) {
             throw new PeerException("nobody is at " + HostPort.text(server) + " of " + device
                     + ", where each program has"
                     + " an address of its own: give the one that the server prints behind 'listening on'");

@@ -17,7 +17,7 @@ import org.verbena.verbs.SamplePoint;
 /** Samples, deltas, tables, names and texts, without a process. */
 class StatModelTest {
     private static StatDelta delta(StatProcess now, StatProcess before) {
-        return StatDelta.of(now, StatSamples.picture(before));
+        return StatDelta.of(now, StatSamples.snapshot(before));
     }
 
     @Test
@@ -79,7 +79,7 @@ class StatModelTest {
 
     @Test
     void silentProcessHasNoRatesUntilItAnswers() {
-        StatPicture first = StatSamples.picture(StatSamples.process(7, 0, StatSamples.port(10, 100)),
+        StatSnapshot first = StatSamples.snapshot(StatSamples.process(7, 0, StatSamples.port(10, 100)),
                 StatSamples.process(8, 0, StatSamples.port(1, 1)));
         StatProcess silent = silent(StatSamples.process(7, StatSamples.SECOND, StatSamples.port(12, 110)));
         StatProcess other = StatSamples.process(8, StatSamples.SECOND, StatSamples.port(5, 5));
@@ -87,15 +87,15 @@ class StatModelTest {
         assertThat(d.isKnown()).isFalse();
         assertThat(d.rate(StatFigure.TX)).isNaN();
         assertThat(d.rate(silent.objects().getFirst(), StatFigure.TX)).isNaN();
-        StatPicture base = StatSamples.picture(silent, other).base(first);
-        base = StatSamples.picture(silent, other).base(base);
+        StatSnapshot base = StatSamples.snapshot(silent, other).base(first);
+        base = StatSamples.snapshot(silent, other).base(base);
         d = StatDelta.of(StatSamples.process(7, 4 * StatSamples.SECOND, StatSamples.port(50, 100)), base);
         assertThat(d.seconds()).isEqualTo(4);
         assertThat(d.rate(StatFigure.TX)).isEqualTo(10);
         d = StatDelta.of(StatSamples.process(8, 3 * StatSamples.SECOND, StatSamples.port(9, 9)), base);
         assertThat(d.rate(StatFigure.TX)).as("the one that answered: since the last look").isEqualTo(2);
-        assertThat(StatDelta.of(other, StatSamples.picture(silent, other).base(null)).process()).isEqualTo(other);
-        assertThat(StatSamples.picture(silent).base(null).processes()).as("it has never answered").isEmpty();
+        assertThat(StatDelta.of(other, StatSamples.snapshot(silent, other).base(null)).process()).isEqualTo(other);
+        assertThat(StatSamples.snapshot(silent).base(null).processes()).as("it has never answered").isEmpty();
     }
 
     private static StatProcess silent(StatProcess p) {
@@ -254,16 +254,15 @@ class StatModelTest {
     void jsonHasAllFields() throws Exception {
         StatObject o = StatSamples.queuePair(0x11, -1, Long.MIN_VALUE);
         StatProcess now = StatSamples.process(1, StatSamples.SECOND, o);
-        String line = StatJson.objects(StatSamples.picture(now), delta(now, StatSamples.process(1, 0,
+        String line = StatJson.objects(StatSamples.snapshot(now), delta(now, StatSamples.process(1, 0,
                 StatSamples.queuePair(0x11, -11, 0))), now.objects());
         assertThat(line).doesNotContain("\n").contains("\"QP_TX_SENDS\":18446744073709551615",
                 "\"QP_TX_SEND_BYTES\":9223372036854775808");
         JsonNode n = new ObjectMapper().readTree(line);
         assertThat(n.get("objects").get(0).get("rates").get("QP_TX_SENDS").asDouble()).isEqualTo(10);
         assertThat(n.get("seconds").asDouble()).isEqualTo(1);
-        JsonNode first = new ObjectMapper().readTree(StatJson.objects(StatSamples.picture(now), StatDelta.of(now, null),
-                now
-                        .objects()));
+        String alone = StatJson.objects(StatSamples.snapshot(now), StatDelta.of(now, null), now.objects());
+        JsonNode first = new ObjectMapper().readTree(alone);
         assertThat(first.get("seconds").isNull()).isTrue();
         assertThat(first.get("objects").get(0).get("rates").isNull()).isTrue();
         assertThat(first.get("objects").get(0).properties()).hasSameSizeAs(n.get("objects").get(0).properties());

@@ -68,7 +68,7 @@ final class StatSamples {
                 false, kinds, sorted);
     }
 
-    static StatPicture picture(StatProcess... processes) {
-        return new StatPicture(CREATED, List.of(processes), List.of());
+    static StatSnapshot snapshot(StatProcess... processes) {
+        return new StatSnapshot(CREATED, List.of(processes), List.of());
     }
 }

@@ -17,14 +17,14 @@ class StatViewTest {
         return v;
     }
 
-    private static StatPicture processes(long seconds) {
-        return StatSamples.picture(
+    private static StatSnapshot processes(long seconds) {
+        return StatSamples.snapshot(
                 StatSamples.process(4711, seconds * StatSamples.SECOND, StatSamples.port(100 * seconds, 1)),
                 StatSamples.process(4712, seconds * StatSamples.SECOND, StatSamples.port(200 * seconds, 2)));
     }
 
-    private static StatPicture objects(long seconds) {
-        return StatSamples.picture(StatSamples.process(4711, seconds * StatSamples.SECOND, StatSamples.device(),
+    private static StatSnapshot objects(long seconds) {
+        return StatSamples.snapshot(StatSamples.process(4711, seconds * StatSamples.SECOND, StatSamples.device(),
                 StatSamples
                         .port(7, 7), StatSamples.queuePair(0x11, 10 * seconds, 0), StatSamples.queuePair(0x12, 30
                                 * seconds, 0),
@@ -101,7 +101,7 @@ class StatViewTest {
         press(v, StatKey.Name.DOWN, StatKey.Name.UP, StatKey.Name.ENTER);
         assertThat(v.wanted()).isEqualTo(4711);
         v.show(0, processes(3));
-        assertThat(all(v)).as("a late picture").contains("looking...");
+        assertThat(all(v)).as("a late snapshot").contains("looking...");
         v.show(4711, objects(1));
         v.show(4711, objects(2));
         assertThat(all(v)).contains("process 4711, 5 objects", "qp:0x11", "cq:0x7", "10.0", "30.0");
@@ -195,21 +195,21 @@ class StatViewTest {
         StatView v = view(4711);
         v.show(4711, objects(1));
         press(v, StatKey.Name.DOWN, StatKey.Name.DOWN, StatKey.Name.ENTER);
-        v.show(4711, StatSamples.picture(StatSamples.process(4711, 9, StatSamples.device())));
+        v.show(4711, StatSamples.snapshot(StatSamples.process(4711, 9, StatSamples.device())));
         assertThat(all(v)).contains("qp:0x11 was closed", "OBJECT  ", "shm0").doesNotContain("SAMPLE POINT");
     }
 
     @Test
     void problemsAndSilentProcessesAreReported() {
         StatView v = view(0);
-        v.show(0, new StatPicture(StatSamples.CREATED, List.of(), List.of("a file is broken", "another")));
+        v.show(0, new StatSnapshot(StatSamples.CREATED, List.of(), List.of("a file is broken", "another")));
         assertThat(all(v)).contains("a file is broken (and 1 more)", StatStream.NOBODY);
         type(v, "/java");
         press(v, StatKey.Name.ENTER);
         assertThat(all(v)).contains("lines with: java  (Esc shows all)  a file is broken (and 1 more)");
         StatProcess p = StatSamples.process(4711, 1, StatSamples.device());
         StatView o = view(4711);
-        o.show(4711, StatSamples.picture(new StatProcess(p.pid(), p.command(), p.created(), 1, true, true, p.kinds(), p
+        o.show(4711, StatSamples.snapshot(new StatProcess(p.pid(), p.command(), p.created(), 1, true, true, p.kinds(), p
                 .objects())));
         assertThat(all(o)).contains("does not answer (stopped? another network namespace?)");
     }
@@ -219,7 +219,7 @@ class StatViewTest {
         StatObject[] many = IntStream.range(0, 5000).mapToObj(i -> StatSamples.queuePair(i, i, i)).toArray(
                 StatObject[]::new);
         StatView v = view(4711);
-        v.show(4711, StatSamples.picture(StatSamples.process(4711, 1, many)));
+        v.show(4711, StatSamples.snapshot(StatSamples.process(4711, 1, many)));
         press(v, StatKey.Name.END);
         assertThat(selected(v)).startsWith("qp:0x1387");
         press(v, StatKey.Name.PAGE_UP, StatKey.Name.HOME);
@@ -228,7 +228,7 @@ class StatViewTest {
             press(v, StatKey.Name.PAGE_DOWN);
             assertThat(selected(v)).isNotEmpty();
         }
-        v.show(4711, StatSamples.picture(StatSamples.process(4711, 2, many[0])));
+        v.show(4711, StatSamples.snapshot(StatSamples.process(4711, 2, many[0])));
         assertThat(selected(v)).startsWith("qp:0x0");
     }
 

@@ -17,11 +17,11 @@ import org.verbena.cli.Main;
 class OwnAddressesTest {
     @Test
     void roceLoHasNoEndAtAddressesOfTheHost() {
-        assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("127.0.0.1", 1))).isTrue();
-        assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("::1", 1))).isTrue();
-        assertThat(OwnAddresses.isNobodys("roce_lo", new InetSocketAddress("127.0.0.2", 1))).isFalse();
-        assertThat(OwnAddresses.isNobodys("shm0", new InetSocketAddress("127.0.0.1", 1))).isFalse();
-        assertThat(OwnAddresses.isNobodys("roce_eth0", new InetSocketAddress("127.0.0.1", 1))).isFalse();
+        assertThat(OwnAddresses.isUnassigned("roce_lo", new InetSocketAddress("127.0.0.1", 1))).isTrue();
+        assertThat(OwnAddresses.isUnassigned("roce_lo", new InetSocketAddress("::1", 1))).isTrue();
+        assertThat(OwnAddresses.isUnassigned("roce_lo", new InetSocketAddress("127.0.0.2", 1))).isFalse();
+        assertThat(OwnAddresses.isUnassigned("shm0", new InetSocketAddress("127.0.0.1", 1))).isFalse();
+        assertThat(OwnAddresses.isUnassigned("roce_eth0", new InetSocketAddress("127.0.0.1", 1))).isFalse();
     }
 
     /** Without waiting for the timeout of a minute for a silent peer. */
