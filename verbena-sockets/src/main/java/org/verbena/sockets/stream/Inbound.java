@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.spi.FlightEvents;
 
 /**
- * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the {@linkplain RingReader ring}. Behind that byte TCP
- * carries doorbells only, which must never get into the program's buffers: as long as the byte is not known and may be
- * named at any moment, TCP is read into a buffer of this object's.
+ * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the {@linkplain RingReader ring}.
+ * Behind that byte TCP carries doorbells only, which must never get into the program's buffers: as long as the byte is not
+ * known and may be named at any moment, TCP is read into a buffer of this object's.
  */
 final class Inbound {
     private static final ByteBuffer[] NONE = {};
