@@ -64,21 +64,22 @@ final class RingReader {
     }
 
     int read(ByteBuffer into, Outbound back) throws IOException {
+        Link link = own; // once: the words that are read in between would have the field loaded anew
         int n;
-        while ((n = readable()) <= 0) {
+        while ((n = readable(link)) <= 0) {
             if (n < 0) {
                 throw broken();
             }
             if (!into.hasRemaining()) {
                 return 0;
             }
-            int said = nothing();
+            int said = nothing(link);
             if (said != AGAIN) {
                 return said;
             }
         }
         n = Math.min(n, into.remaining());
-        Memory ring = own.ring;
+        Memory ring = link.ring;
         int at = (int) (position & ring.size() - 1);
         int first = Math.min(n, ring.size() - at);
         int to = into.position();
@@ -88,23 +89,22 @@ final class RingReader {
         }
         into.position(to + n);
         position += n;
-        tellRead();
-        if (isDue(ring) || !own.session.isMapped() && readable() == 0) {
+        BlockLayout.putRelease(link.block, BlockLayout.READ, position); // for the peer, when this process is gone
+        if (isDue(ring) || !link.session.isMapped() && readable(link) == 0) {
             tell(back); // the peer has to know that all was read, if it cannot see that
         }
         return n;
     }
 
-    /** For the peer, when this process is gone. */
-    void tellRead() {
-        BlockLayout.putRelease(own.block, BlockLayout.READ, position);
-    }
-
     /** How many bytes can be read from the ring of now; the next one is entered if this one is at its end. */
     int readable() {
+        return readable(own);
+    }
+
+    private int readable(Link link) {
         while (true) {
-            long produced = BlockLayout.getAcquire(own.block, BlockLayout.PRODUCED);
-            long lane = lane(); // after produced: it is written before
+            long produced = BlockLayout.getAcquire(link.block, BlockLayout.PRODUCED);
+            long lane = BlockLayout.getAcquire(link.block, BlockLayout.LANE); // after produced: it is written before
             long end = produced;
             if (BlockLayout.generation(lane) != generation) {
                 long next = nextStart(lane);
@@ -118,7 +118,7 @@ final class RingReader {
                 end = Math.min(produced, next);
             }
             long n = Math.max(end, position) - position; // nothing was produced yet: 0
-            return n > own.ring.size() ? -1 : (int) n;
+            return n > link.ring.size() ? -1 : (int) n;
         }
     }
 
@@ -142,21 +142,21 @@ final class RingReader {
     }
 
     /** The ring is empty: the end, what TCP says, or nothing yet. */
-    private int nothing() throws IOException {
-        if (own.session.isFailed()) {
+    private int nothing(Link link) throws IOException {
+        if (link.session.isFailed()) {
             doorbells.drain();
         }
-        long end = BlockLayout.getAcquire(own.block, BlockLayout.END);
-        if (end == 0 && !ending.isForReader(own)) {
+        long end = BlockLayout.getAcquire(link.block, BlockLayout.END);
+        if (end == 0 && !ending.isForReader(link)) {
             return 0;
         }
-        if (readable() != 0) { // it came before the end did
+        if (readable(link) != 0) { // it came before the end did
             return AGAIN;
         }
         if (end != 0 && end >>> BlockLayout.END_BITS == position) {
             return (end & BlockLayout.END_ABORT) != 0 ? ending.readAborted() : -1;
         }
-        return ending.read(own);
+        return ending.read(link);
     }
 
     /** Whether so much was read since the peer was told that it is to be told again. */
