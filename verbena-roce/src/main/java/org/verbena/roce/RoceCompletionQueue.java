@@ -95,7 +95,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         return true;
     }
 
-    /** Adds the completion of a send, after which {@code free} requests of its queue are free; as above. */
+    /** Adds the completion of a send, after which {@code freed} entries of its send queue are free; as above. */
     boolean put(long wrId, long word, long bytes, SendRoom room, long freed) {
         if (failed || waiting() >= cqe) {
             return lost();
