@@ -333,7 +333,7 @@ final class Requester {
         return true;
     }
 
-    /** Responses to the oldest request have arrived: {@code answers} of them by now. */
+    /** Responses to the oldest request have arrived: {@code responses} of them by now. */
     void received(SendWqe w, int responses) {
         boolean wholeRequest = responses == w.packets || responses % READ_PACKETS == 0;
         w.received = responses;

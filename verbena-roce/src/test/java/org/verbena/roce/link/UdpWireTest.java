@@ -105,7 +105,8 @@ class UdpWireTest {
     /** Timers that are due depend on it. */
     @Test
     void receiveAllLeavesNothingBehindAtAnyAddress() throws Exception {
-        try (UdpWire a = open(true, "::ffff:127.9.9.9"); UdpWire b = open(true, "::ffff:127.0.0.1", "::ffff:127.0.0.2")) {
+        try (UdpWire a = open(true, "::ffff:127.9.9.9");
+                UdpWire b = open(true, "::ffff:127.0.0.1", "::ffff:127.0.0.2")) {
             List<Path> paths = new ArrayList<>();
             for (String to : new String[] {"::ffff:127.0.0.1", "::ffff:127.0.0.2"}) {
                 paths.add(a.path(Gid.parse("::ffff:127.9.9.9"), 0, Gid.parse(to), 0, 0, 0));

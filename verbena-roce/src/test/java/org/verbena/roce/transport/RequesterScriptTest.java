@@ -2,7 +2,6 @@
 package org.verbena.roce.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.verbena.roce.transport.Packets.ACK;
 import static org.verbena.roce.transport.Packets.ATOMIC_ACK;
 import static org.verbena.roce.transport.Packets.READ_FIRST;
 import static org.verbena.roce.transport.Packets.READ_LAST;
