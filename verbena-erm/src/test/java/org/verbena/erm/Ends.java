@@ -7,7 +7,6 @@ import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
@@ -34,17 +33,6 @@ record Ends(SocketChannel a, SocketChannel b, RemoteMemory memoryA, RemoteMemory
         RemoteMemory a = RemoteMemory.of(pair[0], LONG).orElseThrow(() -> new IOException(RemoteMemory.whyNot(
                 pair[0])));
         return new Ends(pair[0], pair[1], a, b);
-    }
-
-    /** Polls for a condition without a notification. */
-    static void until(BooleanSupplier is) throws InterruptedException {
-        long end = System.nanoTime() + LONG.toNanos();
-        while (!is.getAsBoolean()) {
-            if (System.nanoTime() - end > 0) {
-                throw new AssertionError("it did not come about");
-            }
-            Thread.sleep(1);
-        }
     }
 
     /** Waits for the next event of an end; it has to be of that type. */

@@ -17,6 +17,7 @@ import java.util.function.Function;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
@@ -28,7 +29,7 @@ import org.verbena.verbs.VerbsException;
  */
 class HostileMessagesTest {
     private static final int ROUNDS = Integer.getInteger("verbena.test.rounds", 60);
-    private static final long SEED = Long.getLong("verbena.test.seed", System.nanoTime());
+    private static final long SEED = Seeds.FIRST;
     private static final int ALL = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE | AccessFlags.REMOTE_READ;
 
     private static long interesting(Random random, List<Integer> ids) {

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.sockets.spi.PeerRendezvous;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
@@ -52,9 +53,9 @@ class PeeringTest {
     private static PeerRendezvous introduced(SocketChannel byHand, SocketChannel asks) throws InterruptedException {
         PeerRendezvous other = Objects.requireNonNull(PeerRendezvous.of(byHand));
         RemoteMemory.of(asks);
-        Ends.until(other::isAgreed);
+        Await.until("the other end has agreed", other::isAgreed);
         other.say(NUMBER);
-        Ends.until(() -> other.isSaid() && other.heard() != 0);
+        Await.until("the other end has spoken and heard", () -> other.isSaid() && other.heard() != 0);
         return other;
     }
 
@@ -96,9 +97,9 @@ class PeeringTest {
                 assertThat(RemoteMemory.of(b)).isEmpty();
                 b.close();
                 half.disconnect();
-                Ends.until(() -> half.closeAll() == null);
+                Await.until("everything is closed", () -> half.closeAll() == null);
             }
-            Ends.until(() -> memories() <= before);
+            Await.until("memory is given back", () -> memories() <= before);
             assertThat(RemoteMemory.whyNot(b)).isEqualTo("the channel is closed");
         }
     }
@@ -123,7 +124,7 @@ class PeeringTest {
                                                     .bytes()).build())).as("%s", wrong).isInstanceOf(
                                                             VerbsException.class);
                     assertThat(memories()).as("nothing was created for it").isEqualTo(before);
-                    Ends.until(() -> half.closeAll() == null);
+                    Await.until("everything is closed", () -> half.closeAll() == null);
                 }
             }
             assertThat(RemoteMemory.of(b)).isEmpty();

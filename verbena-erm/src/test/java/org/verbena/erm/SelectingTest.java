@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
@@ -129,7 +130,8 @@ class SelectingTest {
             assertThat(key.isReadable()).as("it stays ready").isTrue();
             assertThat(events.isOpen() && completions.isOpen()).isTrue();
             ends.b().close();
-            Ends.until(() -> !completions.isOpen() && !key.isValid()); // the key is cancelled a little later than its channel
+            // the key is cancelled a little later than its channel
+            Await.until("completions are closed", () -> !completions.isOpen() && !key.isValid());
             assertThat(selector.selectNow()).isZero();
             assertThat(selector.keys()).isEmpty();
             assertThatThrownBy(() -> ends.memoryB().readiness(3)).isInstanceOf(IllegalArgumentException.class);

@@ -13,6 +13,8 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.KernelThread;
+
 class FutexTest {
     @Test
     void wakesAcrossTwoMappingsOfOneFile() throws Exception {
@@ -73,10 +75,10 @@ class FutexTest {
         MemorySegment word = arena.allocate(8);
         CompletableFuture<Path> folder = new CompletableFuture<>();
         Thread sleeper = Thread.ofPlatform().start(() -> {
-            folder.complete(Proc.thisThread());
+            folder.complete(KernelThread.self());
             Futex.await(word, 0, 0, -1);
         });
-        Proc.awaitAsleep(folder.get(60, TimeUnit.SECONDS));
+        KernelThread.awaitAsleep(folder.get(60, TimeUnit.SECONDS));
         assertThatThrownBy(arena::close).isInstanceOf(IllegalStateException.class);
         Futex.wake(word, 0, 1);
         sleeper.join();

@@ -11,7 +11,6 @@ import java.util.stream.Stream;
 /** What tests look up in /proc, and children that tests start. */
 final class Proc {
     private static final long LONGEST_NANOS = 60_000_000_000L;
-    private static final int LOOKS = 30;
 
     private Proc() {}
 
@@ -62,27 +61,6 @@ final class Proc {
         String line = lines.stream().filter(l -> l.contains(text)).findFirst().orElseThrow();
         String[] range = line.substring(0, line.indexOf(' ')).split("-", 2);
         return new long[] {Long.parseUnsignedLong(range[0], 16), Long.parseUnsignedLong(range[1], 16)};
-    }
-
-    /** The folder in which the kernel tells of the platform thread that calls. */
-    static Path thisThread() {
-        return Path.of("/proc").resolve(link(Path.of("/proc/thread-self")));
-    }
-
-    /** Until a platform thread, which is known by its folder, sleeps: for the JVM it does so more briefly. */
-    static void awaitAsleep(Path thread) throws Exception {
-        long end = System.nanoTime() + LONGEST_NANOS;
-        for (int looks = 0; looks < LOOKS; looks = isAsleep(thread) ? looks + 1 : 0) {
-            if (System.nanoTime() - end > 0) {
-                throw new AssertionError(thread + " does not come to sleep");
-            }
-            Thread.sleep(1);
-        }
-    }
-
-    private static boolean isAsleep(Path thread) throws IOException {
-        String stat = Files.readString(thread.resolve("stat"));
-        return stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
     }
 
     /** Runs a garbage collection until a condition holds, for a minute at most. */

@@ -17,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.KernelThread;
+
 class UnixSocketTest {
     private static final int[] NONE = {};
 
@@ -265,10 +267,10 @@ class UnixSocketTest {
         CompletableFuture<Integer> blocked = new CompletableFuture<>();
         CompletableFuture<Path> receiver = new CompletableFuture<>();
         Thread.ofPlatform().start(() -> {
-            receiver.complete(Proc.thisThread());
+            receiver.complete(KernelThread.self());
             blocked.complete(pair[0].receive(in, NONE));
         });
-        Proc.awaitAsleep(receiver.get(60, TimeUnit.SECONDS));
+        KernelThread.awaitAsleep(receiver.get(60, TimeUnit.SECONDS));
         pair[0].close();
         assertThat(blocked.get(60, TimeUnit.SECONDS)).isZero();
         pair[1].close();
@@ -277,14 +279,14 @@ class UnixSocketTest {
         CompletableFuture<Throwable> accepting = new CompletableFuture<>();
         CompletableFuture<Path> acceptor = new CompletableFuture<>();
         Thread.ofPlatform().start(() -> {
-            acceptor.complete(Proc.thisThread());
+            acceptor.complete(KernelThread.self());
             try {
                 accepting.complete(new AssertionError("accepted " + listener.accept()));
             } catch (LinuxException e) {
                 accepting.complete(e);
             }
         });
-        Proc.awaitAsleep(acceptor.get(60, TimeUnit.SECONDS));
+        KernelThread.awaitAsleep(acceptor.get(60, TimeUnit.SECONDS));
         listener.shutdown();
         assertThat(accepting.get(60, TimeUnit.SECONDS)).isInstanceOf(LinuxException.class);
         listener.close();

@@ -24,6 +24,7 @@ import org.verbena.roce.link.PortAddress;
 import org.verbena.roce.link.UdpWire;
 import org.verbena.roce.transport.GarbageMaker;
 import org.verbena.roce.transport.Path;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;
@@ -61,7 +62,7 @@ class ContextGarbageTest {
     private static final int[] TYPES = {QueuePairType.RC, QueuePairType.UC, QueuePairType.UD};
     private static final long PATIENCE_NANOS = 20_000_000_000L;
 
-    private final long seed = Long.getLong("verbena.test.seed", System.nanoTime());
+    private final long seed = Seeds.FIRST;
     private final Random random = new Random(seed);
 
     private static void connect(QueuePair qp, int type, Gid peer, int number) throws Exception {

@@ -17,6 +17,7 @@ import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.PoolClaims;
 import org.verbena.shm.ring.Inbox;
 import org.verbena.shm.xrc.XrcDomains;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
@@ -69,6 +70,6 @@ class EndedXrcSessionTest extends XrcFixture {
     void whatIsNotUsedComesBack() throws Exception {
         beginAndEnd();
         RawMemory.putLong(hazard(), 0);
-        Rounds.awaitTrue("the receive comes back", () -> pool().receives().available() == 1);
+        Await.until("the receive comes back", () -> pool().receives().available() == 1);
     }
 }

@@ -12,6 +12,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.pool.ReceivePool;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
@@ -110,24 +111,25 @@ class GarbagePoolTest {
         ReceivePool pool = e.srq.pool().receives();
         long some = pool.at(random.nextInt(2 * PoolEnds.RECEIVES));
         switch (random.nextInt(8)) {
-            case 0 -> RawMemory.putLongRelease(line + CommonsLayout.LOST, Seeds.odd(random));
-            case 1 -> RawMemory.putLongRelease(line + CommonsLayout.STARVING, Seeds.odd(random));
+            case 0 -> RawMemory.putLongRelease(line + CommonsLayout.LOST, GarbageNumbers.next(random));
+            case 1 -> RawMemory.putLongRelease(line + CommonsLayout.STARVING, GarbageNumbers.next(random));
             case 2 -> RawMemory.putLongRelease(line + CommonsLayout.NEXT, RawMemory.getLong(line + CommonsLayout.NEXT)
                     + random.nextInt(3) - 1);
             case 3 -> {
                 if (random.nextInt(20) == 0) {
-                    RawMemory.putLongRelease(line + CommonsLayout.NEXT, Seeds.odd(random));
+                    RawMemory.putLongRelease(line + CommonsLayout.NEXT, GarbageNumbers.next(random));
                 }
             }
             case 4 -> RawMemory.putLongRelease(entry(e, q) + AdapterLayout.QP_HAZARD, random.nextInt(4)
                     * 0x1_0100_0000L);
             case 5 -> RawMemory.putLongRelease(entry(e, q) + AdapterLayout.QP_HELD, random.nextBoolean()
                     ? some
-                    : Seeds
-                            .odd(random));
+                    : GarbageNumbers.next(random));
             default -> {
                 if (e.lane(q) != 0) {
-                    e.setClaim(q, random.nextInt(PoolEnds.RECEIVES), random.nextBoolean() ? some : Seeds.odd(random));
+                    e.setClaim(q, random.nextInt(PoolEnds.RECEIVES), random.nextBoolean()
+                            ? some
+                            : GarbageNumbers.next(random));
                 }
             }
         }

@@ -33,6 +33,7 @@ import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.Target;
 import org.verbena.shm.pool.RemotePool;
 import org.verbena.shm.ring.LaneReader;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.WcStatus;
 
@@ -103,16 +104,16 @@ class GarbageTest {
         int[] allowed = new int[1];
         Seeds.each(20_000, random -> {
             int index = random.nextInt(KEYS);
-            int rkey = random.nextInt(8) == 0 ? (int) Seeds.odd(random) : index << 8 | random.nextInt(3);
+            int rkey = random.nextInt(8) == 0 ? (int) GarbageNumbers.next(random) : index << 8 | random.nextInt(3);
             long entry = adapter.address() + AdapterLayout.keyEntry(rkey);
             if (rkey >>> 8 < KEYS) {
                 long word = 3 | 15L << 8 | (long) PD << 16 | (long) rkey << 32;
-                RawMemory.putLong(entry, random.nextInt(3) == 0 ? Seeds.odd(random) : word);
-                long address = Seeds.odd(random);
+                RawMemory.putLong(entry, random.nextInt(3) == 0 ? GarbageNumbers.next(random) : word);
+                long address = GarbageNumbers.next(random);
                 RawMemory.putLong(entry + AdapterLayout.KEY_ADDRESS, address);
                 RawMemory.putLong(entry + AdapterLayout.KEY_LENGTH, usual(random));
                 RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY, random.nextInt(4) == 0
-                        ? Seeds.odd(random)
+                        ? GarbageNumbers.next(random)
                         : MEMORY_ID);
                 RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY_OFFSET, usual(random));
             }
@@ -129,7 +130,7 @@ class GarbageTest {
                     assertThat(bytes).isBetween(0L, memory.address() + MEMORY - local);
                 }
                 if (random.nextInt(4) == 0 && rkey >>> 8 < KEYS) {
-                    RawMemory.putLong(entry + 8L * random.nextInt(5), Seeds.odd(random));
+                    RawMemory.putLong(entry + 8L * random.nextInt(5), GarbageNumbers.next(random));
                 }
             }
         });
@@ -137,7 +138,7 @@ class GarbageTest {
     }
 
     private static long usual(Random random) {
-        return random.nextInt(3) == 0 ? Seeds.odd(random) : random.nextInt((int) MEMORY);
+        return random.nextInt(3) == 0 ? GarbageNumbers.next(random) : random.nextInt((int) MEMORY);
     }
 
     /** Whatever a directory entry says, it is not ours, makes no sense, or its ring lies inside the peer's adapter. */
@@ -147,9 +148,11 @@ class GarbageTest {
         Seeds.each(20_000, random -> {
             long entry = adapter.address() + AdapterLayout.qpEntry(PEER);
             for (int i = 0; i < 12; i++) {
-                RawMemory.putLong(entry + 8L * i, random.nextInt(3) == 0 ? Seeds.odd(random) : random.nextInt(5));
+                RawMemory.putLong(entry + 8L * i, random.nextInt(3) == 0
+                        ? GarbageNumbers.next(random)
+                        : random.nextInt(5));
             }
-            RawMemory.putLong(entry, random.nextInt(8) == 0 ? Seeds.odd(random) : Link.of(1, 15));
+            RawMemory.putLong(entry, random.nextInt(8) == 0 ? GarbageNumbers.next(random) : Link.of(1, 15));
             RawMemory.putInt(entry + AdapterLayout.QP_NUMBER, random.nextInt(8) == 0 ? 1 : PEER);
             RawMemory.putInt(entry + AdapterLayout.QP_PEER_NUMBER, random.nextInt(8) == 0 ? 1 : NUMBER);
             RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0 ? 1 : session.peer().ownInstance());
@@ -177,7 +180,7 @@ class GarbageTest {
         long base = session.peer().base();
         assertThat(r.entries).isBetween(1, ShmLimits.MAX_WR);
         assertThat(r.maxSge).isBetween(0, ShmLimits.MAX_SGE);
-        for (long index : new long[] {0, r.entries - 1, r.entries, Seeds.odd(random)}) {
+        for (long index : new long[] {0, r.entries - 1, r.entries, GarbageNumbers.next(random)}) {
             assertThat(r.wqe(index)).isBetween(base + AdapterLayout.HEAP, base + AdapterLayout.SIZE - r.stride);
         }
         assertThat(r.armWord).isBetween(base + AdapterLayout.ARM_WORDS, base + AdapterLayout.KEYS - 64);
@@ -194,7 +197,9 @@ class GarbageTest {
         Seeds.each(20_000, random -> {
             long entry = adapter.address() + AdapterLayout.poolEntry(index);
             for (int i = 0; i < 16; i++) {
-                RawMemory.putLong(entry + 8L * i, random.nextInt(3) == 0 ? Seeds.odd(random) : random.nextInt(5));
+                RawMemory.putLong(entry + 8L * i, random.nextInt(3) == 0
+                        ? GarbageNumbers.next(random)
+                        : random.nextInt(5));
             }
             if (random.nextInt(4) > 0) {
                 RawMemory.putLong(entry + AdapterLayout.POOL_RING, AdapterLayout.HEAP);
@@ -209,11 +214,11 @@ class GarbageTest {
             }
             for (int i = 0; i < 16; i++) {
                 RawMemory.putLong(adapter.address() + AdapterLayout.HEAP + 8L * i, random.nextInt(3) == 0
-                        ? Seeds.odd(random)
+                        ? GarbageNumbers.next(random)
                         : Claim.of(i, random.nextInt(256), random.nextInt(300)));
             }
             RawMemory.putLong(commons.address() + CommonsLayout.pool(index), random.nextInt(4) == 0
-                    ? Seeds.odd(random)
+                    ? GarbageNumbers.next(random)
                     : random.nextInt(16));
             try {
                 RemotePool p = RemotePool.at(session.peerMemories(), session.bells(), index);
@@ -241,9 +246,9 @@ class GarbageTest {
             LaneReader reader = new LaneReader(session.peer().arenaBase() + LaneLayout.HEAP, ENTRIES);
             long own = lanes.address() + LaneLayout.HEAP;
             for (int i = 0; i < ENTRIES * 16; i++) {
-                RawMemory.putLong(own + 8L * i, Seeds.odd(random));
+                RawMemory.putLong(own + 8L * i, GarbageNumbers.next(random));
             }
-            long from = Math.abs(Seeds.odd(random)) >>> 1;
+            long from = Math.abs(GarbageNumbers.next(random)) >>> 1;
             for (long index = from; index < from + 2 * ENTRIES; index++) {
                 long e = own + ((index & ENTRIES - 1) << LaneLayout.ENTRY_SHIFT);
                 if (random.nextBoolean()) {
@@ -279,10 +284,10 @@ class GarbageTest {
                 long h = own + (position & size - 1);
                 boolean skip = random.nextInt(4) == 0;
                 RawMemory.putLong(h, random.nextInt(20) == 0
-                        ? Seeds.odd(random)
+                        ? GarbageNumbers.next(random)
                         : position + 1 | (skip ? DatagramLayout.SKIP : 0));
                 RawMemory.putInt(h + DatagramLayout.LENGTH, random.nextInt(20) == 0
-                        ? (int) Seeds.odd(random)
+                        ? (int) GarbageNumbers.next(random)
                         : random.nextInt(DatagramLayout.MAX_MESSAGE + 1));
                 long record = r.record();
                 if (record != 0) {
@@ -379,7 +384,7 @@ class GarbageTest {
         Seeds.each(5000, random -> {
             ControlMessage.Writer m = new ControlMessage.Writer(random.nextInt(40));
             for (int i = random.nextInt(8); i > 0; i--) {
-                m.putInt((int) Seeds.odd(random));
+                m.putInt((int) GarbageNumbers.next(random));
             }
             Fd[] files = new Fd[random.nextInt(3)];
             for (int i = 0; i < files.length; i++) {

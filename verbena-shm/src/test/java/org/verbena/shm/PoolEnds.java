@@ -13,6 +13,7 @@ import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.pool.Commons;
 import org.verbena.shm.pool.PoolClaims;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
@@ -143,11 +144,7 @@ final class PoolEnds implements AutoCloseable {
     }
 
     void await(BooleanSupplier condition) {
-        long end = System.nanoTime() + LIMIT.toNanos();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - end).as("it does not happen").isNegative();
-            Thread.onSpinWait();
-        }
+        Await.until(LIMIT, condition::getAsBoolean, () -> "it does not happen");
     }
 
     void post(int n) {

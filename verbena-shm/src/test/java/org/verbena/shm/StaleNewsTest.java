@@ -27,6 +27,7 @@ import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Link;
 import org.verbena.shm.layout.ProtocolException;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEventType;
@@ -224,7 +225,7 @@ class StaleNewsTest {
     @Test
     @Timeout(3600)
     void connectionsInTurnWhileSomebodyPolls() throws Exception {
-        int cycles = System.getProperty("thorough") != null ? 1_000_000 : 2000;
+        int cycles = Thorough.ON ? 1_000_000 : 2000;
         AtomicInteger received = new AtomicInteger();
         AtomicBoolean over = new AtomicBoolean();
         Thread poller = Thread.ofPlatform().start(() -> {
@@ -334,7 +335,7 @@ class StaleNewsTest {
     @Test
     @Timeout(3600)
     void errorsResetsAndConnectionsInTurn() throws Exception {
-        int cycles = System.getProperty("thorough") != null ? 1_000_000 : 2000;
+        int cycles = Thorough.ON ? 1_000_000 : 2000;
         for (int i = 0; i < cycles; i++) {
             connect(a, b);
             assertTraffic(a, b);

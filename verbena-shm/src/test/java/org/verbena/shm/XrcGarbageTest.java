@@ -27,6 +27,7 @@ import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.ring.Inbox;
 import org.verbena.shm.xrc.SessionPools;
 import org.verbena.shm.xrc.XrcDomains;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;
@@ -67,25 +68,27 @@ class XrcGarbageTest extends XrcFixture {
     }
 
     private ControlMessage.Writer message(Random random, XrcDomains.Key key, int number) {
-        int queue = random.nextInt(3) == 0 ? (int) Seeds.odd(random) : number;
-        long handle = random.nextInt(4) == 0 ? Seeds.odd(random) : random.nextInt(3);
+        int queue = random.nextInt(3) == 0 ? (int) GarbageNumbers.next(random) : number;
+        long handle = random.nextInt(4) == 0 ? GarbageNumbers.next(random) : random.nextInt(3);
         int type = random.nextInt(5) < 2
                 ? ControlMessage.POOL_ATTACH + random.nextInt(3)
                 : ControlMessage.XRC_OPEN + random.nextInt(6);
         ControlMessage.Writer m = new ControlMessage.Writer(type);
         return switch (type) {
-            case ControlMessage.POOL_ATTACH -> key(m.putInt(queue).putInt(random.nextInt(20)).putLong(Seeds.odd(
-                    random)), random, key);
+            case ControlMessage.POOL_ATTACH -> key(m.putInt(queue).putInt(random.nextInt(20)).putLong(GarbageNumbers
+                    .next(
+                            random)), random, key);
             case ControlMessage.POOL_ATTACHED -> m.putInt(queue).putInt(random.nextInt(20)).putLong(random.nextInt(3))
                     .putInt(random
                             .nextInt());
             case ControlMessage.POOL_DETACH -> m.putInt(queue).putInt(random.nextInt(20));
-            case ControlMessage.XRC_OPEN -> key(m.putLong(Seeds.odd(random)).putLong(handle).putInt(
-                    random.nextInt(3) == 0 ? (int) Seeds.odd(random) : receiver.number()), random, key);
+            case ControlMessage.XRC_OPEN -> key(m.putLong(GarbageNumbers.next(random)).putLong(handle).putInt(
+                    random.nextInt(3) == 0 ? (int) GarbageNumbers.next(random) : receiver.number()), random, key);
             case ControlMessage.XRC_QUERY, ControlMessage.XRC_CLOSE ->
-                m.putLong(Seeds.odd(random)).putLong(handle);
-            case ControlMessage.XRC_MODIFY -> attributes(m.putLong(Seeds.odd(random)).putLong(handle).putInt(random
-                    .nextInt(8)), random);
+                m.putLong(GarbageNumbers.next(random)).putLong(handle);
+            case ControlMessage.XRC_MODIFY -> attributes(m.putLong(GarbageNumbers.next(random)).putLong(handle).putInt(
+                    random
+                            .nextInt(8)), random);
             case ControlMessage.XRC_ANSWER -> attributes(m.putLong(handle).putInt(random.nextInt()).putText("\u20ac"),
                     random);
             default -> m.putLong(handle).putInt(random.nextInt(20)).putText("text");
@@ -94,24 +97,24 @@ class XrcGarbageTest extends XrcFixture {
 
     private static ControlMessage.Writer key(ControlMessage.Writer m, Random random, XrcDomains.Key key) {
         return random.nextInt(4) == 0
-                ? m.putLong(Seeds.odd(random)).putLong(Seeds.odd(random))
+                ? m.putLong(GarbageNumbers.next(random)).putLong(GarbageNumbers.next(random))
                 : m.putLong(key.high()).putLong(key.low());
     }
 
     private static ControlMessage.Writer attributes(ControlMessage.Writer m, Random random) {
         if (random.nextInt(5) == 0) {
-            return m.putInt((int) Seeds.odd(random)).putInt((int) Seeds.odd(random));
+            return m.putInt((int) GarbageNumbers.next(random)).putInt((int) GarbageNumbers.next(random));
         }
         QueuePairAttributes.Builder b = QueuePairAttributes.builder();
         if (random.nextInt(4) > 0) {
             b.state(STATES.get(random.nextInt(STATES.size())));
         }
         if (random.nextBoolean()) {
-            b.accessFlags((int) Seeds.odd(random));
+            b.accessFlags((int) GarbageNumbers.next(random));
         }
         if (random.nextBoolean()) {
             b.addressVector(AddressVector.to(new Gid(Peer.GID_PREFIX, 1 + random.nextInt(3))))
-                    .destinationQueuePair((int) Seeds.odd(random));
+                    .destinationQueuePair((int) GarbageNumbers.next(random));
         }
         return AttributesMessage.write(m, b.build());
     }
@@ -159,11 +162,12 @@ class XrcGarbageTest extends XrcFixture {
                     long e = random.nextInt(8) == 0
                             ? inbox + ((long) random.nextInt(RECEIVES) << LaneLayout.ENTRY_SHIFT)
                             : Inbox.entry(inbox, claim);
-                    Inbox.address(e, random.nextInt(8) == 0 ? Seeds.odd(random) : claim, Seeds.odd(random), random
-                            .nextInt(), random.nextInt());
-                    RawMemory.putInt(e + LaneLayout.LENGTH, (int) Seeds.odd(random));
+                    Inbox.address(e, random.nextInt(8) == 0 ? GarbageNumbers.next(random) : claim, GarbageNumbers.next(
+                            random), random
+                                    .nextInt(), random.nextInt());
+                    RawMemory.putInt(e + LaneLayout.LENGTH, (int) GarbageNumbers.next(random));
                     RawMemory.putLongRelease(e + LaneLayout.COMMIT, random.nextInt(8) == 0
-                            ? Seeds.odd(random)
+                            ? GarbageNumbers.next(random)
                             : Claim.position(claim) + 1 & 0xffffffffL | random.nextLong() << 32);
                 }
             }

@@ -13,8 +13,8 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.shm.layout.EngineLog;
+import org.verbena.testkit.Await;
 import org.verbena.tests.faults.Logged;
-import org.verbena.tests.faults.Wait;
 
 /** Messages of the engine reach the documented logger, and a failing logger does no harm. */
 class EngineLogTest {
@@ -35,7 +35,7 @@ class EngineLogTest {
     @Test
     void repeatedWarningIsLoggedOnceASecond() {
         IOException cause = new IOException("for a test");
-        Wait.during(INTERVAL);
+        Await.during(INTERVAL);
         try (Logged log = new Logged(NAME)) {
             long start = System.nanoTime();
             for (int i = 0; i < 1000; i++) {
@@ -43,7 +43,7 @@ class EngineLogTest {
             }
             long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds(); // usually none
             assertThat(log.messages()).hasSizeBetween(1, 1 + (int) seconds).containsOnly("again");
-            Wait.during(INTERVAL);
+            Await.during(INTERVAL);
             EngineLog.logSometimes(Level.WARNING, "and again", cause);
             assertThat(log.messages()).startsWith("again").endsWith("again", "and again");
         }

@@ -12,10 +12,10 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.testkit.Await;
 import org.verbena.tests.faults.Node;
 import org.verbena.tests.faults.Peer;
 import org.verbena.tests.faults.Traffic;
-import org.verbena.tests.faults.Wait;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
@@ -111,7 +111,7 @@ final class VictimPeer {
     private void close() throws VerbsException, InterruptedException {
         listener.close();
         accepting.join();
-        Wait.until(Duration.ofSeconds(LONGEST_SECONDS + LONGEST_SECONDS / 2), () -> served.get() == accepted,
+        Await.until(Duration.ofSeconds(LONGEST_SECONDS + LONGEST_SECONDS / 2), () -> served.get() == accepted,
                 () -> served + " of "
                         + accepted + " services have ended");
         node.close();

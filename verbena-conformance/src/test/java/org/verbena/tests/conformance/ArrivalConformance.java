@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.Memfd;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionChannel;
@@ -179,8 +180,8 @@ abstract class AttributeTableConformance extends Conformance {
             QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builder(sends, receives).type(type)
                     .maxSendWr(sendWr).maxReceiveWr(receiveWr).maxSendSge(sendSge).maxReceiveSge(receiveSge)
                     .maxInlineData(inline).sqSigAll(r.nextBoolean());
-            int flags = r.nextInt(4) > 0 ? 0 : Seeds.bits(r, CREATE_FLAGS, ~CREATE_FLAGS);
-            int operations = r.nextInt(4) > 0 ? 0 : Seeds.bits(r, operations(type), 0x1fff);
+            int flags = r.nextInt(4) > 0 ? 0 : RandomInput.bits(r, CREATE_FLAGS, ~CREATE_FLAGS);
+            int operations = r.nextInt(4) > 0 ? 0 : RandomInput.bits(r, operations(type), 0x1fff);
             SharedReceiveQueue shared = r.nextInt(4) > 0 ? null : mostly(r, srq, foreignSrq, closedSrq);
             if (flags != 0 || r.nextInt(8) == 0) {
                 b.createFlags(flags);
@@ -232,7 +233,7 @@ abstract class AttributeTableConformance extends Conformance {
     }
 
     private static int size(Random r, int max) {
-        return r.nextInt(3) == 0 ? Seeds.size(r, max) : r.nextInt(Math.min(max, 16) + 1);
+        return r.nextInt(3) == 0 ? RandomInput.size(r, max) : r.nextInt(Math.min(max, 16) + 1);
     }
 
     // ---- shared receive queues
@@ -246,7 +247,7 @@ abstract class AttributeTableConformance extends Conformance {
             int maxSge = size(r, device.maxSrqSge());
             int type = r.nextBoolean()
                     ? SharedReceiveQueueType.BASIC
-                    : Seeds.pick(r, SharedReceiveQueueType.XRC, SharedReceiveQueueType.XRC, 2, -1);
+                    : RandomInput.pick(r, SharedReceiveQueueType.XRC, SharedReceiveQueueType.XRC, 2, -1);
             boolean xrc = type == SharedReceiveQueueType.XRC ? r.nextInt(4) > 0 : r.nextInt(8) == 0;
             XrcDomain d = xrc && domain != null ? mostly(r, domain, foreignDomain) : null;
             CompletionQueue cq = xrc != (r.nextInt(8) == 0) ? mostly(r, own.receiveCq, foreign.receiveCq) : null;
@@ -345,9 +346,9 @@ abstract class AttributeTableConformance extends Conformance {
                 | (has(Feature.TAG_MATCHING) ? CompletionQueueAttributes.WITH_TM_INFO : 0);
         Seeds.each(ROUNDS / 2, r -> {
             int cqe = size(r, device.maxCqe());
-            int vector = r.nextInt(5) > 0 ? 0 : Seeds.size(r, own.context.completionVectors());
-            int fields = r.nextInt(3) > 0 ? fieldsThere & r.nextInt() : Seeds.bits(r, FIELDS, ~FIELDS);
-            int flags = Seeds.bits(r, FLAGS, ~FLAGS);
+            int vector = r.nextInt(5) > 0 ? 0 : RandomInput.size(r, own.context.completionVectors());
+            int fields = r.nextInt(3) > 0 ? fieldsThere & r.nextInt() : RandomInput.bits(r, FIELDS, ~FIELDS);
+            int flags = RandomInput.bits(r, FLAGS, ~FLAGS);
             CompletionChannel ch = r.nextBoolean() ? null : mostly(r, channel, foreignChannel, closedChannel);
             ProtectionDomain pd = r.nextBoolean() ? null : mostly(r, parent, own.pd, foreignParent, closedParent);
             var b = CompletionQueueAttributes.builder().cqe(cqe).completionVector(vector).fields(fields);
@@ -401,8 +402,8 @@ abstract class AttributeTableConformance extends Conformance {
     private static int access(Random r) {
         int hints = r.nextInt(4) == 0 ? r.nextInt() & AccessFlags.OPTIONAL_RANGE : 0;
         return hints | (r.nextBoolean()
-                ? Seeds.pick(r, AccessFlags.ALL, 0, AccessFlags.LOCAL_WRITE)
-                : Seeds.bits(r, ACCESS, ~(ACCESS | AccessFlags.HUGETLB | AccessFlags.OPTIONAL_RANGE)));
+                ? RandomInput.pick(r, AccessFlags.ALL, 0, AccessFlags.LOCAL_WRITE)
+                : RandomInput.bits(r, ACCESS, ~(ACCESS | AccessFlags.HUGETLB | AccessFlags.OPTIONAL_RANGE)));
     }
 
     /** What can be given as memory. */
@@ -418,7 +419,7 @@ abstract class AttributeTableConformance extends Conformance {
             MemorySegment dead = gone.allocate(PAGE, PAGE);
             gone.close();
             Seeds.each(ROUNDS, r -> {
-                Memory kind = r.nextInt(3) > 0 ? Memory.NATIVE : Seeds.pick(r, Memory.values());
+                Memory kind = r.nextInt(3) > 0 ? Memory.NATIVE : RandomInput.pick(r, Memory.values());
                 int offset = r.nextBoolean() ? 0 : r.nextInt(PAGE);
                 MemorySegment part = segment.asSlice(offset, 1 + r.nextInt(2 * PAGE));
                 MemorySegment memory = switch (kind) {
@@ -440,10 +441,10 @@ abstract class AttributeTableConformance extends Conformance {
                     b.memory(memory);
                 }
                 boolean shared = kind == Memory.NONE ? r.nextInt(4) > 0 : r.nextInt(12) == 0;
-                long offsetInBuffer = r.nextInt(3) > 0 ? 0 : Seeds.pick(r, (long) PAGE, 1L, -1L, Long.MAX_VALUE);
+                long offsetInBuffer = r.nextInt(3) > 0 ? 0 : RandomInput.pick(r, (long) PAGE, 1L, -1L, Long.MAX_VALUE);
                 if (shared) {
-                    int fd = Seeds.pick(r, plain.value(), plain.value(), -1, 1_000_000);
-                    long bytes = Seeds.pick(r, (long) PAGE, 0L, -1L, Long.MAX_VALUE);
+                    int fd = RandomInput.pick(r, plain.value(), plain.value(), -1, 1_000_000);
+                    long bytes = RandomInput.pick(r, (long) PAGE, 0L, -1L, Long.MAX_VALUE);
                     b.descriptor(fd, bytes);
                     no.add(Errno.EINVAL, true); // no shared buffer, whatever else
                     no.add(Errno.EBADF, fd != plain.value());
@@ -457,7 +458,8 @@ abstract class AttributeTableConformance extends Conformance {
                 }
                 no.add(Errno.EINVAL, shared == (memory != null));
                 if (r.nextInt(3) == 0) {
-                    long iova = Seeds.pick(r, 0L, (1L << 40) + offset, (1L << 40) + offset + 1, Long.MAX_VALUE - 10,
+                    long iova = RandomInput.pick(r, 0L, (1L << 40) + offset, (1L << 40) + offset + 1, Long.MAX_VALUE
+                            - 10,
                             -(1L << 40) + offset);
                     b.iova(iova);
                     what += " iova " + Long.toHexString(iova);
@@ -479,7 +481,7 @@ abstract class AttributeTableConformance extends Conformance {
     }
 
     private void reregister(Random r, MemoryRegion region, MemorySegment segment, MemorySegment dead) throws Exception {
-        int flags = r.nextInt(8) > 0 ? r.nextInt(8) : Seeds.pick(r, 8, 9, -1, Integer.MIN_VALUE);
+        int flags = r.nextInt(8) > 0 ? r.nextInt(8) : RandomInput.pick(r, 8, 9, -1, Integer.MIN_VALUE);
         boolean changesPd = (flags & MemoryRegion.CHANGE_PD) != 0;
         boolean changesMemory = (flags & MemoryRegion.CHANGE_TRANSLATION) != 0;
         boolean changesAccess = (flags & MemoryRegion.CHANGE_ACCESS) != 0;
@@ -549,7 +551,7 @@ abstract class AttributeTableConformance extends Conformance {
     void allocations() throws Exception {
         long deviceBytes = device.maxDeviceMemory().orElse(0);
         Seeds.each(ROUNDS / 2, r -> {
-            long bytes = Seeds.pick(r, 1L, (long) PAGE, (long) r.nextInt(3 * PAGE), 0L, -1L, Long.MIN_VALUE,
+            long bytes = RandomInput.pick(r, 1L, (long) PAGE, (long) r.nextInt(3 * PAGE), 0L, -1L, Long.MIN_VALUE,
                     device.maxMrSize() + 1, Long.MAX_VALUE);
             int access = access(r);
             Refusals no = new Refusals(fixture);
@@ -563,7 +565,7 @@ abstract class AttributeTableConformance extends Conformance {
                 assertThat(made.segment().byteSize()).isEqualTo(bytes);
                 made.close();
             }
-            int logAlign = Seeds.pick(r, 0, 3, 6, -1, Integer.MIN_VALUE, 64);
+            int logAlign = RandomInput.pick(r, 0, 3, 6, -1, Integer.MIN_VALUE, 64);
             Refusals onDevice = new Refusals(fixture);
             onDevice.add(Errno.EINVAL, bytes < 1 || logAlign < 0 || logAlign > 63);
             onDevice.add(Errno.ENOMEM, bytes > deviceBytes);
@@ -573,7 +575,7 @@ abstract class AttributeTableConformance extends Conformance {
             if (memory != null) {
                 memory.close();
             }
-            int type = Seeds.pick(r, MemoryWindow.TYPE_1, MemoryWindow.TYPE_2, 0, 3, -1, Integer.MAX_VALUE);
+            int type = RandomInput.pick(r, MemoryWindow.TYPE_1, MemoryWindow.TYPE_2, 0, 3, -1, Integer.MAX_VALUE);
             Refusals window = new Refusals(fixture);
             window.add(Errno.EINVAL, type != MemoryWindow.TYPE_1 && type != MemoryWindow.TYPE_2);
             window.add(Errno.EOPNOTSUPP, !has(type == MemoryWindow.TYPE_1
@@ -595,9 +597,9 @@ abstract class AttributeTableConformance extends Conformance {
         int gids = c.queryPort(1).gidTableLength();
         needs(c, Feature.UD);
         Seeds.each(ROUNDS / 2, r -> {
-            Gid gid = Seeds.pick(r, there, there, new Gid(0, 0), fixture.group(r.nextLong()));
-            int port = Seeds.pick(r, 1, 1, 1, 0, -1, device.physicalPortCount() + 1, Integer.MAX_VALUE);
-            int index = Seeds.pick(r, 0, 0, 0, -1, gids, Integer.MAX_VALUE);
+            Gid gid = RandomInput.pick(r, there, there, new Gid(0, 0), fixture.group(r.nextLong()));
+            int port = RandomInput.pick(r, 1, 1, 1, 0, -1, device.physicalPortCount() + 1, Integer.MAX_VALUE);
+            int index = RandomInput.pick(r, 0, 0, 0, -1, gids, Integer.MAX_VALUE);
             AddressVector v = AddressVector.builder(gid).port(port).sourceGidIndex(index).trafficClass(r.nextInt(256))
                     .hopLimit(r.nextInt(256)).flowLabel(r.nextInt(1 << 20)).build();
             Refusals no = new Refusals(fixture);

@@ -13,6 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
@@ -131,8 +133,8 @@ abstract class CombinationConformance extends Conformance {
 
     private EndOptions options(Random r, int type) {
         EndOptions o = EndOptions.defaults().type(type).maxSge(2 + r.nextInt(3))
-                .memory(Seeds.pick(r, EndOptions.Memory.values()))
-                .access(ACCESS | Seeds.pick(r, 0, AccessFlags.RELAXED_ORDERING, onDemand))
+                .memory(RandomInput.pick(r, EndOptions.Memory.values()))
+                .access(ACCESS | RandomInput.pick(r, 0, AccessFlags.RELAXED_ORDERING, onDemand))
                 .fields(r.nextInt() & (CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP
                         | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK))
                 .cqFlags(r.nextInt() & (CompletionQueueAttributes.SINGLE_THREADED
@@ -150,18 +152,19 @@ abstract class CombinationConformance extends Conformance {
 
     private static Place place(Random r, int type) {
         return switch (type) {
-            case QueuePairType.UD -> Seeds.pick(r, Place.REGION, Place.IOVA, Place.ZERO_BASED, Place.DEVICE);
+            case QueuePairType.UD -> RandomInput.pick(r, Place.REGION, Place.IOVA, Place.ZERO_BASED, Place.DEVICE);
             // a window of type 2 is for the peer of the queue pair that bound it, and that takes no requests
-            case QueuePairType.XRC_SEND -> Seeds.pick(r, Place.REGION, Place.IOVA, Place.ZERO_BASED, Place.DEVICE,
+            case QueuePairType.XRC_SEND -> RandomInput.pick(r, Place.REGION, Place.IOVA, Place.ZERO_BASED, Place.DEVICE,
                     Place.WINDOW_1);
-            default -> Seeds.pick(r, Place.values());
+            default -> RandomInput.pick(r, Place.values());
         };
     }
 
     @Test
     void everyOperationOfEachTypeIsCarried() throws Exception {
         Seeds.each(DRAWS, r -> {
-            int type = Seeds.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD, QueuePairType.XRC_SEND);
+            int type = RandomInput.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD,
+                    QueuePairType.XRC_SEND);
             boolean reliable = type == QueuePairType.RC || type == QueuePairType.XRC_SEND;
             EndOptions nearOptions = options(r, type);
             EndOptions farOptions = options(r, type);

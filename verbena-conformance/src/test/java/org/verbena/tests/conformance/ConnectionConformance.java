@@ -10,6 +10,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.BeforeEach;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.ConnectionParameters;

@@ -17,6 +17,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.Poll;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;

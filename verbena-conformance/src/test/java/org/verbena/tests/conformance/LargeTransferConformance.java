@@ -8,6 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.WcOpcode;
@@ -25,7 +26,7 @@ abstract class LargeTransferConformance extends Conformance {
     @Timeout(300)
     void largestTransferIsWrittenAndRead() throws Exception {
         try (Context c = fixture.open()) {
-            long wanted = Thorough.wanted() ? Long.MAX_VALUE : 128 * MIB;
+            long wanted = Thorough.ON ? Long.MAX_VALUE : 128 * MIB;
             long n = Math.min(Math.min(wanted, fixture.largestTransfer()), c.queryDevice().maxMrSize());
             PortAttributes port = c.queryPort(1);
             long piece = Math.min(n, port.maxMessageSize());

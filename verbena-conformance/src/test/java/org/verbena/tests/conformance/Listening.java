@@ -4,6 +4,7 @@ package org.verbena.tests.conformance;
 import java.io.Serializable;
 import java.net.InetSocketAddress;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;

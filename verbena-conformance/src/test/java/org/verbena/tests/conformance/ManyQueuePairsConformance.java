@@ -14,6 +14,7 @@ import java.util.Random;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;

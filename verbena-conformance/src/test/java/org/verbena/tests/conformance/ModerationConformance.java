@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.Poll;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueModification;

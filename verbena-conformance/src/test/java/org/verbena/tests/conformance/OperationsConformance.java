@@ -10,6 +10,7 @@ import java.util.stream.LongStream;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.SendFlags;

@@ -5,8 +5,6 @@ import java.io.File;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +12,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
+import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
 import org.verbena.verbs.VerbsException;
 
 /** A second JVM on the same class path that does what it is told, see {@link ConformancePeer}. */
@@ -148,33 +148,13 @@ final class PeerProcess implements AutoCloseable {
             if (!p.waitFor(Await.LIMIT.toSeconds(), TimeUnit.SECONDS) || p.exitValue() != 0) {
                 throw new AssertionError("process " + pid() + " cannot be sent " + name);
             }
-            while (name.equals("STOP") && !isStopped()) { // its threads stop one after the other
-                Thread.sleep(1);
+            if (name.equals("STOP")) {
+                Await.until("all threads stand still", () -> KernelThread.areStopped(pid()));
             }
         } catch (IOException e) {
             throw new AssertionError("kill does not start", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    private boolean isStopped() throws IOException {
-        try (DirectoryStream<Path> threads = Files.newDirectoryStream(Path.of("/proc", Long.toString(pid()), "task"))) {
-            for (Path t : threads) {
-                if (isRunning(t)) {
-                    return false;
-                }
-            }
-        }
-        return true;
-    }
-
-    private static boolean isRunning(Path thread) {
-        try {
-            String stat = Files.readString(thread.resolve("stat"));
-            return stat.charAt(stat.lastIndexOf(')') + 2) != 'T';
-        } catch (IOException ended) {
-            return false;
         }
     }
 

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.Context;
@@ -166,27 +167,27 @@ abstract class PostTableConformance extends Conformance {
         Trial(Random r, Map<Integer, End> ends, End foreign) throws Exception {
             random = r;
             this.foreign = foreign;
-            int picked = Seeds.pick(r, QueuePairType.RC, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD,
+            int picked = RandomInput.pick(r, QueuePairType.RC, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD,
                     QueuePairType.XRC_SEND);
             type = ends.containsKey(picked) ? picked : QueuePairType.RC;
             end = ends.get(type);
             row = rowOf(r, type, end.fixture.notDrawn(type));
             flags = r.nextInt(3) > 0
-                    ? Seeds.pick(r, 0, SendFlags.SIGNALED, SendFlags.SIGNALED | SendFlags.SOLICITED)
-                    : Seeds.bits(r, KNOWN | SendFlags.IP_CSUM | SendFlags.DUMMY, ~(KNOWN | SendFlags.IP_CSUM
+                    ? RandomInput.pick(r, 0, SendFlags.SIGNALED, SendFlags.SIGNALED | SendFlags.SOLICITED)
+                    : RandomInput.bits(r, KNOWN | SendFlags.IP_CSUM | SendFlags.DUMMY, ~(KNOWN | SendFlags.IP_CSUM
                             | SendFlags.DUMMY));
-            QueuePairState s = r.nextInt(3) > 0 ? QueuePairState.RTS : Seeds.pick(r, QueuePairState.values());
+            QueuePairState s = r.nextInt(3) > 0 ? QueuePairState.RTS : RandomInput.pick(r, QueuePairState.values());
             boolean reliable = type == QueuePairType.RC || type == QueuePairType.XRC_SEND;
             state = s == QueuePairState.SQE && (reliable || !end.fixture.stopsSendingOnly()) ? QueuePairState.ERR : s;
             buffers = r.nextInt(5) == 0
-                    ? Seeds.pick(r, Buffers.values())
-                    : row.buffers ? Seeds.pick(r, Buffers.ELEMENTS, Buffers.INLINE, Buffers.NONE) : Buffers.NONE;
+                    ? RandomInput.pick(r, Buffers.values())
+                    : row.buffers ? RandomInput.pick(r, Buffers.ELEMENTS, Buffers.INLINE, Buffers.NONE) : Buffers.NONE;
             elements = 1 + r.nextInt(4);
             length = r.nextBoolean() ? 8 : r.nextInt(60);
             destination = r.nextInt(10) == 0
-                    ? Seeds.pick(r, Destination.values())
+                    ? RandomInput.pick(r, Destination.values())
                     : needed();
-            binding = r.nextInt(3) > 0 ? Binding.GOOD : Seeds.pick(r, Binding.values());
+            binding = r.nextInt(3) > 0 ? Binding.GOOD : RandomInput.pick(r, Binding.values());
             started = r.nextInt(20) > 0;
             full = state == QueuePairState.SQD && r.nextBoolean();
             int mask = SendOperations.SEND;
@@ -223,7 +224,7 @@ abstract class PostTableConformance extends Conformance {
         }
 
         private static Row rowOf(Random r, int type, int not) {
-            Row row = Seeds.pick(r, Row.values());
+            Row row = RandomInput.pick(r, Row.values());
             boolean fits = r.nextInt(4) == 0 || (row.types & typeBit(type)) != 0;
             return fits && (row.bit & not) == 0 ? row : rowOf(r, type, not);
         }
@@ -509,12 +510,12 @@ abstract class PostTableConformance extends Conformance {
     @Test
     void receiveIsPostedOrRefusedPerTable() throws Exception {
         Seeds.each(ROUNDS / 3, r -> {
-            int type = Seeds.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
+            int type = RandomInput.pick(r, QueuePairType.RC, QueuePairType.UC, QueuePairType.UD);
             End end = ends.get(type);
             QueuePair qp = end.pd.createQueuePair(QueuePairInitAttributes.builder(end.sendCq, end.receiveCq).type(type)
                     .maxReceiveWr(1 + r.nextInt(5)).maxReceiveSge(r.nextInt(4)).build());
             QueuePairInitAttributes init = qp.initAttributes();
-            QueuePairState state = Seeds.pick(r, QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR,
+            QueuePairState state = RandomInput.pick(r, QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR,
                     QueuePairState.RTS, QueuePairState.SQD);
             EndAddress self = end.address(qp);
             if (state != QueuePairState.RESET) {

@@ -12,6 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Await;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;

@@ -13,6 +13,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePairAttributes;
@@ -102,7 +104,7 @@ abstract class RetryConformance extends Conformance {
     @Test
     void secondWaitingSendContinuesWithoutPolls() throws Exception {
         Pair p = connected();
-        for (int round = 0; round < fixture.rounds(Thorough.rounds(25, 150)); round++) {
+        for (int round = 0; round < fixture.rounds(Thorough.ON ? 150 : 25); round++) {
             assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
             Await.within(Duration.ofMillis(14), () -> false);
             p.far.start(end -> {

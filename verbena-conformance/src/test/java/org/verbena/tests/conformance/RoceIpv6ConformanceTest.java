@@ -24,6 +24,7 @@ import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;

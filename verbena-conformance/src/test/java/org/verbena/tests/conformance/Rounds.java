@@ -15,6 +15,8 @@ import org.junit.jupiter.api.extension.TestTemplateInvocationContext;
 import org.junit.jupiter.api.extension.TestTemplateInvocationContextProvider;
 import org.junit.platform.commons.support.AnnotationSupport;
 
+import org.verbena.testkit.Thorough;
+
 /** A test that depends on the moment, and runs several times; with {@code -Dthorough} more often. */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
@@ -35,7 +37,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
         @Override
         public Stream<TestTemplateInvocationContext> provideTestTemplateInvocationContexts(ExtensionContext context) {
             Rounds r = AnnotationSupport.findAnnotation(context.getRequiredTestMethod(), Rounds.class).orElseThrow();
-            return IntStream.range(0, Thorough.rounds(r.value(), r.thorough()))
+            return IntStream.range(0, Thorough.ON ? r.thorough() : r.value())
                     .mapToObj(i -> new TestTemplateInvocationContext() {});
         }
     }

@@ -10,6 +10,8 @@ import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
@@ -86,7 +88,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         connect(end, survivor);
         QueuePair its = connect(end, dying);
         flood(dying);
-        serve(end, Thorough.rounds(1500, 5000));
+        serve(end, Thorough.ON ? 5000 : 1500);
         victim.kill();
         if (its.type() == QueuePairType.RC && !fixture.noticesDeathOfIdlePeers()) {
             its.modify(QueuePairAttributes.to(QueuePairState.ERR).build()); // like a program that has learned of it
@@ -138,7 +140,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         stopped.signal("STOP");
         try {
             flood(going);
-            serve(end, Thorough.rounds(5000, 20_000));
+            serve(end, Thorough.ON ? 20_000 : 5000);
         } finally {
             stopped.signal("CONT");
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePairAttributes;

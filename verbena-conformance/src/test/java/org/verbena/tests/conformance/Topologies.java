@@ -16,6 +16,8 @@ import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.support.AnnotationConsumer;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
+import org.verbena.testkit.Thorough;
+
 /**
  * A group of the suite for which some topologies test nothing new: it runs on those named here, by default on one
  * context and in two processes, and with {@code -Dthorough} on every {@link Topology}, or on those that {@code
@@ -40,7 +42,7 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
         @Override
         public Stream<? extends Arguments> provideArguments(ParameterDeclarations parameters,
                 ExtensionContext context) {
-            boolean every = Thorough.wanted()
+            boolean every = Thorough.ON
                     || System.getProperty("verbena.test.topologies") != null;
             return Stream.of(Topology.values()).filter(t -> every || named.contains(t)).map(Arguments::of);
         }

@@ -8,6 +8,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GlobalRoutingHeader;

@@ -11,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
+
 /** Virtual threads that wait for events, in a JVM whose virtual threads share one carrier. */
 abstract class VirtualThreadConformance extends Conformance {
     VirtualThreadConformance(ConformanceFixture fixture) {

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.PosixFile;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;

@@ -12,6 +12,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.QueuePairState;

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.BeforeEach;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Feature;

@@ -19,7 +19,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.transport.Drop;
 import org.verbena.roce.transport.Packet;
 import org.verbena.roce.transport.ReceivedPacket;
-import org.verbena.roce.transport.Seeds;
+import org.verbena.testkit.Seeds;
 
 /** Each header: what is written is read again, lies where the specification says, and touches nothing else. */
 class HeadersTest {

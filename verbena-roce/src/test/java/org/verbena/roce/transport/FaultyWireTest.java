@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.FlushType;
 import org.verbena.verbs.QueuePairState;

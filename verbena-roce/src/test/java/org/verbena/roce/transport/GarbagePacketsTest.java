@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Seeds;
+
 class GarbagePacketsTest {
     private static final int PACKETS = 400;
 

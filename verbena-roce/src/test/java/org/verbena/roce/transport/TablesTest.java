@@ -13,6 +13,7 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairType;
 

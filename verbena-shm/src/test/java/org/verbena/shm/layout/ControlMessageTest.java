@@ -11,7 +11,8 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 
-import org.verbena.shm.Seeds;
+import org.verbena.shm.GarbageNumbers;
+import org.verbena.testkit.Seeds;
 
 class ControlMessageTest {
     private static MemorySegment message(byte[] bytes) {
@@ -56,7 +57,7 @@ class ControlMessageTest {
                     .segment();
             byte[] bytes = whole.toArray(ValueLayout.JAVA_BYTE);
             for (int i = 0; i < 1 + random.nextInt(4); i++) {
-                bytes[random.nextInt(bytes.length)] = (byte) Seeds.odd(random);
+                bytes[random.nextInt(bytes.length)] = (byte) GarbageNumbers.next(random);
             }
             read(random.nextBoolean() ? bytes : java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length + 1)),
                     random);

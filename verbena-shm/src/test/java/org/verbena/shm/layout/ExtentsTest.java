@@ -9,7 +9,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-import org.verbena.shm.Seeds;
+import org.verbena.testkit.Seeds;
 
 class ExtentsTest {
     private static final long START = 8192;

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.Seeds;
+import org.verbena.shm.GarbageNumbers;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
@@ -54,7 +55,7 @@ class WordsTest {
         MemorySegment word = Arena.ofAuto().allocate(8, 8);
         long address = RawMemory.addressOf(word);
         Seeds.each(1000, random -> {
-            int key = (int) Seeds.odd(random);
+            int key = (int) GarbageNumbers.next(random);
             int what = random.nextBoolean() ? Hazard.RECEIVES : Hazard.region(key);
             Hazard.enter(address, random.nextInt(), what);
             assertThat(RawMemory.getLong(address)).isNotZero();
@@ -120,7 +121,7 @@ class WordsTest {
     @Test
     void everyKeyAndQueuePairNumberLiesInItsTable() {
         Seeds.each(1000, random -> {
-            int n = (int) Seeds.odd(random);
+            int n = (int) GarbageNumbers.next(random);
             assertThat(AdapterLayout.keyEntry(n)).isBetween(AdapterLayout.KEYS, AdapterLayout.HEAP - 64);
             assertThat(AdapterLayout.qpEntry(n)).isBetween(AdapterLayout.QP_DIRECTORY, AdapterLayout.ARM_WORDS - 256);
         });

@@ -15,9 +15,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.Seeds;
+import org.verbena.shm.GarbageNumbers;
 import org.verbena.shm.layout.Adapter;
 import org.verbena.shm.layout.AdapterLayout;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 
 class KeyTableTest {
@@ -50,10 +51,10 @@ class KeyTableTest {
     void aRegionIsFoundByItsKeyItsDomainItsBoundsAndItsRightsOnly() throws Exception {
         Region r = keys.add(PD, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ, memory, null);
         Seeds.each(2000, random -> {
-            int key = random.nextInt(4) == 0 ? (int) Seeds.odd(random) : r.key;
+            int key = random.nextInt(4) == 0 ? (int) GarbageNumbers.next(random) : r.key;
             int pd = random.nextInt(4) == 0 ? random.nextInt(70000) : PD;
-            long at = r.address + (random.nextBoolean() ? random.nextInt(1 << 17) : Seeds.odd(random));
-            long bytes = random.nextBoolean() ? random.nextInt(1 << 17) : Seeds.odd(random);
+            long at = r.address + (random.nextBoolean() ? random.nextInt(1 << 17) : GarbageNumbers.next(random));
+            long bytes = random.nextBoolean() ? random.nextInt(1 << 17) : GarbageNumbers.next(random);
             int access = random.nextInt(16);
             boolean inside = bytes >= 0 && at >= r.address && at - r.address <= r.length
                     && bytes <= r.length - (at - r.address);

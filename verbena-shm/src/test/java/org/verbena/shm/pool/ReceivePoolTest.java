@@ -12,11 +12,11 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.Seeds;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.ring.Inbox;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.WcOpcode;
 
 /** {@link ReceivePool}, {@link PoolClaims} and {@link InboxReader} on plain memory. */

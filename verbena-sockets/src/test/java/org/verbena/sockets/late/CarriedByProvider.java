@@ -10,6 +10,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 
+import org.verbena.testkit.Thorough;
+
 /**
  * Of tests with a parameter that says who carries the bytes, those whose bytes go by the provider. What they do over TCP has
  * been seen by the run over {@code shm0}; with {@code -Dthorough} it is seen again.
@@ -22,7 +24,7 @@ public final class CarriedByProvider implements InvocationInterceptor {
     public void interceptTestTemplateMethod(Invocation<Void> invocation,
             ReflectiveInvocationContext<Method> called, ExtensionContext extension) throws Throwable {
         List<Object> arguments = called.getArguments();
-        boolean elsewhere = System.getProperty("thorough") == null && arguments.stream()
+        boolean elsewhere = !Thorough.ON && arguments.stream()
                 .anyMatch(a -> a instanceof Enum<?> e && CARRIERS.contains(e.getDeclaringClass().getName()) && !e.name()
                         .equals("RING"));
         Assumptions.assumeFalse(elsewhere, "not carried by the provider");

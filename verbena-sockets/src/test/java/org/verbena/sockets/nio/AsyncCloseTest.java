@@ -23,10 +23,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.Thorough;
+
 /** A thread that waits in a channel leaves it when another closes the channel, or interrupts the thread. */
 @Tag("any-provider")
 class AsyncCloseTest {
-    private static final int RACES = System.getProperty("thorough") == null ? 50 : 150;
+    private static final int RACES = Thorough.ON ? 150 : 50;
     private static final long LONGEST_NANOS = 30_000_000_000L;
 
     static Stream<Arguments> carriersAndThreads() {

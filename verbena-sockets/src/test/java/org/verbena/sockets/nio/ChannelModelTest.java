@@ -27,6 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.verbena.sockets.SocketStatistics;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
+import org.verbena.testkit.Thorough;
 
 /**
  * Anything that a program can do with both ends of a connection, by seeds: before, while and after the ends agree, on rings
@@ -38,7 +39,7 @@ import org.verbena.sockets.VerbenaSocketOptions;
 @Tag("any-provider")
 class ChannelModelTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds",
-            System.getProperty("thorough") == null ? 100 : 1000);
+            Thorough.ON ? 1000 : 100);
     private static final int LARGEST = 100 << 10;
     /** Bytes that a connection holds in any case, with nobody reading; one whose rings must not grow holds a few. */
     private static final int HELD = 300_000;

@@ -28,6 +28,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.stream.ScriptedStream;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
 
 /** The selector with streams whose rings a script makes ready: armed, told, by doorbell. */
 @Tag("any-provider")
@@ -70,10 +72,10 @@ class RingSelectionTest {
 
     /** Runs when the selection that this thread is about to begin waits. */
     private Thread later(Action action) throws IOException {
-        Path selecting = Blocked.self();
+        Path selecting = KernelThread.self();
         return Thread.ofPlatform().start(() -> {
             try {
-                Blocked.await(selecting);
+                KernelThread.awaitAsleep(selecting);
                 action.run();
             } catch (Exception e) {
                 throw new AssertionError(e);
@@ -360,7 +362,7 @@ class RingSelectionTest {
                 throw new AssertionError(e);
             }
         });
-        Blocked.await(selecting);
+        Await.untilLasting("it waits", () -> Threads.isParked(selecting));
         stream.ready(OP_READ);
         ringDoorbell();
         selecting.join();

@@ -9,6 +9,9 @@ import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
+
 /** Threads of both kinds whose outcome a test looks at. */
 enum Threads {
     PLATFORM,
@@ -45,11 +48,16 @@ enum Threads {
         }
 
         /** Until the thread waits for something, or is through. */
-        void awaitBlocked() throws InterruptedException {
-            Blocked.await(() -> result.isDone() || (thread.isVirtual()
-                    ? Blocked.isParked(thread)
-                    : folder.isDone() && Blocked.sleeps(folder.join())));
+        void awaitBlocked() {
+            Await.untilLasting("the thread waits", () -> result.isDone() || (thread.isVirtual()
+                    ? isParked(thread)
+                    : folder.isDone() && KernelThread.isAsleep(folder.join())));
         }
+    }
+
+    static boolean isParked(Thread virtual) {
+        Thread.State s = virtual.getState();
+        return s == Thread.State.WAITING || s == Thread.State.TIMED_WAITING;
     }
 
     Started start(Work work) {
@@ -58,7 +66,7 @@ enum Threads {
         Runnable run = () -> {
             try {
                 if (this == PLATFORM) {
-                    folder.complete(Blocked.self());
+                    folder.complete(KernelThread.self());
                 }
                 result.complete(work.run());
             } catch (Throwable t) {

@@ -26,6 +26,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.Thorough;
+
 /** Bytes arrive as they were written, whatever carries them, in every kind of buffer, mode and thread. */
 @Tag("any-provider")
 class TransferTest {
@@ -259,7 +261,7 @@ class TransferTest {
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void pingPongThatSleeps(Carrier carrier, Threads threads) throws Exception {
-        int rounds = System.getProperty("thorough") == null ? 500 : 2000;
+        int rounds = Thorough.ON ? 2000 : 500;
         try (Carrier.Pair pair = carrier.connected()) {
             var peer = threads.start(() -> {
                 ByteBuffer b = ByteBuffer.allocateDirect(64);

@@ -24,6 +24,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.Thorough;
+
 /** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
 @Tag("any-provider")
 class WaitingTest {
@@ -213,7 +215,7 @@ class WaitingTest {
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void nothingIsMissedWhenBothEndsOftenSleep(Carrier carrier, Threads threads) throws Exception {
-        int rounds = System.getProperty("thorough") == null ? 1000 : 5000;
+        int rounds = Thorough.ON ? 5000 : 1000;
         try (Carrier.Pair pair = carrier.connected()) {
             var echo = threads.start(() -> {
                 ByteBuffer b = ByteBuffer.allocateDirect(8);

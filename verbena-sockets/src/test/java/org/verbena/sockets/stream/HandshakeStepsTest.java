@@ -3,7 +3,6 @@ package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.io.File;
 import java.io.IOException;
@@ -24,6 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.UnixSocket;
+import org.verbena.testkit.Await;
 
 /**
  * Every way that a conversation of two ends can be broken off, at every step of it, with the engine as either end. Both ends
@@ -113,7 +113,7 @@ class HandshakeStepsTest {
             there.write();
             back.write();
             go(peer, then);
-            await("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
+            Await.until("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
             boolean rings = peer.decide();
             assertThat(peer.real.isAgreed()).isEqualTo(rings);
             if (!rings) {
@@ -154,13 +154,13 @@ class HandshakeStepsTest {
             reach(peer, Stage.OFFER_HEARD);
             peer.ownTcp.setOption(StandardSocketOptions.SO_LINGER, 0);
             peer.ownTcp.close();
-            await("the reset to be taken", () -> {
+            Await.until("the reset to be taken", () -> {
                 peer.real.kernelReady(SelectionKey.OP_READ, SelectionKey.OP_READ);
                 return peer.real.kernelOps(SelectionKey.OP_READ) == 0;
             });
             if (fallenBack) {
                 peer.hangUp();
-                await("TCP", () -> peer.real.reason() != FallbackReason.NONE);
+                Await.until("TCP", () -> peer.real.reason() != FallbackReason.NONE);
             }
             ByteBuffer[] two = {ByteBuffer.allocate(1), ByteBuffer.allocate(1)};
             assertThatThrownBy(() -> peer.real.write(two[0])).hasMessage("Connection reset by peer");
@@ -176,12 +176,12 @@ class HandshakeStepsTest {
             reach(peer, Stage.OFFER_HEARD);
             peer.ownTcp.setOption(StandardSocketOptions.SO_LINGER, 0);
             peer.ownTcp.close();
-            await("the reset to be taken", () -> {
+            Await.until("the reset to be taken", () -> {
                 peer.real.kernelReady(SelectionKey.OP_READ, SelectionKey.OP_READ);
                 return peer.real.kernelOps(SelectionKey.OP_READ) == 0;
             });
             peer.hangUp();
-            await("TCP", () -> peer.real.reason() != FallbackReason.NONE);
+            Await.until("TCP", () -> peer.real.reason() != FallbackReason.NONE);
             for (int i = 0; i < 2; i++) {
                 assertThatThrownBy(() -> peer.real.read(ByteBuffer.allocate(1))).hasMessage("Connection reset");
             }
@@ -202,7 +202,7 @@ class HandshakeStepsTest {
             peer.hello();
             peer.hearOffer();
             peer.offer();
-            await("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
+            Await.until("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
             assertThat(peer.decide()).isTrue();
             assertThat(peer.real.isAgreed()).isTrue();
             Way way = new Way(peer.real, peer.own, 0);
@@ -240,7 +240,7 @@ class HandshakeStepsTest {
 
         void readAll() throws InterruptedException {
             ByteBuffer in = ByteBuffer.allocate(10 * PIECE);
-            await("bytes", () -> {
+            Await.until("bytes", () -> {
                 try {
                     to.read(in);
                 } catch (IOException e) {
@@ -280,8 +280,8 @@ class HandshakeStepsTest {
             Object[] of = one.get();
             bothComeToTheSame((Stream.Role) of[0], (Stage) of[1], (Then) of[2]);
         }
-        await("descriptors given back", () -> descriptors() <= before + 5);
-        await("turns given back", () -> {
+        Await.until("descriptors given back", () -> descriptors() <= before + 5);
+        Await.until("turns given back", () -> {
             try {
                 return turns() == 0;
             } catch (ReflectiveOperationException e) {

@@ -2,7 +2,6 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
@@ -12,6 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.VerbsException;
 
 /** The receiver's memory has been named to the sender, and has yet to reach it. */
@@ -66,7 +66,7 @@ class OvertakenBytesTest {
                     break;
                 }
             }
-            await("bytes that wait", () -> sessions.a.isBusy() || late.isDone());
+            Await.until("bytes that wait", () -> sessions.a.isBusy() || late.isDone());
             tcp[1].arrive(1000);
             assertThat(read(in)).as("no end before the bytes").isZero();
             stalled.close();

@@ -2,7 +2,6 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.util.List;
 
@@ -14,6 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.UnixSocket;
 import org.verbena.sockets.stream.StreamHandshakeTest.Way;
+import org.verbena.testkit.Await;
 
 /** An end that waits for the other one as long as it does at most; all of these at the same time, for each takes that long. */
 class PatienceTest extends TcpEnds {
@@ -51,7 +51,7 @@ class PatienceTest extends TcpEnds {
                 ? Stream.of(tcp.server(), Stream.Role.SERVER)
                 : Stream.of(tcp.client(), Stream.Role.CLIENT));
         (server ? tcp.client() : tcp.server()).close();
-        await("a reason", () -> stays.reason() != FallbackReason.NONE);
+        Await.until("a reason", () -> stays.reason() != FallbackReason.NONE);
         assertThat(stays.reason()).isEqualTo(FallbackReason.CLOSED_EARLY);
         stays.close(false);
     }
@@ -62,10 +62,11 @@ class PatienceTest extends TcpEnds {
         Tcp tcp = connect();
         try (UnixSocket squatter = UnixSocket.listen(nameOf(tcp), 10)) {
             RingStream client = (RingStream) Stream.of(tcp.client(), Stream.Role.CLIENT);
-            await("fall-back", () -> client.reason() == FallbackReason.NAME_TAKEN);
+            Await.until("fall-back", () -> client.reason() == FallbackReason.NAME_TAKEN);
             RingStream server = (RingStream) Stream.of(tcp.server(), Stream.Role.SERVER);
             new Way(client, server, 0).turn(1000);
-            await("fall-back of the server, whom nobody answers", () -> server.reason() == FallbackReason.NO_SESSION);
+            Await.until("fall-back of the server, whom nobody answers", () -> server
+                    .reason() == FallbackReason.NO_SESSION);
             assertThat(squatter.fd().isClosed()).isFalse();
         }
     }
@@ -88,14 +89,14 @@ class PatienceTest extends TcpEnds {
                 peer.meet();
             }
             for (PeerByHand peer : silent) {
-                await("no more patience", () -> peer.real.reason() != FallbackReason.NONE);
+                Await.until("no more patience", () -> peer.real.reason() != FallbackReason.NONE);
                 assertThat(peer.real.reason()).isEqualTo(FallbackReason.NO_SESSION);
                 peer.decide();
             }
             for (PeerByHand peer : late) {
                 assertThat(peer.real.reason()).isEqualTo(FallbackReason.NONE);
                 peer.offer();
-                await("an agreement", peer.real::isAgreed);
+                Await.until("an agreement", peer.real::isAgreed);
                 assertThat(peer.decide()).isTrue();
                 HandshakeStepsTest.Way way = new HandshakeStepsTest.Way(peer.real, peer.own, 0);
                 way.write();
@@ -117,7 +118,7 @@ class PatienceTest extends TcpEnds {
                     : Stream.of(tcp.client(), Stream.Role.CLIENT));
             Thread.sleep(LATE_MILLIS);
         }
-        await("agreement", () -> ends[0].isAgreed() && ends[1].isAgreed());
+        Await.until("agreement", () -> ends[0].isAgreed() && ends[1].isAgreed());
         assertThat(ends[0].reason()).isEqualTo(FallbackReason.NONE);
         assertThat(ends[1].reason()).isEqualTo(FallbackReason.NONE);
         ends[0].close(false);

@@ -2,7 +2,6 @@
 package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -16,6 +15,7 @@ import java.nio.channels.SocketChannel;
 
 import org.verbena.linux.SockDiag;
 import org.verbena.linux.UnixSocket;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
@@ -110,7 +110,7 @@ final class PeerByHand implements AutoCloseable {
     /** One more connection to the name where the client with the engine waits. */
     UnixSocket knock() throws InterruptedException {
         UnixSocket[] made = new UnixSocket[1];
-        await("the name", () -> {
+        Await.until("the name", () -> {
             try {
                 made[0] = UnixSocket.connect(name);
                 return true;
@@ -222,13 +222,13 @@ final class PeerByHand implements AutoCloseable {
         }
         if (link != null) {
             if (offer != null) {
-                await("memory let go", link::isLetGo);
+                Await.until("memory let go", link::isLetGo);
             }
             link.release();
         }
         Link ofReal = real.link();
         if (ofReal != null) {
-            await("a number given back", () -> !ofReal.session.streams().contains(real));
+            Await.until("a number given back", () -> !ofReal.session.streams().contains(real));
         }
     }
 }

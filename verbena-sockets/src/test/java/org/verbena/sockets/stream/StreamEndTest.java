@@ -4,7 +4,6 @@ package org.verbena.sockets.stream;
 import static java.nio.channels.SelectionKey.OP_READ;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.verbena.sockets.stream.StreamHandshakeTest.await;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 
@@ -67,9 +67,9 @@ class StreamEndTest {
 
         /** Until what the client writes goes by ring, and the server is in it, having read all. */
         void awaitRings() throws Exception {
-            await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
+            Await.until("rings", () -> client.isOutputByRing() && server.isOutputByRing());
             client.write(ByteBuffer.allocate(1));
-            await("the ring's first byte", () -> read(server, ByteBuffer.allocate(1)) == 1);
+            Await.until("the ring's first byte", () -> read(server, ByteBuffer.allocate(1)) == 1);
             assertThat(server.isInputByRing()).isTrue();
         }
     }
@@ -103,7 +103,7 @@ class StreamEndTest {
 
             RingStream client = (RingStream) Stream.of(second, Stream.Role.CLIENT);
             RingStream wrong = (RingStream) Stream.of(dead, Stream.Role.SERVER);
-            await("a decision of the dead end", () -> wrong.isAgreed() || wrong.reason() != FallbackReason.NONE);
+            Await.until("a decision of the dead end", () -> wrong.isAgreed() || wrong.reason() != FallbackReason.NONE);
             assertThat(wrong.reason()).isEqualTo(FallbackReason.CLOSED_EARLY);
             assertThat(client.isAgreed()).isFalse();
 
@@ -132,9 +132,9 @@ class StreamEndTest {
             }
         }).isInstanceOf(IOException.class).hasMessageContaining("broke off");
         assertThat(in.position()).isEqualTo(3000);
-        await("the other end's session to fail", () -> ends.client.link().session.isFailed());
+        Await.until("the other end's session to fail", () -> ends.client.link().session.isFailed());
         // until TCP has had its time to tell of a death nothing is taken
-        assertThatThrownBy(() -> await("an error", () -> {
+        assertThatThrownBy(() -> Await.until("an error", () -> {
             assertThat(write(ends.client)).isZero();
             return false;
         })).isInstanceOf(UncheckedIOException.class);
@@ -158,7 +158,7 @@ class StreamEndTest {
         VerbenaSocketChannel writer = opened(VerbenaSocketChannel.open());
         writer.connect(server.getLocalAddress());
         VerbenaSocketChannel reader = opened((VerbenaSocketChannel) server.accept());
-        await("rings", () -> {
+        Await.until("rings", () -> {
             try {
                 writer.write(ByteBuffer.allocate(1));
                 return reader.read(ByteBuffer.allocate(1)) == 1 && writer.isOutputByRing() && reader.isInputByRing()
@@ -174,7 +174,7 @@ class StreamEndTest {
                 one.link().session.queuePair().modify(QueuePairAttributes.to(QueuePairState.ERR).build());
             }
         }
-        await("the writer's session to fail", () -> {
+        Await.until("the writer's session to fail", () -> {
             try {
                 writer.write(ByteBuffer.allocate(1));
                 return false;
@@ -186,7 +186,7 @@ class StreamEndTest {
         assertThatThrownBy(() -> {
             while (reader.read(ByteBuffer.allocate(100)) >= 0) {}
         }).isInstanceOf(IOException.class);
-        await("both sessions to fail, so that nobody else gets one of them", () -> failing.stream().allMatch(
+        Await.until("both sessions to fail, so that nobody else gets one of them", () -> failing.stream().allMatch(
                 Session::isFailed));
     }
 
@@ -197,7 +197,7 @@ class StreamEndTest {
         ends.awaitRings();
         Session own = ends.server.link().session;
         own.fail();
-        await("the other end's session to fail", () -> ends.client.link().session.isFailed());
+        Await.until("the other end's session to fail", () -> ends.client.link().session.isFailed());
         ends.client.close(false);
         ends.server.close(false);
     }
@@ -209,7 +209,7 @@ class StreamEndTest {
         ends.client.write(ByteBuffer.allocate(4));
         ends.client.close(true);
         ByteBuffer[] two = {ByteBuffer.allocate(4), ByteBuffer.allocate(100)};
-        await("four bytes", () -> {
+        Await.until("four bytes", () -> {
             try {
                 return ends.server.read(two, 0, 2) == 4;
             } catch (IOException e) {
@@ -243,7 +243,7 @@ class StreamEndTest {
     @Test
     void closingWithUnreadBytesIsAReset() throws Exception {
         Ends ends = connect();
-        await("rings", () -> ends.client.isOutputByRing() && ends.server.isOutputByRing());
+        Await.until("rings", () -> ends.client.isOutputByRing() && ends.server.isOutputByRing());
         ends.client.write(ByteBuffer.allocate(1000));
         ends.server.close(false);
         assertThatThrownBy(() -> ends.client.read(ByteBuffer.allocate(10))).isInstanceOf(IOException.class).hasMessage(

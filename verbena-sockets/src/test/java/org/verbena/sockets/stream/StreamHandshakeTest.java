@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +24,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.UnixSocket;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.Context;
@@ -40,14 +41,6 @@ class StreamHandshakeTest extends TcpEnds {
     private static final long LOWEST = 1;
     private static final long OTHER_HEADER = 0x7777_0000L;
     /** Far more than what it takes as a rule, and far less than the patience: on a slow machine it is more. */
-
-    static void await(String what, BooleanSupplier condition) throws InterruptedException {
-        long end = System.nanoTime() + 60_000_000_000L;
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("waited for: " + what).isLessThan(end);
-            Thread.sleep(1);
-        }
-    }
 
     private static byte at(long position, int way) {
         return (byte) (position * 7 + way * 3L + (position >>> 9) + 1);
@@ -107,10 +100,10 @@ class StreamHandshakeTest extends TcpEnds {
         assertThat(((RingStream) client).out().bytesByRing()).isGreaterThanOrEqualTo(9_000_000);
         assertThat(((RingStream) client).out().ringSize()).isEqualTo(RingWriter.EAGER_RING); // nobody slept
         client.shutdownOutput();
-        await("the end", () -> endOf(server));
+        Await.until("the end", () -> endOf(server));
         server.close(false);
         tcp.server().close();
-        await("the end", () -> endOf(client));
+        Await.until("the end", () -> endOf(client));
         client.close(false);
     }
 
@@ -122,7 +115,7 @@ class StreamHandshakeTest extends TcpEnds {
         Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
         assertThat(server.write(ByteBuffer.allocate(first))).isEqualTo(first); // by TCP: it is alone yet
         Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
-        await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
+        Await.until("rings", () -> client.isOutputByRing() && server.isOutputByRing());
         ByteBuffer early = ByteBuffer.allocate(first);
         while (early.hasRemaining()) {
             assertThat(client.read(early)).isNotNegative();
@@ -166,14 +159,14 @@ class StreamHandshakeTest extends TcpEnds {
         Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
         assertThat(client.write(ByteBuffer.allocate(3))).isEqualTo(3); // by TCP: it is alone yet
         Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
-        await("rings", () -> client.isOutputByRing() && server.isOutputByRing() && server.isAgreed());
+        Await.until("rings", () -> client.isOutputByRing() && server.isOutputByRing() && server.isAgreed());
         assertThat(server.available(0)).as("TCP has not brought it").isZero();
         assertThat(server.available(3)).isEqualTo(3);
         assertThat(client.write(ByteBuffer.allocate(10))).isEqualTo(10);
         assertThat(server.available(4)).as("a doorbell among it").isEqualTo(13);
         assertThat(server.isInputByRing()).isFalse();
         ByteBuffer into = ByteBuffer.allocate(5);
-        await("bytes", () -> {
+        Await.until("bytes", () -> {
             try {
                 server.read(into);
             } catch (IOException e) {
@@ -189,12 +182,12 @@ class StreamHandshakeTest extends TcpEnds {
     /** One thread reads while the ring grows, another asks what there is to read. */
     @Test
     void availableDisturbsNoReader() throws Exception {
-        int rounds = System.getProperty("thorough") == null ? 5 : 20;
+        int rounds = Thorough.ON ? 20 : 5;
         for (int round = 0; round < rounds; round++) {
             Tcp tcp = connect();
             Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
             Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
-            await("rings", () -> client.isOutputByRing() && server.isOutputByRing());
+            Await.until("rings", () -> client.isOutputByRing() && server.isOutputByRing());
             Way there = new Way(client, server, 0);
             Thread asks = Thread.ofPlatform().start(() -> {
                 while (!Thread.currentThread().isInterrupted()) {
@@ -256,7 +249,7 @@ class StreamHandshakeTest extends TcpEnds {
                         hello.accepted()));
                 assertThat(end.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
             }
-            await("fall-back", () -> server.reason() != FallbackReason.NONE);
+            Await.until("fall-back", () -> server.reason() != FallbackReason.NONE);
             assertThat(server.reason()).isEqualTo(FallbackReason.NO_MEMORY);
             assertThat(StreamCounters.fallbacks(FallbackReason.NO_MEMORY)).isEqualTo(before + 1);
             server.close(false);
@@ -288,10 +281,10 @@ class StreamHandshakeTest extends TcpEnds {
                 HandshakeMessage.put(message, new Offer(0, 1, 4096, 1, 8192, 4096, OTHER_HEADER, 1));
                 assertThat(end.send(message, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
             }
-            await("fall-back", () -> server.reason() == FallbackReason.NO_SESSION);
+            Await.until("fall-back", () -> server.reason() == FallbackReason.NO_SESSION);
             tcp.client().write(ByteBuffer.wrap(new byte[] {42}));
             ByteBuffer in = ByteBuffer.allocate(1);
-            await("a byte by TCP", () -> {
+            Await.until("a byte by TCP", () -> {
                 try {
                     return server.read(in) == 1;
                 } catch (IOException e) {
@@ -324,7 +317,7 @@ class StreamHandshakeTest extends TcpEnds {
         RingStream client = (RingStream) Stream.of(tcp.client(), Stream.Role.CLIENT);
         String name = nameOf(tcp);
         List<UnixSocket> callers = new ArrayList<>();
-        await("the name", () -> {
+        Await.until("the name", () -> {
             try {
                 callers.add(UnixSocket.connect(name));
                 return true;
@@ -336,7 +329,7 @@ class StreamHandshakeTest extends TcpEnds {
             MemorySegment garbage = arena.allocate(HandshakeMessage.BYTES, 8);
             garbage.fill((byte) 0x5a);
             assertThat(caller.send(garbage, 0, HandshakeMessage.BYTES, NO_DESCRIPTORS)).isZero();
-            await("fall-back", () -> client.reason() == FallbackReason.BAD_PEER);
+            Await.until("fall-back", () -> client.reason() == FallbackReason.BAD_PEER);
         }
         Stream server = new KernelStream(tcp.server(), Stream.Role.SERVER, FallbackReason.RULE);
         Way there = new Way(client, server, 0);
@@ -349,18 +342,19 @@ class StreamHandshakeTest extends TcpEnds {
     void aThousandIdleConnectionsTakeMegabytes() throws Exception {
         List<RingStream> all = new ArrayList<>();
         addEnds(all);
-        await("an agreement", () -> all.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("an agreement", () -> all.stream().allMatch(stream -> stream.isAgreed()));
         long before = arenas(all); // other connections may have left larger rings for use again
         for (int i = 0; i < 1000; i++) {
             addEnds(all);
         }
-        await("agreements", () -> all.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("agreements", () -> all.stream().allMatch(stream -> stream.isAgreed()));
         long bytes = arenas(all) - before;
         System.out.println("2 x 1000 idle ends take " + bytes + " bytes of rings and control blocks");
         assertThat(bytes).isLessThan(20_000_000);
         all.forEach(stream -> stream.close(false));
-        await("memory given back", () -> all.stream().noneMatch(stream -> stream.link().session.streams().contains(
-                stream)));
+        Await.until("memory given back", () -> all.stream().noneMatch(stream -> stream.link().session.streams()
+                .contains(
+                        stream)));
     }
 
     private void addEnds(List<RingStream> ends) throws Exception {
@@ -379,12 +373,12 @@ class StreamHandshakeTest extends TcpEnds {
     void connectionsThatComeAndGoLeaveNothing() throws Exception {
         List<RingStream> first = new ArrayList<>();
         addEnds(first); // and with them the session, which stays: one of those below may live long enough to need it
-        await("an agreement", () -> first.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("an agreement", () -> first.stream().allMatch(stream -> stream.isAgreed()));
         first.forEach(stream -> stream.close(false));
         cycles(300);
         long before = descriptors();
         cycles(2000);
-        await("descriptors given back", () -> descriptors() <= before + 5);
+        Await.until("descriptors given back", () -> descriptors() <= before + 5);
     }
 
     private void cycles(int n) throws IOException {

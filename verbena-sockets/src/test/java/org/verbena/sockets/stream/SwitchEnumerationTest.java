@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.sockets.stream.Enumeration.Bounds;
 import org.verbena.sockets.stream.Enumeration.Step;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -24,7 +25,7 @@ import org.verbena.verbs.VerbsException;
  * has been there, so that there are far more orders than schedules.
  */
 class SwitchEnumerationTest {
-    private static final boolean LONG = System.getProperty("thorough") != null;
+    private static final boolean LONG = Thorough.ON;
     private static final String OFFERED = "a.AGREE b.AGREE";
     private static final String ONE_AGREED = "a.AGREE b.AGREE a.AGREE";
     private static final String AGREED = "a.AGREE b.AGREE a.AGREE b.AGREE";

@@ -11,9 +11,9 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.faults.Child;
 import org.verbena.tests.faults.Proc;
-import org.verbena.tests.faults.Wait;
 
 /** Ten thousand connections between two processes, all using rings, of which a few carry data. */
 @Timeout(600)
@@ -111,7 +111,7 @@ class ManyIdleConnectionsTest {
             looks = -ask(server, "looks", "looks");
             ofServer = -Proc.cpuMillis(server.pid());
             ofClient = -Proc.cpuMillis(client.pid());
-            Wait.during(IDLE);
+            Await.during(IDLE);
             ofServer += Proc.cpuMillis(server.pid());
             ofClient += Proc.cpuMillis(client.pid());
             looks += ask(server, "looks", "looks");

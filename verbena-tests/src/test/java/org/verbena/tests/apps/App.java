@@ -20,8 +20,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.tests.Thorough;
-import org.verbena.tests.faults.Wait;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.SocketState;
@@ -222,10 +222,10 @@ final class App implements AutoCloseable {
     }
 
     /** Waits until it has connections, and the transport of all is decided. */
-    void awaitDecided() {
+    void awaitDecided() throws VerbsException {
         List<String> states = new ArrayList<>();
-        Wait.until(LIMIT, () -> {
-            Wait.during(LOOK);
+        Await.until(LIMIT, () -> {
+            Await.during(LOOK);
             states.clear();
             try (RemoteProcess p = RemoteProcess.open(pid())) {
                 p.objects(0).stream().filter(o -> o.type() == ObjectType.CONNECTION).forEach(o -> states.add(o

@@ -9,8 +9,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.ProgramLane;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 

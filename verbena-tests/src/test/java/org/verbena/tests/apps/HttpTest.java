@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.ProgramLane;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 

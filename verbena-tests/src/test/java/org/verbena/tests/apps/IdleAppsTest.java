@@ -12,9 +12,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.faults.Proc;
-import org.verbena.tests.faults.Wait;
 
 /** Idle applications with connections use no more processor time under Verbena than without it. */
 class IdleAppsTest {
@@ -42,7 +42,7 @@ class IdleAppsTest {
     private static List<String> measure(Couple... couples) {
         List<String> more = new ArrayList<>();
         List<long[]> before = Stream.of(couples).map(IdleAppsTest::cpuMillis).toList();
-        Wait.during(MEASURED);
+        Await.during(MEASURED);
         List<long[]> after = Stream.of(couples).map(IdleAppsTest::cpuMillis).toList();
         for (int i = 0; i < couples.length; i++) {
             long v = after.get(i)[0] - before.get(i)[0];

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.ProgramLane;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.apps.App.By;
 
 /** A Kafka broker, its performance tools, and a producer and a consumer that account for each record. */

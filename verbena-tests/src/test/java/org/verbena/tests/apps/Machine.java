@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-import org.verbena.tests.faults.Wait;
+import org.verbena.testkit.Await;
 
 /** Resources of this machine: ports, programs. */
 final class Machine {
@@ -30,8 +30,8 @@ final class Machine {
     }
 
     /** Waits until a program takes connections. */
-    static void awaitPort(int port, App app) {
-        Wait.until(App.LIMIT, () -> {
+    static void awaitPort(int port, App app) throws IOException {
+        Await.until(App.LIMIT, () -> {
             if (!app.isAlive()) {
                 throw new AssertionError(app + " has ended: " + app.errors());
             }

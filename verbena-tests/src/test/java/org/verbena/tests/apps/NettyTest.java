@@ -10,8 +10,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.ProgramLane;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.apps.App.By;
 
 /** Netty's NIO transport: an echo server and its client, which compares hashes. */

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.ProgramLane;
 import org.verbena.tests.apps.App.By;
-import org.verbena.tests.faults.Wait;
 
 /** The JDBC driver of PostgreSQL, which uses classic sockets, and a server that the test starts. */
 @ProgramLane
@@ -62,7 +62,7 @@ class PostgresTest {
         server = asPostgres(bin.get().resolve("postgres").toString(), "-D", cluster, "-h", "127.0.0.1", "-p", Integer
                 .toString(port.getLocalPort()), "-k", "", "-F", "-c", "max_connections=120");
         Machine.awaitPort(port.getLocalPort(), server);
-        Wait.until(App.LIMIT, () -> server.errors().contains("ready to accept connections"), () -> "not ready");
+        Await.until(App.LIMIT, () -> server.errors().contains("ready to accept connections"), () -> "not ready");
     }
 
     /** runuser passes the signal on. */

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.PerfLane;
-import org.verbena.tests.Thorough;
 
 /** {@code verbena ucmatose}, {@code udaddy} and {@code rstream} between two processes. */
 @PerfLane

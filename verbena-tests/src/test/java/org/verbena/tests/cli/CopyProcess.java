@@ -16,12 +16,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.tests.faults.Proc;
-import org.verbena.tests.faults.Wait;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
 
 /** A {@code verbena} command in a separate process, started from the compiled modules. */
 final class CopyProcess implements AutoCloseable {
@@ -222,16 +221,9 @@ final class CopyProcess implements AutoCloseable {
         if (kill("STOP") != 0) {
             return false;
         }
-        Wait.until(Duration.ofSeconds(60), () -> !isAlive() || threadsAreStopped(), () -> pid() + " does not stop");
+        Await.until(Duration.ofSeconds(60), () -> !isAlive() || KernelThread.areStopped(pid()), () -> pid()
+                + " does not stop");
         return isAlive();
-    }
-
-    private boolean threadsAreStopped() {
-        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid() + "/task"))) {
-            return threads.allMatch(t -> Proc.state(t.resolve("stat")).equals("T"));
-        } catch (IOException ended) {
-            return false;
-        }
     }
 
     @Override

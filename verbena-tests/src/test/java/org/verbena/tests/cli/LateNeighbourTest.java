@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.agent.AgentRun;
 

@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Await;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.cli.LauncherTree.Started;
-import org.verbena.tests.faults.Wait;
 
 /**
  * {@code ./verbena}: choice of the JDK, builds and start of the command. Maven and the JDKs are fakes; {@code .ci/run}
@@ -175,7 +175,7 @@ class LauncherTest {
         tree.holdMaven();
         Process a = tree.begin(List.of(), "one");
         Process b = tree.begin(List.of(), "two");
-        Wait.until(Duration.ofSeconds(60), () -> (tree.err(a) + tree.err(b)).contains(WAITS), () -> "nobody waits");
+        Await.until(Duration.ofSeconds(60), () -> (tree.err(a) + tree.err(b)).contains(WAITS), () -> "nobody waits");
         tree.releaseMaven();
         Started one = well(tree.end(a));
         Started two = well(tree.end(b));

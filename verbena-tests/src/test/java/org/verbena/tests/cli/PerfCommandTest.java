@@ -35,9 +35,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.SockDiag;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.PerfLane;
-import org.verbena.tests.Thorough;
-import org.verbena.tests.faults.Wait;
 
 /** {@code verbena perf} from the command line. Figures are checked for their form, never for their size. */
 @PerfLane
@@ -523,9 +523,9 @@ class PerfCommandTest {
     }
 
     /** The child with an argument that begins so, when it measures. */
-    private static ProcessHandle child(CommandProcess parent, String argument) {
+    private static ProcessHandle child(CommandProcess parent, String argument) throws IOException {
         List<ProcessHandle> found = new ArrayList<>();
-        Wait.until(STARTED, () -> {
+        Await.until(STARTED, () -> {
             for (ProcessHandle c : parent.process().children().toList()) {
                 if (Files.readString(Path.of("/proc/" + c.pid() + "/cmdline")).contains("\0" + argument)) {
                     found.add(c);
@@ -538,8 +538,8 @@ class PerfCommandTest {
     }
 
     /** Waits until a thread may use one CPU only: its own, while it measures. */
-    static void awaitMeasuring(ProcessHandle process) {
-        Wait.until(STARTED, () -> {
+    static void awaitMeasuring(ProcessHandle process) throws IOException {
+        Await.until(STARTED, () -> {
             assertThat(process.isAlive()).as("process %d runs", process.pid()).isTrue();
             try (Stream<Path> threads = Files.list(Path.of("/proc/" + process.pid() + "/task"))) {
                 return threads.anyMatch(t -> PerfCommandTest.cpus(t).matches("\\d+"));

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.PerfLane;
-import org.verbena.tests.Thorough;
 
 /** {@code verbena perftest} between two processes, and against a peer with another protocol. */
 @PerfLane

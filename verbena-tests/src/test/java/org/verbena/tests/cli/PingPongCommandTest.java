@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.PerfLane;
-import org.verbena.tests.Thorough;
 
 /** {@code verbena pingpong} between two processes, and against peers with another protocol. */
 @PerfLane

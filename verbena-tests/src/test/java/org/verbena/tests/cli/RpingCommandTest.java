@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.PerfLane;
-import org.verbena.tests.Thorough;
 
 /** {@code verbena rping} between two processes. */
 @PerfLane

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 
-import org.verbena.tests.faults.Wait;
+import org.verbena.testkit.Await;
 
 /** A shell command on its own terminal, which {@code script} creates: keys go in, a {@link Screen} comes out. */
 final class ScreenProcess implements AutoCloseable {
@@ -56,7 +56,7 @@ final class ScreenProcess implements AutoCloseable {
     }
 
     String await(Predicate<String> wanted, String what) {
-        Wait.until(LIMIT, () -> failure.isEmpty() && wanted.test(screen.text()), () -> "no " + what + " " + failure
+        Await.until(LIMIT, () -> failure.isEmpty() && wanted.test(screen.text()), () -> "no " + what + " " + failure
                 + " on the screen:\n" + screen.text());
         return screen.text();
     }

@@ -4,6 +4,7 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.MemoryRegion;
@@ -188,8 +190,8 @@ class BadInputTest {
     }
 
     /** One that ended before, of another test perhaps, may take a while to go. */
-    private static void awaitOneSession() {
-        Wait.until(Child.LIMIT, () -> Proc.descriptors("self").getOrDefault("/memfd:verbena-lanes (deleted)", 0) == 1,
+    private static void awaitOneSession() throws IOException {
+        Await.until(Child.LIMIT, () -> Proc.descriptors("self").getOrDefault("/memfd:verbena-lanes (deleted)", 0) == 1,
                 () -> "there is not one session");
     }
 
@@ -275,7 +277,7 @@ class BadInputTest {
                 QueuePair again = node.queuePair();
                 assertFails(Errno.EACCES, () -> Node.toRtr(again, gid, 1), words);
             }
-            Wait.until(Child.LIMIT, () -> Proc.descriptors("self").get("socket:") <= before,
+            Await.until(Child.LIMIT, () -> Proc.descriptors("self").get("socket:") <= before,
                     () -> "refusals keep sockets");
         }
     }

@@ -23,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Pidfd;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
 
 /**
  * Another JVM of a fault test: talks in lines, see {@link Peer}, and is killed, stopped and continued by its own
@@ -210,20 +212,12 @@ public final class Child implements AutoCloseable {
     /** {@code kill -STOP}; waits until all its threads stand still. */
     public void stop() throws IOException, InterruptedException {
         Pidfd.sendSignal(handle, SIGSTOP);
-        Wait.until(LIMIT, () -> threadsAre("T"), () -> name + " does not stop");
+        Await.until(LIMIT, () -> KernelThread.areStopped(pid()), () -> name + " does not stop");
     }
 
     /** {@code kill -CONT}. */
     public void proceed() throws LinuxException {
         Pidfd.sendSignal(handle, SIGCONT);
-    }
-
-    private boolean threadsAre(String state) {
-        try (Stream<Path> tasks = Files.list(Path.of("/proc/" + pid() + "/task"))) {
-            return tasks.allMatch(t -> state.equals(Proc.state(t.resolve("stat"))));
-        } catch (IOException gone) {
-            return false;
-        }
     }
 
     /** What it wrote to standard error, and its exit code before; waits for its end. */

@@ -44,7 +44,8 @@ final class ChildArchive {
     }
 
     private static Stream<Path> modules() {
-        return all().filter(p -> p.toString().matches(".*/verbena-(linux|verbs|shm|roce|rdmacore|sockets|erm)\\b.*"));
+        return all().filter(p -> p.toString().matches(
+                ".*/verbena-(linux|verbs|shm|roce|rdmacore|sockets|erm|testkit)\\b.*"));
     }
 
     private static Stream<Path> folders() {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.QueuePair;
@@ -81,7 +82,7 @@ final class CounterPeer {
             b.receiveQueue().post(i, m, 1024, 64);
             a.sendQueue().postSend(i, SendFlags.SIGNALED, m, 0, 8);
             for (int k = 0; k < 2; k++) {
-                Wait.until(Child.LIMIT, () -> node.cq.poll(one) == 1, () -> "no completion");
+                Await.until(Child.LIMIT, () -> node.cq.poll(one) == 1, () -> "no completion");
                 if (one[0].status() != 0) {
                     throw new IllegalStateException(one[0].toString());
                 }

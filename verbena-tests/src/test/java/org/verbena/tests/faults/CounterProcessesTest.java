@@ -21,6 +21,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.ObjectType;
@@ -154,7 +155,7 @@ class CounterProcessesTest {
                 FutureTask<List<RemoteObject>> first = look(p);
                 child.await("HELD");
                 FutureTask<List<RemoteObject>> second = look(p); // for which it cannot begin
-                Wait.during(Duration.ofMillis(700));
+                Await.during(Duration.ofMillis(700));
                 assertThat(first.isDone() || second.isDone()).isFalse();
                 child.tell("release");
                 assertThat(first.get(180, TimeUnit.SECONDS)).isNotEmpty();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.faults;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePair;
@@ -43,7 +44,7 @@ final class CyclePeer {
             require(y.receiveQueue().post(1, n, 0, BYTES) == 0);
             require(x.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, BYTES).complete() == 0);
             // the message about the memory may still be in flight
-            Wait.until(Child.LIMIT, () -> b.cq.startPoll() == 0, () -> Node.describe(x));
+            Await.until(Child.LIMIT, () -> b.cq.startPoll() == 0, () -> Node.describe(x));
             require(b.cq.byteLength() == BYTES);
             b.cq.endPoll();
         }

@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
@@ -48,7 +49,7 @@ final class DropPeer {
     }
 
     private static void awaitCollected(List<WeakReference<VerbsObject>> dropped) {
-        Wait.until(Child.LIMIT, () -> {
+        Await.until(Child.LIMIT, () -> {
             System.gc();
             return dropped.stream().allMatch(r -> r.get() == null);
         }, () -> "not collected: " + dropped.stream().map(WeakReference::get).toList());

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 
@@ -22,7 +23,7 @@ class DroppedTest {
     void droppedOpenObjectIsReported() throws Exception {
         try (Logged log = new Logged("org.verbena.verbs"); Node node = Node.open()) {
             String dropped = drop(node);
-            Wait.until(Child.LIMIT, () -> {
+            Await.until(Child.LIMIT, () -> {
                 System.gc();
                 return log.messages().stream().anyMatch(m -> m.contains(dropped));
             }, () -> "no word of " + dropped + " in " + log.messages());
@@ -39,7 +40,7 @@ class DroppedTest {
         try (Logged log = new Logged("org.verbena.verbs"); Node node = Node.open()) {
             MemorySegment memory = node.allocate(MEMORY).segment();
             node.pd.register(memory.asSlice(MEMORY / 2), AccessFlags.ALL);
-            Wait.until(Child.LIMIT, () -> {
+            Await.until(Child.LIMIT, () -> {
                 System.gc();
                 return log.records().size() == 2;
             }, () -> "both regions are not reported: " + log.messages());

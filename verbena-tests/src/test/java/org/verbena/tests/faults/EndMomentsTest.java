@@ -23,8 +23,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.faults.MomentRule.End;
 import org.verbena.tests.faults.MomentRule.Note;
 
@@ -39,7 +40,7 @@ import org.verbena.tests.faults.MomentRule.Note;
 class EndMomentsTest {
     private static final int MOMENTS = Integer.getInteger("verbena.test.moments",
             Thorough.ON ? 1000 : 2);
-    private static final long SEED = Long.getLong("verbena.test.seed", System.nanoTime());
+    private static final long SEED = Seeds.FIRST;
     private static final int CONNECTIONS = 2 * MomentFlow.KINDS;
     private static final long LATEST_NANOS = 40_000_000;
     private static final String QUIET = "quiet,stream.patience=60000";

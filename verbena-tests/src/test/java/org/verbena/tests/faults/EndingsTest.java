@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /**

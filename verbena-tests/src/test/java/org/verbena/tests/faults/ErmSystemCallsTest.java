@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Await;
+
 /**
  * Copies, and polls of completions and events, make no system call between memory that Verbena has allocated; strace
  * watches one of two ends that exchange copies. That it sees calls is shown by a copy to registered memory, which the
@@ -36,12 +38,12 @@ class ErmSystemCallsTest {
             int there = ErmEnds.region(server, client, serversMemory, 4096, 2);
             server.tell("spin " + there + " " + here + " spins second").await("SPINNING");
             client.tell("spin " + here + " " + there + " " + how + " first").await("SPINNING");
-            Wait.until(COMPILED, () -> rounds(client) > warmUp, () -> "they do not get going");
+            Await.until(COMPILED, () -> rounds(client) > warmUp, () -> "they do not get going");
             long[] seen = new long[2];
             SystemCalls calls = SystemCalls.of(client, "spinner", folder, () -> {
                 seen[0] = rounds(client);
-                Wait.during(WATCHED);
-                Wait.until(Child.LIMIT, () -> (seen[1] = rounds(client)) - seen[0] > fewest, () -> seen[1] - seen[0]
+                Await.during(WATCHED);
+                Await.until(Child.LIMIT, () -> (seen[1] = rounds(client)) - seen[0] > fewest, () -> seen[1] - seen[0]
                         + " rounds while strace looked");
             });
             rounds = seen[1] - seen[0];

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.ProgramLane;
 import org.verbena.tests.compat.EarlierSockets;
 
@@ -93,7 +94,7 @@ class ErmWithoutPeerTest {
             assertThat(answer).isIn("the ends of the connection have not agreed upon rings yet",
                     "the other end's program has not asked for remote memory");
             String[] why = new String[1];
-            Wait.until(Child.LIMIT, () -> {
+            Await.until(Child.LIMIT, () -> {
                 why[0] = asks.tell("why").await("WHY");
                 return why[0].equals("the other end's program has not asked for remote memory");
             }, () -> why[0]);

@@ -4,6 +4,7 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.MemoryRegion;
@@ -56,8 +58,8 @@ class FullTablesTest {
     }
 
     /** Another thread, perhaps of the previous test, may still release resources. */
-    private static void assertNoMore(Map<String, Integer> before) {
-        Wait.until(Child.LIMIT, () -> Proc.descriptors("self").entrySet().stream().allMatch(e -> e.getValue() <= before
+    private static void assertNoMore(Map<String, Integer> before) throws IOException {
+        Await.until(Child.LIMIT, () -> Proc.descriptors("self").entrySet().stream().allMatch(e -> e.getValue() <= before
                 .getOrDefault(e.getKey(), 0)), () -> "descriptors were " + before);
     }
 
@@ -144,7 +146,7 @@ class FullTablesTest {
             assertNoMore(before);
             assertThat(here.sendQueue().start().write(1, SendFlags.SIGNALED, to.rkey(), to.address()).sge(from, 0, 8)
                     .complete()).isZero();
-            Wait.until(Child.LIMIT, () -> node.cq.startPoll() == 0, () -> Node.describe(here));
+            Await.until(Child.LIMIT, () -> node.cq.startPoll() == 0, () -> Node.describe(here));
             assertThat(node.cq.status()).isZero();
             node.cq.endPoll();
             for (MemoryRegion m : all) {

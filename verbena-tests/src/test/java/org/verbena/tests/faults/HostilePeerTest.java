@@ -8,7 +8,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-import org.verbena.tests.Thorough;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.MemoryRegion;
@@ -43,7 +44,7 @@ class HostilePeerTest {
                 hostile.await("READY");
                 hostile.tell(seed + " " + SECONDS * 1000L);
                 long[] last = {System.nanoTime(), 0};
-                Wait.until(Duration.ofSeconds(SECONDS + 60), () -> {
+                Await.until(Duration.ofSeconds(SECONDS + 60), () -> {
                     serve(node, healthy, victim, last);
                     return hostile.has("ATTACKED") || !hostile.isAlive();
                 }, () -> "attack at " + hostile.lines());
@@ -76,7 +77,7 @@ class HostilePeerTest {
     private static void assertHealthy(Node node, Traffic healthy, Child victim, long[] last, int seeds, int port)
             throws Exception {
         long before = healthy.done();
-        Wait.until(NO_HANG, () -> {
+        Await.until(NO_HANG, () -> {
             serve(node, healthy, victim, last);
             return healthy.done() > before + 100;
         }, healthy::toString);

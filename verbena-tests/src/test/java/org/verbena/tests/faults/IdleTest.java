@@ -7,6 +7,7 @@ import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -32,10 +33,10 @@ class IdleTest {
             waiter.tell("event").await("WAITING"); // in its completion channel
             sender.tell("post").await("POSTED"); // for a receive that we have not posted; it may retry forever
             long[] used = new long[2];
-            Wait.until(Child.LIMIT, () -> { // the start-up work of a JVM ends at some time
+            Await.until(Child.LIMIT, () -> { // the start-up work of a JVM ends at some time
                 long waiterBefore = Proc.cpuMillis(waiter.pid());
                 long senderBefore = Proc.cpuMillis(sender.pid());
-                Wait.during(MEASURED);
+                Await.during(MEASURED);
                 used[0] = Proc.cpuMillis(waiter.pid()) - waiterBefore;
                 used[1] = Proc.cpuMillis(sender.pid()) - senderBefore;
                 return Math.max(used[0], used[1]) <= MOST_MILLIS;
@@ -43,7 +44,7 @@ class IdleTest {
             assertThat(first.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, 8).complete()).isZero();
             assertThat(waiter.await("EVENT")).isEqualTo("true");
             assertThat(second.receiveQueue().post(1, m, 0, 4096)).isZero();
-            Wait.until(Child.LIMIT, () -> node.cq.startPoll() == 0 && node.cq.queuePairNumber() == second.number()
+            Await.until(Child.LIMIT, () -> node.cq.startPoll() == 0 && node.cq.queuePairNumber() == second.number()
                     && node.cq.status() == 0, () -> Node.describe(second)
                             + "; its peer is in " + state(sender));
         }

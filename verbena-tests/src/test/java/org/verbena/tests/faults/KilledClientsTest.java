@@ -8,8 +8,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
-import org.verbena.tests.Thorough;
 
 /**
  * A server whose clients connect and are killed for days keeps its resources constant. The rounds, by default few, are
@@ -45,10 +46,10 @@ class KilledClientsTest {
                 round(server, device, at);
             }
             // explicitly, since a server that allocates nothing never collects
-            Wait.until(Child.LIMIT, () -> Proc.mapped(pid, "verbena-memory") < ServerPeer.CLIENT_BYTES && Proc.mapped(
+            Await.until(Child.LIMIT, () -> Proc.mapped(pid, "verbena-memory") < ServerPeer.CLIENT_BYTES && Proc.mapped(
                     pid,
                     "verbena-adapter") <= ADAPTER_BYTES, () -> now(pid));
-            Wait.until(Child.LIMIT, () -> {
+            Await.until(Child.LIMIT, () -> {
                 server.tell("collect").await("COLLECTED");
                 return Proc.descriptors(pid).entrySet().stream()
                         .allMatch(e -> e.getValue() <= descriptors.getOrDefault(e.getKey(), 0))

@@ -15,6 +15,8 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -39,7 +41,7 @@ class KilledPeerTest {
 
     @Test
     void killedPeerFlushesQueuesAndDoesNotDisturbOthers() throws Exception {
-        long seed = Long.getLong("verbena.test.seed", System.nanoTime());
+        long seed = Seeds.FIRST;
         System.out.println("KilledPeerTest: seed " + seed);
         Random random = new Random(seed);
         Deque<Child> next = new ArrayDeque<>();
@@ -54,12 +56,12 @@ class KilledPeerTest {
                     }
                     long before = good.done();
                     killOne(node, listener, next.remove(), seed + 1000 + i, random.nextInt(MAX_MILLIS));
-                    Wait.until(SOON, () -> pump(node) && good.done() > before, () -> "no work of the healthy peer; "
+                    Await.until(SOON, () -> pump(node) && good.done() > before, () -> "no work of the healthy peer; "
                             + good);
                     assertThat(good.qp().state()).as(good.toString()).isEqualTo(QueuePairState.RTS);
                 }
                 long before = good.done();
-                Wait.until(Child.LIMIT, () -> pump(node) && good.done() > before + 100, good::toString);
+                Await.until(Child.LIMIT, () -> pump(node) && good.done() > before + 100, good::toString);
                 assertThat(healthy.isAlive()).isTrue();
             } finally {
                 for (Child c : next) {
@@ -82,7 +84,7 @@ class KilledPeerTest {
         ConnectionRequest r = Node.await(listener);
         // accept waits for the peer, and meanwhile others have to be served
         CompletableFuture<Connection> c = CompletableFuture.supplyAsync(() -> accept(r, qp, t));
-        Wait.until(Child.LIMIT, () -> pump(node) && c.isDone(), () -> "accept of " + peer);
+        Await.until(Child.LIMIT, () -> pump(node) && c.isDone(), () -> "accept of " + peer);
         connections.put(t, c.get());
         t.begin(r.privateData());
         traffic.add(t);
@@ -118,11 +120,11 @@ class KilledPeerTest {
         try (peer) {
             Traffic t = connect(node, listener, peer, seed);
             long end = System.nanoTime() + millis * 1_000_000L;
-            Wait.until(Child.LIMIT, () -> pump(node) && System.nanoTime() - end > 0, t::toString);
+            Await.until(Child.LIMIT, () -> pump(node) && System.nanoTime() - end > 0, t::toString);
             peer.kill();
-            Wait.until(SOON, () -> pump(node) && t.qp().state() == QueuePairState.ERR, t::toString);
+            Await.until(SOON, () -> pump(node) && t.qp().state() == QueuePairState.ERR, t::toString);
             assertThat(t.qp().errorReason()).isNotBlank();
-            Wait.until(SOON, () -> pump(node) && t.outstanding() == 0, t::toString);
+            Await.until(SOON, () -> pump(node) && t.outstanding() == 0, t::toString);
             traffic.remove(t);
             connections.remove(t).close();
             t.close();

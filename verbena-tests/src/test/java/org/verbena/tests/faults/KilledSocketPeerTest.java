@@ -13,7 +13,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.SockDiag;
-import org.verbena.tests.Thorough;
+import org.verbena.testkit.KernelThread;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.faults.KillRounds.Ends;
 
 /**
@@ -102,7 +103,7 @@ class KilledSocketPeerTest {
             ends.victim().tell("idle").await("IDLE");
             ends.survivor().await("IDLE");
             for (String thread : ends.survivor().tell("threads").await("THREADS").split(" ", -1)) {
-                Wait.untilAsleep(Path.of("/proc").resolve(thread));
+                KernelThread.awaitAsleep(Path.of("/proc").resolve(thread));
             }
         }));
         assertThat(SocketPrograms.count(sum, "connections", "stream")).isEqualTo((long) ROUNDS * KINDS);

@@ -3,12 +3,14 @@ package org.verbena.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.MemoryRegion;
@@ -31,7 +33,7 @@ class LeftoversTest {
     /** Another thread, or a process that has to notice first, may still release resources. */
     private static void assertDescriptors(String pid, Map<String, Integer> before) throws Exception {
         Map<?, ?>[] now = new Map<?, ?>[1];
-        Wait.until(Child.LIMIT, () -> {
+        Await.until(Child.LIMIT, () -> {
             Map<String, Integer> all = Proc.descriptors(pid);
             now[0] = all;
             // fewer if something was being released when they were counted first
@@ -40,9 +42,9 @@ class LeftoversTest {
     }
 
     /** A thread that has released its resources may be about to end. */
-    private static void assertThreads(String pid, long before) {
+    private static void assertThreads(String pid, long before) throws IOException {
         long[] now = new long[1];
-        Wait.until(Child.LIMIT, () -> (now[0] = Proc.status(pid, "Threads")) <= before + MORE_THREADS,
+        Await.until(Child.LIMIT, () -> (now[0] = Proc.status(pid, "Threads")) <= before + MORE_THREADS,
                 () -> before + " threads were there, and are " + now[0]);
     }
 
@@ -54,7 +56,7 @@ class LeftoversTest {
             cycle(peer, port);
             String pid = String.valueOf(peer.pid());
             Map<String, Integer> own = descriptors();
-            Wait.until(Child.LIMIT, () -> Proc.descriptors(pid).getOrDefault("/memfd:verbena-lanes (deleted)", 0) == 0,
+            Await.until(Child.LIMIT, () -> Proc.descriptors(pid).getOrDefault("/memfd:verbena-lanes (deleted)", 0) == 0,
                     () -> "the peer keeps a session");
             Map<String, Integer> its = Proc.descriptors(pid);
             long threads = Proc.status(pid, "Threads");
@@ -106,7 +108,7 @@ class LeftoversTest {
                         t.poll(node.cq);
                     }
                     peer.kill();
-                    Wait.until(Child.LIMIT, () -> {
+                    Await.until(Child.LIMIT, () -> {
                         t.poll(node.cq);
                         return t.outstanding() == 0;
                     }, t::toString);
@@ -136,7 +138,7 @@ class LeftoversTest {
             }
             assertDescriptors(pid, descriptors);
             assertThreads(pid, threads);
-            Wait.until(Child.LIMIT, () -> {
+            Await.until(Child.LIMIT, () -> {
                 child.tell("collect").await("COLLECTED");
                 return Proc.mappings(pid) < mappings + MORE_MAPPINGS && Proc.status(pid, "VmRSS") < memory
                         + MORE_KIBIBYTES;

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import org.verbena.linux.SockDiag;
+import org.verbena.testkit.Await;
 
 /** The rendezvous of the two ends of a connection, observed through the list of Unix sockets in the kernel. */
 final class Meeting {
@@ -47,13 +48,13 @@ final class Meeting {
     }
 
     /** Waits until the client listens: a client that is stopped between bind and listen cannot be reached. */
-    void awaitListener() {
-        Wait.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
+    void awaitListener() throws IOException {
+        Await.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
     }
 
     /** Waits until the server has connected, whether the client has noticed or not. */
-    void awaitBoth() {
-        Wait.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
+    void awaitBoth() throws IOException {
+        Await.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
     }
 
     private boolean isListening() throws IOException {

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.flight.Recorded;
 import org.verbena.verbs.ObjectType;
@@ -100,7 +101,7 @@ class OrderlyEndTest {
 
     /** When the session with the other process is over. */
     private static Map<String, Long> counted(RemoteProcess seen) throws Exception {
-        Wait.until(Child.LIMIT, () -> queuePairs(seen) == 0, () -> "the session with the other process stays");
+        Await.until(Child.LIMIT, () -> queuePairs(seen) == 0, () -> "the session with the other process stays");
         Map<String, Long> counted = new TreeMap<>();
         for (RemoteObject o : seen.objects(0)) {
             if (o.type() == ObjectType.DEVICE) {

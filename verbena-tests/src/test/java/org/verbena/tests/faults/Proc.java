@@ -83,12 +83,6 @@ public final class Proc {
         }
     }
 
-    /** The state letter of a stat file; empty if the task is gone. */
-    public static String state(Path stat) {
-        String[] f = fields(stat);
-        return f.length == 0 ? "" : f[0];
-    }
-
     /** Processor time of a process so far, all threads, in milliseconds. */
     public static long cpuMillis(long pid) {
         String[] f = fields(Path.of("/proc/" + pid + "/stat"));

@@ -3,6 +3,7 @@ package org.verbena.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Random;
@@ -14,8 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.ProgramLane;
-import org.verbena.tests.Thorough;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.cli.RoceNamespaces;
 
@@ -226,7 +229,7 @@ class RemoteMemoryProcessesTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void peerKilledDuringACopyLeavesNothing(boolean killsInitiator) throws Exception {
-        Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
+        Random random = new Random(Seeds.FIRST);
         try (Child survivor = ErmEnds.process().start()) {
             int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
             Map<String, Integer> before = Map.of();
@@ -263,7 +266,7 @@ class RemoteMemoryProcessesTest {
     /** At any step: connect, request, token exchange, registration, copy, update, deregistration, close. */
     @Test
     void peerKilledAtAnyStepLeavesNothing() throws Exception {
-        Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
+        Random random = new Random(Seeds.FIRST);
         try (Child survivor = ErmEnds.process().start()) {
             int port = survivor.tell("listen 127.0.0.1").awaitInt("PORT");
             survivor.tell("answer").await("ANSWERING");
@@ -272,7 +275,7 @@ class RemoteMemoryProcessesTest {
                 try (Child victim = ErmEnds.process().start()) {
                     victim.tell("churn 127.0.0.1 " + port).await("CHURNING");
                     if (round == 0) {
-                        Wait.until(Child.LIMIT, () -> survivor.tell("updates").awaitInt("UPDATES") > 20,
+                        Await.until(Child.LIMIT, () -> survivor.tell("updates").awaitInt("UPDATES") > 20,
                                 () -> "nothing is done that could be cut off");
                     } else {
                         Thread.sleep(random.nextInt(800));
@@ -291,14 +294,14 @@ class RemoteMemoryProcessesTest {
 
     private static Map<String, Integer> settled(Child process) throws Exception {
         String pid = String.valueOf(process.pid());
-        Wait.until(Child.LIMIT, () -> Proc.descriptors(pid).getOrDefault("/memfd:verbena-lanes (deleted)", 0) == 0,
+        Await.until(Child.LIMIT, () -> Proc.descriptors(pid).getOrDefault("/memfd:verbena-lanes (deleted)", 0) == 0,
                 () -> "the session is kept");
         return Proc.descriptors(pid);
     }
 
-    private static void nothingMore(Child process, Map<String, Integer> before) {
+    private static void nothingMore(Child process, Map<String, Integer> before) throws IOException {
         Map<?, ?>[] now = new Map<?, ?>[1];
-        Wait.until(Child.LIMIT, () -> {
+        Await.until(Child.LIMIT, () -> {
             Map<String, Integer> all = Proc.descriptors(String.valueOf(process.pid()));
             now[0] = all;
             return all.entrySet().stream().allMatch(e -> e.getValue() <= before.getOrDefault(e.getKey(), 0));

@@ -10,6 +10,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.cli.CommandProcess;
 
@@ -52,7 +53,7 @@ class RingMemoryGroupTest {
             assertThat(server.tell("read").await("READ")).isEqualTo(written);
             client.tell("close").await("CLOSED");
             server.tell("close").await("CLOSED");
-            Wait.until(Child.LIMIT, () -> number(server, "ringBytes") <= LITTLE && number(client,
+            Await.until(Child.LIMIT, () -> number(server, "ringBytes") <= LITTLE && number(client,
                     "ringBytes") <= LITTLE,
                     () -> "the memory of rings is not given back");
         }

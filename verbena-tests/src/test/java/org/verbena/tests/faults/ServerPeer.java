@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
@@ -108,7 +109,7 @@ final class ServerPeer {
     private record Completion(long wrId, int status) {}
 
     private static Completion complete(CompletionQueue cq) throws Exception {
-        Wait.until(Child.LIMIT, () -> cq.startPoll() == 0, () -> "no completion");
+        Await.until(Child.LIMIT, () -> cq.startPoll() == 0, () -> "no completion");
         Completion c = new Completion(cq.wrId(), cq.status());
         cq.endPoll();
         return c;

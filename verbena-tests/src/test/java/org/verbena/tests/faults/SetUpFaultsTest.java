@@ -17,6 +17,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -83,7 +84,7 @@ class SetUpFaultsTest {
             peer.stop();
             QueuePair qp = node.queuePair();
             FutureTask<Connection> accepting = start(() -> r.accept(qp, ConnectionParameters.defaults()));
-            Wait.until(SOON, () -> qp.state() == QueuePairState.RTS, () -> Node.describe(qp));
+            Await.until(SOON, () -> qp.state() == QueuePairState.RTS, () -> Node.describe(qp));
             peer.kill();
             VerbsException e = failure(accepting);
             assertThat(e.errno()).as(e.getMessage()).isEqualTo(Errno.ECONNRESET);
@@ -120,7 +121,7 @@ class SetUpFaultsTest {
                             "not ready");
             peer.proceed();
             peer.await("CONNECTED"); // for a moment: the accept precedes the message that the connect was abandoned
-            Wait.until(SOON, () -> peer.tell("state").await("STATE").startsWith("ERR "), () -> "the peer's state");
+            Await.until(SOON, () -> peer.tell("state").await("STATE").startsWith("ERR "), () -> "the peer's state");
         }
     }
 
@@ -164,7 +165,7 @@ class SetUpFaultsTest {
             Node.toRtr(qp, peerGid, 1);
             return true;
         });
-        Wait.until(SOON, () -> lanes() > 0, () -> "no greeting on its way");
+        Await.until(SOON, () -> lanes() > 0, () -> "no greeting on its way");
         peer.kill();
         VerbsException e = failure(connecting);
         assertThat(e.errno()).as("own %s, its %s: %s", node.gid(), peerGid, e.getMessage()).isNotEqualTo(
@@ -189,7 +190,7 @@ class SetUpFaultsTest {
                 });
                 Node.toRtr(y, a.gid(), x.number());
                 there.get(SOON.toMillis(), TimeUnit.MILLISECONDS);
-                Wait.until(SOON, () -> lanes() == 2, () -> "there is more than one session");
+                Await.until(SOON, () -> lanes() == 2, () -> "there is more than one session");
             }
         }
     }

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Await;
+
 /**
  * Ten thousand connections between two unchanged programs under the agent are opened and closed, and leave nothing
  * behind.
@@ -52,8 +54,8 @@ class SocketLeakTest {
     /** Waits until two samples are equal: closed resources are released with a delay. */
     private static Footprint settled(Child peer) throws Exception {
         Footprint[] last = {Footprint.of(peer)};
-        Wait.until(Child.LIMIT, () -> {
-            Wait.during(java.time.Duration.ofMillis(50));
+        Await.until(Child.LIMIT, () -> {
+            Await.during(java.time.Duration.ofMillis(50));
             Footprint now = Footprint.of(peer);
             boolean same = now.descriptors.equals(last[0].descriptors) && now.threads == last[0].threads;
             last[0] = now;
@@ -62,9 +64,9 @@ class SocketLeakTest {
         return last[0];
     }
 
-    private static void assertWithin(Child peer, Footprint before) {
+    private static void assertWithin(Child peer, Footprint before) throws Exception {
         Footprint[] now = new Footprint[1];
-        Wait.until(Child.LIMIT, () -> {
+        Await.until(Child.LIMIT, () -> {
             now[0] = Footprint.of(peer);
             return now[0].isWithin(before);
         }, () -> peer + " had " + before + ", has " + now[0]);

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.ProgramLane;
 
 /**
@@ -224,7 +225,7 @@ class SocketLimitsTest {
 
     /** An exhausted resource is requested again after half a second. */
     private void awaitStream(Child c, String port) throws Exception {
-        Wait.until(Child.LIMIT, () -> {
+        Await.until(Child.LIMIT, () -> {
             ask(c, "connect next nio " + port);
             String by = ask(c, "agree next");
             ask(c, "close next");

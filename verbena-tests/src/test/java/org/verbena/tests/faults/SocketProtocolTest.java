@@ -35,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.SockDiag;
 import org.verbena.linux.UnixSocket;
+import org.verbena.testkit.Await;
 
 /**
  * An unchanged program under the agent whose other end, this test by the kernel's sockets and the protocol in
@@ -253,11 +254,11 @@ class SocketProtocolTest {
     }
 
     /** The local port of a socket that is about to be connected to a port. */
-    private static int awaitConnecting(int port) {
+    private static int awaitConnecting(int port) throws IOException {
         String line = String.format(Locale.ROOT, " *[0-9]+: [0-9A-F]+:([0-9A-F]+) [0-9A-F]+:%04X 02 .*", port);
         Pattern synSent = Pattern.compile(line);
         int[] found = new int[1];
-        Wait.until(Child.LIMIT, () -> {
+        Await.until(Child.LIMIT, () -> {
             for (String file : List.of("/proc/net/tcp", "/proc/net/tcp6")) {
                 Files.readAllLines(Path.of(file)).stream().map(synSent::matcher).filter(Matcher::matches)
                         .forEach(m -> found[0] = Integer.parseInt(m.group(1), 16));
@@ -334,7 +335,7 @@ class SocketProtocolTest {
                 Socket server = opened(listener.accept());
                 long cookie = cookie(here(server.getPort()), here(server.getLocalPort()));
                 UnixSocket[] name = new UnixSocket[1];
-                Wait.until(Child.LIMIT, () -> {
+                Await.until(Child.LIMIT, () -> {
                     try {
                         name[0] = UnixSocket.connect(NAME + Long.toHexString(cookie));
                         return true;

@@ -7,6 +7,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Await;
+
 /** A thread that spins for messages, takes and answers them, makes no system call; strace watches it. */
 class SpinTest {
     private static final Duration WATCHED = Duration.ofSeconds(2);
@@ -19,13 +21,13 @@ class SpinTest {
     void spinningThreadMakesNoSystemCall() throws Exception {
         try (Child child = Child.of(SpinPeer.class).option("-XX:TieredStopAtLevel=4").start()) {
             // two spinning threads come to little on a machine that has no processor for each
-            Wait.until(COMPILED, () -> child.has("READY") || !child.isAlive(), () -> "it does not get going");
+            Await.until(COMPILED, () -> child.has("READY") || !child.isAlive(), () -> "it does not get going");
             child.await("READY");
             long[] rounds = new long[2];
             SystemCalls calls = SystemCalls.of(child, "spinner", folder, () -> {
                 rounds[0] = rounds(child);
-                Wait.during(WATCHED);
-                Wait.until(Child.LIMIT, () -> (rounds[1] = rounds(child)) - rounds[0] > FEWEST_ROUNDS,
+                Await.during(WATCHED);
+                Await.until(Child.LIMIT, () -> (rounds[1] = rounds(child)) - rounds[0] > FEWEST_ROUNDS,
                         () -> rounds[1] - rounds[0] + " rounds while strace looked");
             });
             calls.assertNoneButTheJvms(rounds[1] - rounds[0] + " rounds");

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.SockDiag;
+import org.verbena.testkit.Await;
 
 /**
  * Two processes, one of which is stopped after the first message of their handshake and before the last, observed
@@ -75,7 +76,7 @@ class StoppedHandshakeTest {
             stopped.stop();
             ends.reader.tell("accept");
             if (readerStops) {
-                Wait.until(Child.LIMIT, () -> ends.inTcp() > 0, () -> "TCP holds nothing for the reader");
+                Await.until(Child.LIMIT, () -> ends.inTcp() > 0, () -> "TCP holds nothing for the reader");
             } else {
                 ends.meeting.awaitBoth(); // the reader has come to the name of a process that does not answer
             }
@@ -106,11 +107,11 @@ class StoppedHandshakeTest {
         boolean caught = false;
         for (int i = 0; i < ROUNDS && !caught; i++) {
             try (Ends ends = Ends.start(PATIENT, false, PATIENT)) {
-                Wait.until(Child.LIMIT, () -> ends.meeting.sockets() > 1 || ends.writer.has("decided"),
+                Await.until(Child.LIMIT, () -> ends.meeting.sockets() > 1 || ends.writer.has("decided"),
                         () -> "they never meet");
                 Child stopped = readerStops ? ends.reader : ends.writer;
                 stopped.stop();
-                Wait.during(A_WHILE);
+                Await.during(A_WHILE);
                 caught = ends.meeting.sockets() > 0; // the end that listens has not come to the end of it
                 stopped.proceed();
                 ends.assertAllArrives("ring");

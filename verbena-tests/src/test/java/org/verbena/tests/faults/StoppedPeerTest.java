@@ -16,6 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Seeds;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -39,7 +41,7 @@ class StoppedPeerTest {
     private static final int MEMORY = 1 << 20;
     private static final long CANARY = 4711;
 
-    private final Random random = new Random(Long.getLong("verbena.test.seed", System.nanoTime()));
+    private final Random random = new Random(Seeds.FIRST);
     private final Arena arena = Arena.ofShared();
     private Node node;
     private Child peer;
@@ -163,7 +165,7 @@ class StoppedPeerTest {
                 assertThat(busy).hasMessageContaining("process " + peer.pid());
                 peer.proceed();
                 peer.await("WRITTEN");
-                Wait.until(Child.LIMIT, () -> catchThrowableOfType(VerbsException.class, target::close) == null,
+                Await.until(Child.LIMIT, () -> catchThrowableOfType(VerbsException.class, target::close) == null,
                         () -> "the region stays busy");
             }
             peer.tell("disconnect").await("DISCONNECTED");
@@ -188,7 +190,7 @@ class StoppedPeerTest {
 
     private int send(MemoryRegion m, int length) {
         assertThat(qp.sendQueue().start().send(1, SendFlags.SIGNALED).sge(m, 0, length).complete()).isZero();
-        Wait.until(Child.LIMIT, () -> node.cq.startPoll() == 0, () -> Node.describe(qp));
+        Await.until(Child.LIMIT, () -> node.cq.startPoll() == 0, () -> Node.describe(qp));
         int status = node.cq.status();
         node.cq.endPoll();
         return status;
@@ -206,7 +208,7 @@ class StoppedPeerTest {
             stopWhileWriting();
             qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
             int[] flushed = new int[1];
-            Wait.until(Child.LIMIT, () -> {
+            Await.until(Child.LIMIT, () -> {
                 while (node.cq.startPoll() == 0) {
                     assertThat(node.cq.status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
                     node.cq.endPoll();
@@ -283,7 +285,7 @@ class StoppedPeerTest {
             own.segment().fill((byte) 9);
             assertThat(there.sendQueue().start().write(1, SendFlags.SIGNALED, target.rkey(), target.address())
                     .sge(own, 0, 8).complete()).isZero();
-            Wait.until(Child.LIMIT, () -> other.cq.startPoll() == 0, () -> Node.describe(there));
+            Await.until(Child.LIMIT, () -> other.cq.startPoll() == 0, () -> Node.describe(there));
             assertThat(other.cq.status()).as(there.errorReason()).isEqualTo(WcStatus.SUCCESS);
             other.cq.endPoll();
             there.close();

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.Await;
+
 /** Two processes and a stream between them by rings: one is killed, or stopped for a while. */
 class StreamFaultTest {
     private static final int ROUNDS = 3;
@@ -48,7 +50,7 @@ class StreamFaultTest {
         List<Long> pauses = List.of(0L, 1L, 2L, 3L, 5L, 10L, 20L, 50L, 100L);
         new KillRounds(victim, StreamFaultTest::startFlow).run(pauses.size(), (ends, number) -> {
             connect(ends);
-            Wait.during(Duration.ofMillis(pauses.get(number))); // the moment, whatever has come about by then
+            Await.during(Duration.ofMillis(pauses.get(number))); // the moment, whatever has come about by then
         }).close();
     }
 

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Assumptions;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Prctl;
+import org.verbena.testkit.Await;
 
 /** The system calls of one thread of a {@link Child} while something is done, counted by strace. */
 final class SystemCalls {
@@ -63,7 +64,7 @@ final class SystemCalls {
         Process tracer = new ProcessBuilder(strace, "-qq", "-o", log.toString(), "-p", number).redirectErrorStream(true)
                 .redirectOutput(said.toFile()).start();
         try {
-            Wait.until(ATTACHED, () -> !Files.readString(status).contains("TracerPid:\t0"),
+            Await.until(ATTACHED, () -> !Files.readString(status).contains("TracerPid:\t0"),
                     () -> "strace does not attach: " + text(said));
             work.run();
         } finally {

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.PosixFile;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -219,7 +220,7 @@ final class ToolPeer {
 
     /** The status of the next completion. */
     private int status() {
-        Wait.until(Child.LIMIT, () -> node.cq.startPoll() == 0, () -> Node.describe(qp));
+        Await.until(Child.LIMIT, () -> node.cq.startPoll() == 0, () -> Node.describe(qp));
         int status = node.cq.status();
         node.cq.endPoll();
         return status;

@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
 import org.verbena.tests.Repository;
-import org.verbena.tests.faults.Wait;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionChannel;
@@ -91,7 +92,7 @@ class FlightRecorderTest {
 
         static WorkCompletion await(CompletionQueue cq) {
             WorkCompletion[] one = WorkCompletion.array(1);
-            Wait.until(LIMIT, () -> cq.poll(one) == 1, () -> "no completion");
+            Await.until(LIMIT, () -> cq.poll(one) == 1, () -> "no completion");
             return one[0];
         }
 
@@ -138,8 +139,8 @@ class FlightRecorderTest {
             assertThat(Pair.await(p.cqA).status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
             p.send(78); // is flushed, which is not a separate error
             assertThat(Pair.await(p.cqA).status()).isEqualTo(WcStatus.WR_FLUSH_ERR);
-            Wait.until(LIMIT, () -> p.b.state() == QueuePairState.ERR, () -> "b is in " + p.b.state());
-            Wait.until(LIMIT, () -> p.context.awaitAsyncEvent(Duration.ofMillis(10)) != null, () -> "no event");
+            Await.until(LIMIT, () -> p.b.state() == QueuePairState.ERR, () -> "b is in " + p.b.state());
+            Await.until(LIMIT, () -> p.context.awaitAsyncEvent(Duration.ofMillis(10)) != null, () -> "no event");
             List<RecordedEvent> all = r.end(folder);
             List<RecordedEvent> errors = of(all, "Error", p.a);
             assertThat(errors).filteredOn(e -> !e.getString("status").isEmpty()).singleElement().satisfies(e -> {
@@ -215,9 +216,9 @@ class FlightRecorderTest {
             p.cqB.requestNotify(false);
             p.receive(1);
             Thread sleeper = Thread.currentThread();
-            Path folderOfSleeper = Wait.thisThread();
+            Path folderOfSleeper = KernelThread.self();
             Thread.ofPlatform().daemon().start(() -> {
-                Wait.untilAsleep(folderOfSleeper);
+                KernelThread.awaitAsleep(folderOfSleeper);
                 p.send(2);
             });
             assertThat(p.channel.await(LIMIT)).isSameAs(p.cqB);

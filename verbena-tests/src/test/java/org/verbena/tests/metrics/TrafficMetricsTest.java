@@ -13,8 +13,8 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.micrometer.VerbsMetrics;
+import org.verbena.testkit.Await;
 import org.verbena.tests.faults.Node;
-import org.verbena.tests.faults.Wait;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.MemoryRegion;
@@ -69,7 +69,7 @@ class TrafficMetricsTest {
             assertThat(a.sendQueue().postRead(10, SendFlags.SIGNALED, from, 0, 32, to.rkey() + 1, to.address()))
                     .isZero();
             assertThat(poll(node).status()).isEqualTo(WcStatus.REM_ACCESS_ERR);
-            Wait.until(Duration.ofSeconds(60), () -> b.state() == QueuePairState.ERR, () -> "it was not told");
+            Await.until(Duration.ofSeconds(60), () -> b.state() == QueuePairState.ERR, () -> "it was not told");
 
             metrics.refresh();
             Scrape s = Scrape.of(registry);
@@ -127,7 +127,7 @@ class TrafficMetricsTest {
 
     private static WorkCompletion poll(Node node) {
         WorkCompletion[] one = WorkCompletion.array(1);
-        Wait.until(Duration.ofSeconds(60), () -> node.cq.poll(one) == 1, () -> "no completion");
+        Await.until(Duration.ofSeconds(60), () -> node.cq.poll(one) == 1, () -> "no completion");
         return one[0];
     }
 }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.micrometer.VerbsMetrics;
-import org.verbena.tests.faults.Wait;
+import org.verbena.testkit.Await;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.CounterEntry;
@@ -178,7 +178,7 @@ class VerbsMetricsTest {
             }
             try (Shown b = new Shown("b0")) {
                 Shown.count(b.device, SamplePoint.DEVICE_PEERS, 1);
-                Wait.until(Duration.ofSeconds(60), () -> Scrape.of(registry).values()
+                Await.until(Duration.ofSeconds(60), () -> Scrape.of(registry).values()
                         .containsKey("verbena_device_peers_total{device=\"b0\"}"), () -> "b0 does not appear");
             }
         }

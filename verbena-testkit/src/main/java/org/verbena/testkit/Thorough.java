@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.tests;
+package org.verbena.testkit;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -8,11 +8,11 @@ import java.lang.annotation.Target;
 
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
-/** Of a test of more combinations of what another one shows in brief: it runs with {@code -Dthorough} only. */
+/** Marks a test of further combinations of what another test shows in brief: it runs with {@code -Dthorough} only. */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 @EnabledIfSystemProperty(named = "thorough", matches = ".*")
 public @interface Thorough {
-    /** Whether all is tested in full. */
+    /** Whether everything is tested in full; without it, what is repeated takes a small number. */
     boolean ON = System.getProperty("thorough") != null;
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+/** Platform threads as the kernel shows them, known by their folder in {@code /proc}. */
+public final class KernelThread {
+    private KernelThread() {}
+
+    /** The folder of the platform thread that calls. */
+    public static Path self() {
+        try {
+            return Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self")));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits until a thread sleeps: for the JVM it does so more briefly. */
+    public static void awaitAsleep(Path thread) {
+        Await.untilLasting(thread + " sleeps", () -> isAsleep(thread));
+    }
+
+    /** Whether a thread sleeps; not when it is ready to run and has no processor. */
+    public static boolean isAsleep(Path thread) {
+        return state(thread).equals("S");
+    }
+
+    /** Whether all threads of a process stand still, as SIGSTOP makes them one after the other; false if it is gone. */
+    public static boolean areStopped(long pid) {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/" + pid + "/task"))) {
+            return threads.allMatch(t -> state(t).equals("T"));
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    /** The letter of a thread's state; empty if the thread is gone. */
+    public static String state(Path thread) {
+        try {
+            String s = Files.readString(thread.resolve("stat"));
+            int behindName = s.lastIndexOf(')') + 2; // which may have spaces in it
+            return s.substring(behindName, behindName + 1);
+        } catch (IOException gone) {
+            return "";
+        }
+    }
+}
