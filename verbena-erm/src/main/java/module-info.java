@@ -4,8 +4,11 @@
     requires static org.jspecify;
     requires org.verbena.linux;
     requires org.verbena.sockets;
+    requires org.verbena.telemetry;
     requires transitive org.verbena.verbs;
 
     exports org.verbena.erm;
     exports org.verbena.erm.smc;
+
+    provides org.verbena.telemetry.KindProvider with org.verbena.erm.telemetry.RemoteMemoryKinds;
 }

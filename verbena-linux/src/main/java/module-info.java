@@ -11,6 +11,7 @@ module org.verbena.linux {
 
     exports org.verbena.linux;
     exports org.verbena.linux.spi to
+            org.verbena.telemetry,
             org.verbena.verbs,
             org.verbena.shm,
             org.verbena.roce,

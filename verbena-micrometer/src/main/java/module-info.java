@@ -3,6 +3,7 @@
 @SuppressWarnings("requires-transitive-automatic") // Micrometer's jars name their modules, and do not describe them
 @org.jspecify.annotations.NullMarked module org.verbena.micrometer {
     requires static org.jspecify;
+    requires org.verbena.telemetry;
     requires org.verbena.verbs;
     requires transitive micrometer.core;
 

@@ -4,6 +4,7 @@
     requires static org.jspecify;
     requires transitive org.verbena.verbs;
     requires org.verbena.linux;
+    requires org.verbena.telemetry;
 
     provides org.verbena.verbs.spi.VerbsProvider with org.verbena.shm.ShmProvider;
 }

@@ -11,8 +11,10 @@
  */
 @org.jspecify.annotations.NullMarked @SuppressWarnings("module") // the command is compiled after this one
 module org.verbena.sockets {
+    requires jdk.jfr;
     requires static transitive org.jspecify;
     requires org.verbena.linux;
+    requires org.verbena.telemetry;
     requires org.verbena.verbs;
 
     exports org.verbena.sockets;
@@ -22,4 +24,8 @@ module org.verbena.sockets {
             org.verbena.erm;
     exports org.verbena.sockets.memory to
             org.verbena.erm;
+    exports org.verbena.sockets.telemetry to
+            org.verbena.erm;
+
+    provides org.verbena.telemetry.KindProvider with org.verbena.sockets.telemetry.SocketKinds;
 }

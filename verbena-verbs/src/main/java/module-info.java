@@ -4,9 +4,12 @@
     requires jdk.jfr;
     requires static org.jspecify;
     requires transitive org.verbena.linux;
+    requires transitive org.verbena.telemetry;
 
     exports org.verbena.verbs;
     exports org.verbena.verbs.spi;
 
     uses org.verbena.verbs.spi.VerbsProvider;
+
+    provides org.verbena.telemetry.KindProvider with org.verbena.verbs.telemetry.VerbsKinds;
 }

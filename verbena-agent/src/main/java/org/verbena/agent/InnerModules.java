@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class InnerModules extends ClassLoader {
     static final String LINUX = "org.verbena.linux";
+    static final String TELEMETRY = "org.verbena.telemetry";
     static final String VERBS = "org.verbena.verbs";
     static final String SHM = "org.verbena.shm";
     static final String ROCE = "org.verbena.roce";
@@ -41,12 +42,13 @@ final class InnerModules extends ClassLoader {
     /** The packages of each: listing those of the jar takes longer than defining them. */
     static final Map<String, Set<String>> PACKAGES = Map.of(
             LINUX, Set.of(LINUX, LINUX + ".spi"),
-            VERBS, Set.of(VERBS, VERBS + ".spi"),
+            TELEMETRY, Set.of(TELEMETRY),
+            VERBS, Set.of(VERBS, VERBS + ".spi", VERBS + ".telemetry"),
             SHM, Set.of(SHM, SHM + ".control", SHM + ".layout", SHM + ".memory", SHM + ".pool", SHM + ".ring", SHM
                     + ".xrc"),
             ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".header", ROCE + ".link", ROCE + ".transport"),
             SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".memory", SOCKETS + ".nio", SOCKETS + ".rules",
-                    SOCKETS + ".spi", SOCKETS + ".stream"));
+                    SOCKETS + ".spi", SOCKETS + ".stream", SOCKETS + ".telemetry"));
 
     /** The folder of the modules in the jar. */
     private static final String ROOT = "META-INF/modules/";

@@ -12,7 +12,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class InnerModulesTest {
     /** A package that is not named is not found under the agent. */
     @ParameterizedTest
-    @CsvSource({"org.verbena.linux,Sys", "org.verbena.verbs,Verbs", "org.verbena.shm,ShmProvider",
+    @CsvSource({"org.verbena.linux,Sys", "org.verbena.telemetry,CounterFile", "org.verbena.verbs,Verbs",
+        "org.verbena.shm,ShmProvider",
         "org.verbena.roce,RoceProvider",
         "org.verbena.sockets,DropIn"})
     void packageListMatchesModule(String module, String sample) throws Exception {

@@ -10,22 +10,21 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.verbs.ObjectType;
-import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.SocketState;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
-import org.verbena.verbs.spi.CounterLayout;
+import org.verbena.sockets.SocketState;
+import org.verbena.sockets.telemetry.SocketAddresses;
+import org.verbena.sockets.telemetry.SocketLayout;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.CounterLayout;
 import org.verbena.verbs.spi.ShownObjects;
-import org.verbena.verbs.spi.SocketAddresses;
-import org.verbena.verbs.spi.SocketLayout;
 
 /**
  * The statistics of the remote memory of a connection that this process publishes in its {@link CounterFile}. They are
  * updated on demand, by the reading thread or the file's own: publishing costs a copy nothing. Thread-safe.
  */
 final class PublishedMemory {
-    private static final int POINTS = SamplePoint.REMOTE_MEMORY_LATE_EVENTS - SamplePoint.REMOTE_MEMORY_COPIES + 1;
+    private static final int POINTS = RemoteMemorySamplePoint.REMOTE_MEMORY_LATE_EVENTS
+            - RemoteMemorySamplePoint.REMOTE_MEMORY_COPIES + 1;
 
     /** All instances to update. */
     private static final class Registered {
@@ -58,7 +57,8 @@ final class PublishedMemory {
         if (!ShownObjects.COUNTING) {
             return null;
         }
-        CounterEntry entry = CounterFile.own().take(ObjectType.REMOTE_MEMORY, (int) number, memory.device(), 0,
+        CounterEntry entry = CounterFile.own().take(RemoteMemorySamplePoint.OBJECT_TYPE, (int) number, memory.device(),
+                0,
                 CounterLayout.SMALL_CELLS, (1L << POINTS) - 1);
         SocketChannel channel = memory.channel();
         try {
@@ -86,14 +86,14 @@ final class PublishedMemory {
         entry.setAttribute(SocketLayout.REGIONS, (long) s.localRegions() << 32 | s.remoteRegions());
         entry.setAttribute(SocketLayout.LOCAL_BYTES, s.localBytes());
         entry.setAttribute(SocketLayout.REMOTE_BYTES, s.remoteBytes());
-        set(SamplePoint.REMOTE_MEMORY_COPIES, s.copies());
-        set(SamplePoint.REMOTE_MEMORY_WRITE_BYTES, s.bytesWritten());
-        set(SamplePoint.REMOTE_MEMORY_READ_BYTES, s.bytesRead());
-        set(SamplePoint.REMOTE_MEMORY_FAILED, s.failed());
-        set(SamplePoint.REMOTE_MEMORY_NOTICES, s.notices());
-        set(SamplePoint.REMOTE_MEMORY_EVENTS, s.events());
-        set(SamplePoint.REMOTE_MEMORY_STALLS, s.stalls());
-        set(SamplePoint.REMOTE_MEMORY_LATE_EVENTS, s.lateEvents());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_COPIES, s.copies());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_WRITE_BYTES, s.bytesWritten());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_READ_BYTES, s.bytesRead());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_FAILED, s.failed());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_NOTICES, s.notices());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_EVENTS, s.events());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_STALLS, s.stalls());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_LATE_EVENTS, s.lateEvents());
     }
 
     private void set(int point, long value) {

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.SocketLayout;
 
 /**
  * The remote memory of a connected socket: what SMC-ERM is to an SMC socket. Each end registers memory and gives it

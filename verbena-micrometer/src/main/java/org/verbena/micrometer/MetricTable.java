@@ -8,10 +8,14 @@ import java.util.TreeMap;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.telemetry.ObjectKinds;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
-/** The metric name and description of each sample point: the one place. */
+/**
+ * What a sample point is called as a metric, and what those of verbs objects say of themselves; others are described by the
+ * module that counts them.
+ */
 final class MetricTable {
     /** The prefix of every metric name. */
     static final String PREFIX = "verbena.";
@@ -40,12 +44,16 @@ final class MetricTable {
     static String description(int point) {
         boolean port = SamplePoint.objectType(point) == ObjectType.PORT && (point & SamplePoint.PROVIDER) == 0;
         String text = DESCRIPTIONS.get(port ? point - SamplePoint.PORT : point);
+        if (text == null) { // of a module that brings its own
+            text = ObjectKinds.of(SamplePoint.objectType(point)).describePoint(point);
+        }
         return text == null ? "Sample point 0x" + Integer.toHexString(point) : text;
     }
 
     /** True for a sample point that has a description of its own. */
     static boolean knows(int point) {
-        return DESCRIPTIONS.containsKey(point);
+        return DESCRIPTIONS.containsKey(point)
+                || ObjectKinds.of(SamplePoint.objectType(point)).describePoint(point) != null;
     }
 
     private static Map<Integer, String> descriptions() {
@@ -69,22 +77,7 @@ final class MetricTable {
         d.put(SamplePoint.MR_BINDS, "Memory windows bound");
         d.put(SamplePoint.MR_INVALIDATIONS, "Memory windows invalidated");
         device(d);
-        SocketMetrics.describe(d);
-        remoteMemory(d);
         return d;
-    }
-
-    private static void remoteMemory(Map<Integer, String> d) {
-        d.put(SamplePoint.REMOTE_MEMORY_COPIES, "Copies started, to the other end's memory and from it");
-        d.put(SamplePoint.REMOTE_MEMORY_WRITE_BYTES, "Bytes of copies to the other end's memory");
-        d.put(SamplePoint.REMOTE_MEMORY_READ_BYTES, "Bytes of copies from the other end's memory");
-        d.put(SamplePoint.REMOTE_MEMORY_FAILED, "Copies that have failed after they were started");
-        d.put(SamplePoint.REMOTE_MEMORY_NOTICES, "Copies that the other end was told of");
-        d.put(SamplePoint.REMOTE_MEMORY_EVENTS, "Events that the program has taken");
-        d.put(SamplePoint.REMOTE_MEMORY_STALLS,
-                "Copies that were refused because the other end's program had not taken its events");
-        d.put(SamplePoint.REMOTE_MEMORY_LATE_EVENTS,
-                "Events that came for memory that had been taken back, and were dropped");
     }
 
     private static void sent(Map<Integer, String> d) {

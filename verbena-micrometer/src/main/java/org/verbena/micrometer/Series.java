@@ -6,6 +6,7 @@ import java.time.Instant;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.Tags;
 
+import org.verbena.telemetry.ObjectKinds;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteObject;
 
@@ -17,12 +18,14 @@ import org.verbena.verbs.RemoteObject;
  */
 record Series(int type, Tags tags, long id, Instant created) {
     static Series of(RemoteObject o) {
+        if (ObjectKinds.of(o.type()).isOfProcess()) {
+            return new Series(o.type(), Tags.empty(), 0, Instant.EPOCH);
+        }
         Tags tags = Tags.of("device", o.device());
         return switch (o.type()) {
             case ObjectType.DEVICE -> new Series(o.type(), tags, 0, Instant.EPOCH);
             case ObjectType.PORT -> new Series(o.type(), tags.and("port", Integer.toString(o.number())), 0,
                     Instant.EPOCH);
-            case ObjectType.SOCKETS -> new Series(o.type(), Tags.empty(), 0, Instant.EPOCH);
             default -> new Series(o.type(), tags.and(Tag.of("context", Long.toString(o.context())),
                     Tag.of("number", "0x" + Integer.toHexString(o.number()))).and(type(o)), o.id(), o.created());
         };

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import org.verbena.telemetry.ObjectKinds;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteObject;
 
@@ -46,7 +47,7 @@ final class Totals {
 
     /** Whether objects of this type are summed up, and always have meters. */
     static boolean has(int type) {
-        return type == ObjectType.DEVICE || type == ObjectType.PORT || type == ObjectType.SOCKETS;
+        return type == ObjectType.DEVICE || type == ObjectType.PORT || ObjectKinds.of(type).isOfProcess();
     }
 
     private static void add(Map<Series, Map<Integer, Long>> to, Series series, Map<Integer, Long> values) {

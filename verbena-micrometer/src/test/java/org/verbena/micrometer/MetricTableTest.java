@@ -7,11 +7,15 @@ import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.erm.RemoteMemorySamplePoint;
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
@@ -21,9 +25,12 @@ class MetricTableTest {
     void everySamplePointHasADescription() throws IllegalAccessException {
         List<String> without = new ArrayList<>();
         int known = 0;
-        for (Field f : SamplePoint.class.getFields()) {
+        List<Field> all = Stream.of(SamplePoint.class, SocketSamplePoint.class, RemoteMemorySamplePoint.class)
+                .flatMap(c -> Stream.of(c.getFields())).filter(f -> !f.getName().equals("OBJECT_TYPE")).toList();
+        for (Field f : all) {
             int point = f.getInt(null);
-            boolean one = Set.of(ObjectType.CONNECTION, ObjectType.LISTENER, ObjectType.RULE, ObjectType.RULE_COUNTER)
+            boolean one = Set.of(SocketObjectType.CONNECTION, SocketObjectType.LISTENER, SocketObjectType.RULE,
+                    SocketObjectType.RULE_COUNTER)
                     .contains(SamplePoint.objectType(point)); // which have no metrics
             if (f.getName().contains("_") && !one) { // not those of flows, nor PORT and PROVIDER
                 known++;

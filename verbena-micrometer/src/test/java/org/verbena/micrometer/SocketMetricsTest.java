@@ -9,20 +9,20 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
-import org.verbena.verbs.ObjectType;
-import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
-import org.verbena.verbs.spi.CounterLayout;
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.CounterLayout;
 
 /** The sockets of a process as meters: the test itself publishes them. */
 class SocketMetricsTest {
     private static final String SENT = "verbena.sockets.tx.ring.bytes";
 
     private static CounterEntry sockets() {
-        return CounterFile.own().take(ObjectType.SOCKETS, 0, "sockets", 0, CounterLayout.SMALL_CELLS,
-                1L << cell(SamplePoint.SOCKETS_OPENED) | 1L << cell(SamplePoint.SOCKETS_TX_RING_BYTES)
-                        | 1L << cell(SamplePoint.SOCKETS_BY_TCP_RULE));
+        return CounterFile.own().take(SocketObjectType.SOCKETS, 0, "sockets", 0, CounterLayout.SMALL_CELLS,
+                1L << cell(SocketSamplePoint.SOCKETS_OPENED) | 1L << cell(SocketSamplePoint.SOCKETS_TX_RING_BYTES)
+                        | 1L << cell(SocketSamplePoint.SOCKETS_BY_TCP_RULE));
     }
 
     private static int cell(int point) {
@@ -37,9 +37,9 @@ class SocketMetricsTest {
             assertThat(registry.find(SENT).meters()).isEmpty();
             CounterEntry one = sockets();
             CounterEntry other = sockets();
-            one.add(cell(SamplePoint.SOCKETS_TX_RING_BYTES), 700);
-            other.add(cell(SamplePoint.SOCKETS_TX_RING_BYTES), 11);
-            one.add(cell(SamplePoint.SOCKETS_BY_TCP_RULE), 3);
+            one.add(cell(SocketSamplePoint.SOCKETS_TX_RING_BYTES), 700);
+            other.add(cell(SocketSamplePoint.SOCKETS_TX_RING_BYTES), 11);
+            one.add(cell(SocketSamplePoint.SOCKETS_BY_TCP_RULE), 3);
             metrics.refresh();
             assertThat(registry.get(SENT).functionCounter().count()).isEqualTo(711);
             assertThat(registry.get("verbena.sockets.by.tcp.rule").functionCounter().count()).isEqualTo(3);

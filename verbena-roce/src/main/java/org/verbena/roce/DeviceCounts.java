@@ -5,8 +5,8 @@ import org.verbena.roce.cm.CmCounts;
 import org.verbena.roce.link.WireCounts;
 import org.verbena.roce.transport.DropReason;
 import org.verbena.roce.transport.Transport;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.roce.transport.Memory;
 import org.verbena.roce.transport.ReceiveSource;
 import org.verbena.roce.transport.ReceiveWqe;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * The receives of a queue pair or of a shared receive queue. Posting needs no lock: requests move from a stack of free

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
 
 /** A memory region, as the transport's memory knows it: bounds, rights, and address. Used under the context's lock. */
 final class Region {

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.CompletionQueue;
@@ -16,7 +17,6 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.BellChannel;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 import org.verbena.verbs.spi.WallClock;
 

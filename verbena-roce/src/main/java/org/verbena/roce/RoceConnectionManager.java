@@ -26,6 +26,7 @@ import org.verbena.roce.cm.RdmaCmHeader;
 import org.verbena.roce.cm.RejectReason;
 import org.verbena.roce.link.Gids;
 import org.verbena.roce.link.WireCounts;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -40,7 +41,6 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 
 /**
  * Connects queue pairs by address as librdmacm does: services are ports, requests carry its header, and peers may be

@@ -2,8 +2,8 @@
 package org.verbena.roce;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
 /** The sample points of a device and its objects: cells are written under the context's lock, by a plain store. */

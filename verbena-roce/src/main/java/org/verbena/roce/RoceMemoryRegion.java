@@ -7,13 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
-import org.verbena.verbs.spi.CounterEntry;
 
 /** A memory region and its key. */
 final class RoceMemoryRegion extends MemoryRegion {

@@ -10,6 +10,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Madvise;
 import org.verbena.linux.Mapping;
 import org.verbena.roce.transport.Path;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
@@ -27,7 +28,6 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.MemoryLimit;
 import org.verbena.verbs.spi.SharedBuffer;
 

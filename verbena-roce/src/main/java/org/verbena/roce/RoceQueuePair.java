@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.roce.transport.Path;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.MemoryRegion;
@@ -19,7 +20,6 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.NoSends;
 import org.verbena.verbs.spi.QueuePairValues;
 

@@ -4,6 +4,7 @@ package org.verbena.roce;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.ReceiveQueue;
@@ -12,7 +13,6 @@ import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.SharedReceiveQueueType;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 
 /** A shared receive queue. */
 final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceReceiveQueue.Owner {

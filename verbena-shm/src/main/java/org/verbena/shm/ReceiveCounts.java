@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.CountsLayout;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.ShownObjects;
 

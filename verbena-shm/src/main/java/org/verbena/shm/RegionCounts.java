@@ -7,8 +7,8 @@ import java.util.WeakHashMap;
 
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.CountsLayout;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
 /** What peers did to a region of memory, which only they know and which is asked for now and then. Thread-safe. */

@@ -3,9 +3,9 @@ package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.memory.WorkRequest;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.Opcode;
 import org.verbena.verbs.spi.ShownObjects;

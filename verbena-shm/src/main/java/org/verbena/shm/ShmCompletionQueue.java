@@ -17,13 +17,13 @@ import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ArmWord;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.CompletionQueueModification;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.BellChannel;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.shm.memory.Backing;
 import org.verbena.shm.memory.Region;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 
 /** A memory region and its key. */
 final class ShmMemoryRegion extends MemoryRegion {

@@ -13,6 +13,7 @@ import org.verbena.shm.memory.Backing;
 import org.verbena.shm.memory.Prefetch;
 import org.verbena.shm.memory.Region;
 import org.verbena.shm.memory.Window;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
@@ -31,7 +32,6 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.Opcode;
 
 /** A protection domain: a number that keys and queue pairs carry. */

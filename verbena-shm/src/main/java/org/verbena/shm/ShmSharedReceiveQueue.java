@@ -12,6 +12,7 @@ import org.verbena.shm.pool.PoolReceiveQueue;
 import org.verbena.shm.pool.PoolUser;
 import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.shm.xrc.XrcQueue;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.ReceiveQueue;
@@ -19,7 +20,6 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**

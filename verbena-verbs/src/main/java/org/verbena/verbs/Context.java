@@ -21,8 +21,9 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.FileIdentity;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.PosixFile;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.SamplePoints;
 
 /**
  * An open device, {@code struct ibv_context}: everything else is made from it.
@@ -493,7 +494,7 @@ public abstract class Context extends VerbsObject {
      * @param point any number, see {@link SamplePoint}
      */
     public final boolean supportsSamplePoint(int point) {
-        return SamplePoint.cells(point, implSamplePoints(SamplePoint.objectType(point))) != 0;
+        return SamplePoints.cells(point, implSamplePoints(SamplePoint.objectType(point))) != 0;
     }
 
     /**
@@ -543,7 +544,7 @@ public abstract class Context extends VerbsObject {
     /** For providers: raises an asynchronous event. */
     public final void raise(AsyncEvent event) {
         CounterEntry shown = entry();
-        long cell = SamplePoint.cells(SamplePoint.DEVICE_ASYNC_EVENTS);
+        long cell = SamplePoints.cells(SamplePoint.DEVICE_ASYNC_EVENTS);
         if (shown != null && !isClosed() && (shown.counted() & cell) != 0) {
             shown.add(Long.numberOfTrailingZeros(cell), 1);
         }

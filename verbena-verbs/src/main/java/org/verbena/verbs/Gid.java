@@ -5,6 +5,8 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 
+import org.verbena.verbs.spi.Ipv6Text;
+
 /**
  * A global identifier, {@code union ibv_gid}: 128 bits that name a port, written like an IPv6 address.
  *

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
-/** Kind of an object that a process shows to others: an open set, later versions may add values. */
+import org.verbena.telemetry.ObjectKinds;
+
+/**
+ * Kind of an object that a process shows to others: an open set, later versions may add values, and modules above have types of
+ * their own, as {@code SocketObjectType}.
+ */
 public final class ObjectType {
     /** A flow, {@link Flow}. */
     public static final int FLOW = 0;
@@ -20,39 +25,10 @@ public final class ObjectType {
     /** A protection domain, {@link ProtectionDomain}. */
     public static final int PD = 7;
 
-    /** The sockets of a process, all of them. */
-    public static final int SOCKETS = 8;
-    /** A connected socket, or one that is about to be. */
-    public static final int CONNECTION = 9;
-    /** A socket that listens. */
-    public static final int LISTENER = 10;
-    /** A rule that decides what sockets use. */
-    public static final int RULE = 11;
-    /** A counter that rules name. */
-    public static final int RULE_COUNTER = 12;
-    /** The remote memory of a connected socket: regions of both ends, and copies between them. */
-    public static final int REMOTE_MEMORY = 13;
-
     private ObjectType() {}
 
-    /** The value's name, or its number if this version does not know it. */
+    /** The value's name, or its number if this version does not know it. Types of modules above are known where those are there. */
     public static String toString(int value) {
-        return switch (value) {
-            case FLOW -> "FLOW";
-            case QP -> "QP";
-            case CQ -> "CQ";
-            case SRQ -> "SRQ";
-            case MR -> "MR";
-            case PORT -> "PORT";
-            case DEVICE -> "DEVICE";
-            case PD -> "PD";
-            case SOCKETS -> "SOCKETS";
-            case CONNECTION -> "CONNECTION";
-            case LISTENER -> "LISTENER";
-            case RULE -> "RULE";
-            case RULE_COUNTER -> "RULE_COUNTER";
-            case REMOTE_MEMORY -> "REMOTE_MEMORY";
-            default -> Integer.toString(value);
-        };
+        return ObjectKinds.of(value).name();
     }
 }

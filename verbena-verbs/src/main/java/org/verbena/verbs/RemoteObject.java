@@ -7,21 +7,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.telemetry.EntryView;
+import org.verbena.telemetry.SamplePoints;
 
 /**
- * A verbs object of another process, as it was when {@link RemoteProcess#objects} looked. Immutable; for a later picture
+ * An object of another process, as it was when {@link RemoteProcess#objects} looked. Immutable; for a later picture
  * look again, for single values attach {@link Counters}.
  */
 public final class RemoteObject implements CounterTarget {
     private final RemoteProcess process;
     private final EntryView view;
-    /** The view's cells, or the sums of those of a port. */
-    private final long[] cells;
 
-    RemoteObject(RemoteProcess process, EntryView view, long[] cells) {
+    RemoteObject(RemoteProcess process, EntryView view) {
         this.process = process;
         this.view = view;
-        this.cells = cells;
     }
 
     /** The process that it belongs to. */
@@ -51,12 +50,12 @@ public final class RemoteObject implements CounterTarget {
 
     /** Name of the device, for instance {@code "shm0"}; {@code "sockets"} for what belongs to sockets. */
     public String device() {
-        return ObjectAttributes.device(view.type(), view.name());
+        return view.kind().device(view.name());
     }
 
     /** Its state, for instance {@code "RTS"} or {@code "LISTEN"}; empty for objects that have none. */
     public String state() {
-        return ObjectAttributes.state(view.type(), view.state());
+        return view.kind().state(view.state());
     }
 
     /**
@@ -64,7 +63,7 @@ public final class RemoteObject implements CounterTarget {
      * objects are their {@link #id()}.
      */
     public Map<String, Object> attributes() {
-        return ObjectAttributes.of(view);
+        return view.kind().attributes(view);
     }
 
     /** When it was made. */
@@ -74,7 +73,7 @@ public final class RemoteObject implements CounterTarget {
 
     /** The points that are counted of it, see {@link SamplePoint}; a provider's own ones too. */
     public int[] samplePoints() {
-        return SamplePoint.points(view.type(), view.counted());
+        return SamplePoints.points(view.type(), view.counted());
     }
 
     /**
@@ -83,16 +82,16 @@ public final class RemoteObject implements CounterTarget {
      * @throws IllegalArgumentException if that is not counted of it; see {@link #samplePoints()}
      */
     public long value(int point) {
-        long mask = SamplePoint.cells(point, view.counted());
+        long mask = SamplePoints.cells(point, view.counted());
         if (SamplePoint.objectType(point) != view.type() || mask == 0) {
             throw new IllegalArgumentException(SamplePoint.toString(point) + " is not counted of " + describe());
         }
-        return EntryView.sum(cells, mask);
+        return EntryView.sum(view.cells(), mask);
     }
 
     @Override
     public String describe() {
-        return ObjectAttributes.describe(view.type(), view.number(), device()) + " in process " + process.pid();
+        return view.kind().describe(view.number(), device()) + " in process " + process.pid();
     }
 
     @Override
@@ -102,8 +101,7 @@ public final class RemoteObject implements CounterTarget {
 
     /** True for another picture of the same object. */
     boolean isSame(@Nullable CounterTarget other) {
-        return other instanceof RemoteObject o && o.process == process && o.view.id() == view.id()
-                && o.view.sequence() == view.sequence();
+        return other instanceof RemoteObject o && o.process == process && o.view.isSame(view);
     }
 
     /** Where counters read the object's values. */
@@ -117,7 +115,7 @@ public final class RemoteObject implements CounterTarget {
             throw new VerbsException(verb, Errno.EINVAL, describe() + " is closed");
         }
         return new SampledCounters.Sample() {
-            private long latest = EntryView.sum(cells, mask);
+            private long latest = EntryView.sum(view.cells(), mask);
 
             @Override
             public long read() throws VerbsException {

@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
-import java.io.IOException;
-import java.lang.invoke.VarHandle;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 
 import org.verbena.linux.Errno;
-import org.verbena.linux.LinuxException;
-import org.verbena.linux.Sys;
-import org.verbena.verbs.spi.CounterFile;
-import org.verbena.verbs.spi.CounterFolder;
+import org.verbena.telemetry.CounterFileException;
+import org.verbena.telemetry.EntryView;
+import org.verbena.telemetry.ProcessCounters;
 
 /**
  * A process that uses Verbena, seen from another one: its verbs objects and what they have counted. What may be seen is
@@ -42,16 +30,10 @@ import org.verbena.verbs.spi.CounterFolder;
  * Safe for use by several threads.
  */
 public final class RemoteProcess implements AutoCloseable {
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** More ports than any process has. */
-    private static final int MAX_PORTS = 4096;
-
-    private final CounterSource source;
+    private final ProcessCounters source;
     private volatile boolean closed;
-    private volatile List<EntryView> ports = List.of();
 
-    private RemoteProcess(CounterSource source) {
+    private RemoteProcess(ProcessCounters source) {
         this.source = source;
     }
 
@@ -72,47 +54,14 @@ public final class RemoteProcess implements AutoCloseable {
      * @param problems is told of each file that is not what it should be, or may not be read
      */
     public static List<RemoteProcess> list(Consumer<? super VerbsException> problems) throws VerbsException {
-        List<RemoteProcess> found = new ArrayList<>();
         try {
-            for (CounterFolder folder : CounterFolder.all()) {
-                for (Path file : files(folder, problems)) {
-                    try {
-                        found.add(new RemoteProcess(CounterFileReader.open(file, folder.uid())));
-                    } catch (VerbsException e) {
-                        if (Files.exists(file)) {
-                            problems.accept(e);
-                        }
-                    }
-                }
-            }
-        } catch (IOException e) {
-            found.forEach(RemoteProcess::close);
-            throw new VerbsException("list processes", Errno.EIO, String.valueOf(e.getMessage()));
+            List<RemoteProcess> found = new ArrayList<>();
+            ProcessCounters.list(e -> problems.accept(VerbsException.of(e))).forEach(p -> found.add(new RemoteProcess(
+                    p)));
+            return found;
+        } catch (CounterFileException e) {
+            throw VerbsException.of(e);
         }
-        found.sort(Comparator.comparingLong(RemoteProcess::pid));
-        return found;
-    }
-
-    private static List<Path> files(CounterFolder folder, Consumer<? super VerbsException> problems) {
-        String verb = "list the processes in " + folder.path();
-        try {
-            folder.check();
-            if (folder.uid() == Sys.uid()) {
-                folder.sweep();
-            }
-            return folder.files().stream().filter(f -> !CounterFolder.isLeftBehind(f)).toList();
-        } catch (NoSuchFileException e) {
-            return List.of();
-        } catch (AccessDeniedException e) {
-            // another user's: he may be looked at by himself and by root
-        } catch (LinuxException e) {
-            if (e.errno() != Errno.EACCES && e.errno() != Errno.ENOENT) {
-                problems.accept(new VerbsException(verb, e));
-            }
-        } catch (IOException e) {
-            problems.accept(new VerbsException(verb, Errno.EPERM, String.valueOf(e.getMessage())));
-        }
-        return List.of();
     }
 
     /**
@@ -123,65 +72,16 @@ public final class RemoteProcess implements AutoCloseable {
      *         {@code EPROTONOSUPPORT} if it runs with another version of Verbena that shows its objects differently
      */
     public static RemoteProcess open(long pid) throws VerbsException {
-        String verb = "look at process " + pid;
-        if (pid == Sys.pid()) {
-            return current();
-        }
         try {
-            int uid = (int) Files.getAttribute(Path.of("/proc", Long.toString(pid)), "unix:uid");
-            CounterFolder folder = CounterFolder.of(uid);
-            folder.check();
-            VerbsException failure = null;
-            for (Path file : folder.files()) {
-                if (CounterFolder.pid(file) == pid && !CounterFolder.isLeftBehind(file)) {
-                    try {
-                        return new RemoteProcess(CounterFileReader.open(file, uid));
-                    } catch (VerbsException e) {
-                        failure = e;
-                    }
-                }
-            }
-            if (failure != null) {
-                throw failure;
-            }
-            throw new VerbsException(verb, Errno.ENOENT, "it shows no verbs objects in " + folder.path()
-                    + ": it has opened no device, or could not make its file (then it has logged a warning)");
-        } catch (NoSuchFileException e) {
-            if (!Files.exists(Path.of("/proc", Long.toString(pid)))) {
-                throw new VerbsException(verb, Errno.ESRCH, "there is no such process");
-            }
-            throw new VerbsException(verb, Errno.ENOENT, "it shows no verbs objects: no process of its user does");
-        } catch (AccessDeniedException e) {
-            throw foreign(verb, pid);
-        } catch (LinuxException e) {
-            if (e.errno() == Errno.EACCES) {
-                throw foreign(verb, pid);
-            }
-            if (e.errno() == Errno.ENOENT) {
-                throw new VerbsException(verb, Errno.ENOENT, "it shows no verbs objects: no process of its user does");
-            }
-            throw new VerbsException(verb, e);
-        } catch (IOException e) {
-            throw e instanceof VerbsException v
-                    ? v
-                    : new VerbsException(verb, Errno.EPERM,
-                            String.valueOf(e.getMessage()));
+            return new RemoteProcess(ProcessCounters.open(pid));
+        } catch (CounterFileException e) {
+            throw VerbsException.of(e);
         }
-    }
-
-    private static VerbsException foreign(String verb, long pid) {
-        String whose = "another user";
-        try {
-            whose = "user " + Files.getOwner(Path.of("/proc", Long.toString(pid))).getName();
-        } catch (IOException e) {
-            // it has ended
-        }
-        return new VerbsException(verb, Errno.EACCES, "it belongs to " + whose + ": look as that user, or as root");
     }
 
     /** This process, all of it: also what could not be put into a file. */
     public static RemoteProcess current() {
-        return new RemoteProcess(new OwnCounters(CounterFile.own()));
+        return new RemoteProcess(ProcessCounters.own());
     }
 
     /** Its number. */
@@ -223,14 +123,11 @@ public final class RemoteProcess implements AutoCloseable {
         if ((flags & ReadCountersFlags.PREFER_CACHED) == 0) {
             refresh();
         }
-        List<EntryView> all = entries();
-        Map<Long, List<EntryView>> queuePairs = all.stream().filter(e -> e.type() == ObjectType.QP)
-                .collect(Collectors.groupingBy(EntryView::context));
-        return all.stream().sorted(Comparator.comparingLong(EntryView::id))
-                .map(e -> new RemoteObject(this, e, e.type() == ObjectType.PORT
-                        ? portSums(e, queuePairs.getOrDefault(e.context(), List.of()))
-                        : e.cells()))
-                .toList();
+        try {
+            return source.entries().stream().map(e -> new RemoteObject(this, e)).toList();
+        } catch (CounterFileException e) {
+            throw VerbsException.of(e);
+        }
     }
 
     /** Throws {@code EINVAL} if this is closed, {@code ESRCH} if the process has ended. */
@@ -246,54 +143,11 @@ public final class RemoteProcess implements AutoCloseable {
 
     /** True if the object is still there. */
     boolean has(EntryView view) throws VerbsException {
-        return source.entry(view) != null;
-    }
-
-    /**
-     * All entries at a time when no queue pair was being closed: that one's counts go over to its port, and would be seen
-     * twice or not at all. A process that closes nothing else than queue pairs is not waited for.
-     */
-    private List<EntryView> entries() throws VerbsException {
-        long end = System.nanoTime() + PATIENCE_NANOS;
-        while (true) {
-            Map<Long, Long> before = portChanges();
-            VarHandle.loadLoadFence();
-            List<EntryView> all = source.entries();
-            VarHandle.loadLoadFence();
-            ports = all.stream().filter(e -> e.type() == ObjectType.PORT).toList();
-            if (ports.size() > MAX_PORTS) {
-                throw new VerbsException("look at process " + pid(), Errno.EBADMSG,
-                        "its counter file has " + ports.size() + " ports");
-            }
-            boolean settled = before.values().stream().allMatch(c -> (c & 1) == 0) && before.equals(portChanges());
-            if (settled || System.nanoTime() - end > 0) {
-                return all;
-            }
+        try {
+            return source.has(view);
+        } catch (CounterFileException e) {
+            throw VerbsException.of(e);
         }
-    }
-
-    /** Of the ports that are known: how often something was added to them. */
-    private Map<Long, Long> portChanges() throws VerbsException {
-        Map<Long, Long> changes = new HashMap<>();
-        for (EntryView p : ports) {
-            EntryView now = source.entry(p);
-            if (now != null) {
-                changes.put(p.id(), now.changes());
-            }
-        }
-        return changes;
-    }
-
-    private static long[] portSums(EntryView port, List<EntryView> all) {
-        long[] sums = port.cells().clone();
-        for (EntryView e : all) {
-            if (port.isPortOf(e)) {
-                for (int i = 0; i < sums.length; i++) {
-                    sums[i] += e.cells()[i];
-                }
-            }
-        }
-        return sums;
     }
 
     /** Creates counters for objects of this and other processes; they are used as those of {@link Context#createCounters()}. */
@@ -303,23 +157,20 @@ public final class RemoteProcess implements AutoCloseable {
 
     /** Has the process gather what its peers have counted. */
     void refresh() throws VerbsException {
-        if (isAlive()) {
+        try {
             source.refresh();
+        } catch (CounterFileException e) {
+            throw VerbsException.of(e);
         }
     }
 
-    /** The sum of some cells of an object; the last there was if the object or the process is no more. */
+    /** The sum of some cells of an object; 0 if it is no more. */
     long read(EntryView view, long mask) throws VerbsException {
-        if (view.type() != ObjectType.PORT) {
-            EntryView now = source.entry(view);
-            return now == null ? 0 : EntryView.sum(now.cells(), mask);
+        try {
+            return source.read(view, mask);
+        } catch (CounterFileException e) {
+            throw VerbsException.of(e);
         }
-        if (source.entry(view) == null) {
-            return 0;
-        }
-        List<EntryView> all = entries();
-        return all.stream().filter(e -> e.id() == view.id() && e.sequence() == view.sequence()).findFirst()
-                .map(p -> EntryView.sum(portSums(p, all), mask)).orElse(0L);
     }
 
     /** Ends looking; the process does not notice. Counters keep what they have read last. */

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
-import java.lang.reflect.Field;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
-import java.util.stream.IntStream;
+import org.verbena.telemetry.SamplePoints;
 
 /**
  * What can be counted of an object: an open set of numbers, later versions may add values. The first two are those of
  * {@code enum ibv_counter_description}. The name says what kind of object a point belongs to, as does the number:
- * {@link #objectType(int)}. Which of them a device has, {@link Context#supportsSamplePoint} says.
+ * {@link #objectType(int)}. Which of them a device has, {@link Context#supportsSamplePoint} says. Modules above have points of
+ * their own, as {@code SocketSamplePoint}.
  *
  * <p>Bytes are payload. A message is counted once, whatever number of packets it takes.
  */
@@ -233,240 +230,28 @@ public final class SamplePoint {
     /** Requests to the connection manager that were refused: too many wait, or the listener does not take them. */
     public static final int DEVICE_CM_REFUSED = 0x613;
 
-    // ---- sockets: all of a process, those that have ended too
-
-    /** Connections that there were. */
-    public static final int SOCKETS_OPENED = 0x800;
-    /** Of these, those whose ends have agreed upon rings. */
-    public static final int SOCKETS_AGREED = 0x801;
-    /** Bytes that programs sent and rings carried. */
-    public static final int SOCKETS_TX_RING_BYTES = 0x802;
-    /** Bytes that programs sent and TCP carried. */
-    public static final int SOCKETS_TX_TCP_BYTES = 0x803;
-    /** Bytes received that rings carried. */
-    public static final int SOCKETS_RX_RING_BYTES = 0x804;
-    /** Bytes received that TCP carried. */
-    public static final int SOCKETS_RX_TCP_BYTES = 0x805;
-    /** Times peers were woken. */
-    public static final int SOCKETS_DOORBELLS = 0x806;
-    /** Times doorbells of peers were taken. */
-    public static final int SOCKETS_WAKE_UPS = 0x807;
-    /** Writes that found a ring full. */
-    public static final int SOCKETS_STALLS = 0x808;
-    /** Times a ring was replaced by a larger one. */
-    public static final int SOCKETS_GROWTHS = 0x809;
-    /** Connections that TCP carries to the end, for the other end is not on this host. */
-    public static final int SOCKETS_BY_TCP_REMOTE_PEER = 0x80a;
-    /** Connections that TCP carries to the end, for the other end does not use Verbena. */
-    public static final int SOCKETS_BY_TCP_PLAIN_PEER = 0x80b;
-    /** Connections that TCP carries to the end, for the other end belongs to another user. */
-    public static final int SOCKETS_BY_TCP_OTHER_USER = 0x80c;
-    /** Connections that TCP carries to the end, for the other end has a Verbena of another version. */
-    public static final int SOCKETS_BY_TCP_OTHER_VERSION = 0x80d;
-    /** Connections that TCP carries to the end, for another process holds the connection's name. */
-    public static final int SOCKETS_BY_TCP_NAME_TAKEN = 0x80e;
-    /** Connections that TCP carries to the end, for the other end breaks the protocol. */
-    public static final int SOCKETS_BY_TCP_BAD_PEER = 0x80f;
-    /** Connections that TCP carries to the end, for they were closed before the ends had agreed. */
-    public static final int SOCKETS_BY_TCP_CLOSED_EARLY = 0x810;
-    /** Connections that TCP carries to the end, for this process cannot have rings. */
-    public static final int SOCKETS_BY_TCP_UNAVAILABLE = 0x811;
-    /** Connections that TCP carries to the end, for there is no memory for rings. */
-    public static final int SOCKETS_BY_TCP_NO_MEMORY = 0x812;
-    /** Connections that TCP carries to the end, for there are no descriptors left. */
-    public static final int SOCKETS_BY_TCP_NO_DESCRIPTORS = 0x813;
-    /** Connections that TCP carries to the end, for there is no session with the other process. */
-    public static final int SOCKETS_BY_TCP_NO_SESSION = 0x814;
-    /** Connections that TCP carries to the end, for a rule or the program wants it so. */
-    public static final int SOCKETS_BY_TCP_RULE = 0x815;
-    /** Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's. */
-    public static final int SOCKETS_BY_TCP_FOREIGN_SELECTOR = 0x816;
-    /** Connections that TCP carries to the end, for the other end may be of another user or PID namespace. */
-    public static final int SOCKETS_BY_TCP_OTHER_NAMESPACE = 0x817;
-    /** Larger rings that were asked for and not granted, for memory was short or the rings had their part of it. */
-    public static final int SOCKETS_RINGS_REFUSED = 0x81f;
-
-    // ---- connection
-
-    /** Bytes that the program sent and a ring carried. */
-    public static final int CONNECTION_TX_RING_BYTES = 0x900;
-    /** Bytes that the program sent and TCP carried. */
-    public static final int CONNECTION_TX_TCP_BYTES = 0x901;
-    /** Bytes received that a ring carried. */
-    public static final int CONNECTION_RX_RING_BYTES = 0x902;
-    /** Bytes received that TCP carried. */
-    public static final int CONNECTION_RX_TCP_BYTES = 0x903;
-    /** Times the peer was woken. */
-    public static final int CONNECTION_DOORBELLS = 0x904;
-    /** Times a doorbell of the peer's was taken. */
-    public static final int CONNECTION_WAKE_UPS = 0x905;
-    /** Writes that found the ring full. */
-    public static final int CONNECTION_STALLS = 0x906;
-    /** Times a ring was replaced by a larger one, in either direction. */
-    public static final int CONNECTION_GROWTHS = 0x907;
-
-    // ---- listener, rules
-
-    /** Connections that were taken. */
-    public static final int LISTENER_ACCEPTED = 0xa00;
-    /** Sockets that the rule has decided. */
-    public static final int RULE_SOCKETS = 0xb00;
-    /** Sockets that the rules with this counter have decided. */
-    public static final int RULE_COUNTER_SOCKETS = 0xc00;
-
-    // ---- remote memory of a socket
-
-    /** Copies that this end has started, both ways. */
-    public static final int REMOTE_MEMORY_COPIES = 0xd00;
-    /** Bytes of copies to the other end's memory. */
-    public static final int REMOTE_MEMORY_WRITE_BYTES = 0xd01;
-    /** Bytes of copies from the other end's memory. */
-    public static final int REMOTE_MEMORY_READ_BYTES = 0xd02;
-    /** Copies that have failed after they were started. */
-    public static final int REMOTE_MEMORY_FAILED = 0xd03;
-    /** Copies that the other end was told of. */
-    public static final int REMOTE_MEMORY_NOTICES = 0xd04;
-    /** Events that the program has taken: of copies of the other end, and of its regions. */
-    public static final int REMOTE_MEMORY_EVENTS = 0xd05;
-    /** Copies that were refused because the other end's program had not taken its events. */
-    public static final int REMOTE_MEMORY_STALLS = 0xd06;
-    /** Events that came for memory that had been taken back, and were dropped. */
-    public static final int REMOTE_MEMORY_LATE_EVENTS = 0xd07;
-
     /** Numbers with this bit are the provider's own. Bits 8 to 15 are the object type, bits 0 to 7 the number. */
-    public static final int PROVIDER = 1 << 30;
-
-    private static final int TYPE_SHIFT = 8;
-    private static final int TYPE_MASK = 0xff;
-    private static final int NUMBER_MASK = 0xff;
-    private static final int SUMS = 0x80;
-    /** Where a provider's own cells begin in an entry. */
-    private static final int PROVIDER_CELLS = 48;
-    private static final int SMALL_PROVIDER_CELLS = 24;
-    private static final Map<Integer, String> NAMES = names();
+    public static final int PROVIDER = SamplePoints.PROVIDER;
 
     private SamplePoint() {}
 
     /** The kind of object that has the point, see {@link ObjectType}. */
     public static int objectType(int point) {
-        return (point & ~PROVIDER) >>> TYPE_SHIFT;
+        return SamplePoints.objectType(point);
     }
 
     /**
      * A provider's own point of an object type.
      *
-     * @param number 0 to 15 for queue pairs and ports, 0 to 7 for others; there is none for sockets
+     * @param number 0 to 15 for queue pairs and ports, 0 to 7 for others; there is none for what belongs to no provider
      * @throws IndexOutOfBoundsException for another number
      */
     public static int ofProvider(int objectType, int number) {
-        Objects.checkIndex(number, ofProvider(objectType));
-        Objects.checkIndex(objectType, TYPE_MASK + 1);
-        return PROVIDER | objectType << TYPE_SHIFT | number;
+        return SamplePoints.ofProvider(objectType, number);
     }
 
-    /** How many points of their own providers can have of an object type. */
-    private static int ofProvider(int objectType) {
-        if (objectType == ObjectType.SOCKETS) {
-            return 0; // belongs to no provider, and has their cells
-        }
-        return objectType == ObjectType.QP || objectType == ObjectType.PORT ? 16 : 8;
-    }
-
-    /** The value's name, or its number if this version does not know it. */
+    /** The value's name, or its number if this version does not know it. Points of modules above are known where those are there. */
     public static String toString(int point) {
-        String name = NAMES.get(point);
-        if (name == null && objectType(point) == ObjectType.PORT && (point & PROVIDER) == 0) {
-            String qp = NAMES.get(point - PORT);
-            name = qp == null ? null : "PORT" + qp.substring("QP".length());
-        }
-        return name == null ? "0x" + Integer.toHexString(point) : name;
-    }
-
-    /**
-     * The cells of an object's entry that make up a point, a bit each.
-     *
-     * @return 0 for a number that no version up to this one has heard of
-     */
-    static long cells(int point) {
-        int number = point & NUMBER_MASK;
-        int type = objectType(point);
-        boolean large = type == ObjectType.QP || type == ObjectType.PORT;
-        if (type > TYPE_MASK || point < 0) {
-            return 0;
-        }
-        if ((point & PROVIDER) != 0) {
-            return number < ofProvider(type) ? 1L << number + (large ? PROVIDER_CELLS : SMALL_PROVIDER_CELLS) : 0;
-        }
-        if (!NAMES.containsKey(type == ObjectType.PORT ? point - PORT : point)) {
-            return 0;
-        }
-        if (number < SUMS) {
-            return 1L << number;
-        }
-        return switch (number) {
-            case QP_TX_WORK_REQUESTS & NUMBER_MASK -> bits(QP_TX_SENDS, QP_TX_WRITES, QP_TX_READS, QP_TX_ATOMICS,
-                    QP_TX_OTHERS);
-            case QP_TX_BYTES & NUMBER_MASK -> bits(QP_TX_SEND_BYTES, QP_TX_WRITE_BYTES, QP_RX_READ_BYTES);
-            case QP_RX_BYTES & NUMBER_MASK -> bits(QP_RX_RECEIVE_BYTES, QP_RX_WRITE_BYTES, QP_TX_READ_BYTES);
-            case QP_REQ_ERRORS & NUMBER_MASK -> range(QP_REQ_LOCAL_LENGTH_ERRORS, QP_REQ_OTHER_ERRORS)
-                    & ~bits(QP_REQ_FLUSHED);
-            case QP_RESP_ERRORS & NUMBER_MASK -> range(QP_RESP_LOCAL_LENGTH_ERRORS, QP_RESP_OTHER_ERRORS)
-                    & ~bits(QP_RESP_FLUSHED);
-            default -> 0;
-        };
-    }
-
-    /**
-     * The cells that make up a point of an object which has only some: a sum goes over those that it has.
-     *
-     * @return 0 if the object has no such point
-     */
-    static long cells(int point, long counted) {
-        long cells = cells(point);
-        boolean sum = (point & PROVIDER) == 0 && (point & NUMBER_MASK) >= SUMS;
-        return sum || (cells & counted) == cells ? cells & counted : 0;
-    }
-
-    private static long bits(int... points) {
-        long mask = 0;
-        for (int p : points) {
-            mask |= 1L << p; // the number's low 6 bits
-        }
-        return mask;
-    }
-
-    private static long range(int first, int last) {
-        long mask = 0;
-        for (int p = first; p <= last; p++) {
-            mask |= 1L << p;
-        }
-        return mask;
-    }
-
-    /** The points of an object type that consist of some of these cells only. */
-    static int[] points(int objectType, long cells) {
-        if (objectType < 0 || objectType > TYPE_MASK) {
-            return new int[0]; // another process says what it likes
-        }
-        int origin = objectType == ObjectType.PORT ? PORT : 0;
-        IntStream standard = NAMES.keySet().stream().mapToInt(p -> p + origin);
-        IntStream own = IntStream.range(0, ofProvider(objectType)).map(n -> ofProvider(objectType, n));
-        return IntStream.concat(standard, own).filter(p -> objectType(p) == objectType)
-                .filter(p -> cells(p, cells) != 0).toArray();
-    }
-
-    private static Map<Integer, String> names() {
-        Map<Integer, String> names = new TreeMap<>();
-        try {
-            for (Field f : SamplePoint.class.getFields()) {
-                int value = f.getInt(null);
-                if (value != PORT && value != PROVIDER || f.getName().contains("_")) {
-                    names.put(value, f.getName());
-                }
-            }
-        } catch (IllegalAccessException e) {
-            throw new AssertionError(e);
-        }
-        return names;
+        return SamplePoints.toString(point);
     }
 }

@@ -13,8 +13,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.SamplePoints;
 
 /** Counters over cells that objects count in anyway: a slot is the sum of what has been added since the attachment. */
 final class SampledCounters extends Counters {
@@ -126,7 +127,7 @@ final class SampledCounters extends Counters {
         return new Sample() {
             @Override
             public long read() {
-                return e.type() == ObjectType.PORT ? file.sumOfPort(e, cells) : e.sum(cells);
+                return e.type() == ObjectType.PORT ? file.sumWithParts(e, cells) : e.sum(cells);
             }
 
             @Override
@@ -149,7 +150,7 @@ final class SampledCounters extends Counters {
             throw new VerbsException(verb, Errno.EINVAL, "it is a sample point of objects of type "
                     + ObjectType.toString(type) + ", not " + ObjectType.toString(objectType));
         }
-        long cells = SamplePoint.cells(a.samplePoint(), counted);
+        long cells = SamplePoints.cells(a.samplePoint(), counted);
         if (type != objectType || cells == 0) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP, "it is not counted there");
         }

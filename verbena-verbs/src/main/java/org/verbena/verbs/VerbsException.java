@@ -5,6 +5,7 @@ import java.io.IOException;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.telemetry.CounterFileException;
 
 /**
  * A verb of the control path failed. The message names the verb and its object, the errno and its text, and says what
@@ -34,6 +35,14 @@ public class VerbsException extends IOException {
         super(verb + ": " + cause.getMessage(), cause);
         this.verb = verb;
         this.errno = cause.errno();
+    }
+
+    /** The same of another process's counters. */
+    static VerbsException of(CounterFileException e) {
+        String detail = e.detail();
+        return detail == null && e.getCause() instanceof LinuxException cause
+                ? new VerbsException(e.operation(), cause)
+                : new VerbsException(e.operation(), e.errno(), String.valueOf(detail));
     }
 
     /** The verb that failed and its object. */

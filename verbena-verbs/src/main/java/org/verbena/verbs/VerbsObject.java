@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.verbs.spi.CounterEntry;
+import org.verbena.telemetry.CounterEntry;
 
 /**
  * What all verbs objects share: a name for messages, an owner, and the rule of destruction.

@@ -22,6 +22,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Prctl;
+import org.verbena.telemetry.CounterFolder;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;
@@ -39,7 +40,6 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.CounterFolder;
 
 /**
  * The main job itself: two queue pairs connect; one writes a pattern into memory that the other has allocated, adds to

@@ -3,6 +3,9 @@ package org.verbena.cli.stat;
 
 import java.util.Locale;
 
+import org.verbena.erm.RemoteMemorySamplePoint;
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
@@ -73,11 +76,11 @@ enum StatFigure {
             };
             case ObjectType.SRQ -> this == RX ? new int[] {SamplePoint.SRQ_RECEIVES} : NONE;
             case ObjectType.MR -> ofMemory();
-            case ObjectType.CONNECTION -> ofSockets(0);
-            case ObjectType.SOCKETS -> ofSockets(SamplePoint.SOCKETS_TX_RING_BYTES
-                    - SamplePoint.CONNECTION_TX_RING_BYTES);
-            case ObjectType.REMOTE_MEMORY -> ofRemoteMemory();
-            case ObjectType.LISTENER -> this == RX ? new int[] {SamplePoint.LISTENER_ACCEPTED} : NONE;
+            case SocketObjectType.CONNECTION -> ofSockets(0);
+            case SocketObjectType.SOCKETS -> ofSockets(SocketSamplePoint.SOCKETS_TX_RING_BYTES
+                    - SocketSamplePoint.CONNECTION_TX_RING_BYTES);
+            case RemoteMemorySamplePoint.OBJECT_TYPE -> ofRemoteMemory();
+            case SocketObjectType.LISTENER -> this == RX ? new int[] {SocketSamplePoint.LISTENER_ACCEPTED} : NONE;
             case ObjectType.DEVICE -> this == ERRORS
                     ? new int[] {SamplePoint.DEVICE_PEERS_LOST, SamplePoint.DEVICE_REJECTS,
                         SamplePoint.DEVICE_QP_ERRORS}
@@ -105,23 +108,23 @@ enum StatFigure {
     /** @param more added to the points of a connection */
     private int[] ofSockets(int more) {
         return switch (this) {
-            case TX_BYTES -> new int[] {SamplePoint.CONNECTION_TX_RING_BYTES + more,
-                SamplePoint.CONNECTION_TX_TCP_BYTES + more};
-            case RX_BYTES -> new int[] {SamplePoint.CONNECTION_RX_RING_BYTES + more,
-                SamplePoint.CONNECTION_RX_TCP_BYTES + more};
-            case WAITS -> new int[] {SamplePoint.CONNECTION_STALLS + more};
+            case TX_BYTES -> new int[] {SocketSamplePoint.CONNECTION_TX_RING_BYTES + more,
+                SocketSamplePoint.CONNECTION_TX_TCP_BYTES + more};
+            case RX_BYTES -> new int[] {SocketSamplePoint.CONNECTION_RX_RING_BYTES + more,
+                SocketSamplePoint.CONNECTION_RX_TCP_BYTES + more};
+            case WAITS -> new int[] {SocketSamplePoint.CONNECTION_STALLS + more};
             default -> NONE;
         };
     }
 
     private int[] ofRemoteMemory() {
         return switch (this) {
-            case TX -> new int[] {SamplePoint.REMOTE_MEMORY_COPIES};
-            case TX_BYTES -> new int[] {SamplePoint.REMOTE_MEMORY_WRITE_BYTES};
-            case RX -> new int[] {SamplePoint.REMOTE_MEMORY_EVENTS};
-            case RX_BYTES -> new int[] {SamplePoint.REMOTE_MEMORY_READ_BYTES};
-            case ERRORS -> new int[] {SamplePoint.REMOTE_MEMORY_FAILED};
-            case WAITS -> new int[] {SamplePoint.REMOTE_MEMORY_STALLS};
+            case TX -> new int[] {RemoteMemorySamplePoint.REMOTE_MEMORY_COPIES};
+            case TX_BYTES -> new int[] {RemoteMemorySamplePoint.REMOTE_MEMORY_WRITE_BYTES};
+            case RX -> new int[] {RemoteMemorySamplePoint.REMOTE_MEMORY_EVENTS};
+            case RX_BYTES -> new int[] {RemoteMemorySamplePoint.REMOTE_MEMORY_READ_BYTES};
+            case ERRORS -> new int[] {RemoteMemorySamplePoint.REMOTE_MEMORY_FAILED};
+            case WAITS -> new int[] {RemoteMemorySamplePoint.REMOTE_MEMORY_STALLS};
         };
     }
 

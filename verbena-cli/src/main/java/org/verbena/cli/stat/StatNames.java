@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import org.verbena.sockets.SocketObjectType;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
@@ -28,7 +29,7 @@ final class StatNames {
     static String plain(int type, int number, String device) {
         String kind = ObjectType.toString(type).toLowerCase(Locale.ROOT);
         return switch (type) {
-            case ObjectType.DEVICE, ObjectType.SOCKETS -> device;
+            case ObjectType.DEVICE, SocketObjectType.SOCKETS -> device;
             case ObjectType.PORT -> kind + ":" + number;
             default -> kind + ":0x" + Integer.toHexString(number);
         };

@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
+import org.verbena.erm.RemoteMemorySamplePoint;
+import org.verbena.sockets.SocketObjectType;
 import org.verbena.verbs.ObjectType;
 
 /**
@@ -37,11 +39,11 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
             case ObjectType.CQ -> 3;
             case ObjectType.SRQ -> 4;
             case ObjectType.MR -> 5;
-            case ObjectType.SOCKETS -> 7;
-            case ObjectType.LISTENER -> 8;
-            case ObjectType.CONNECTION -> 9;
-            case ObjectType.REMOTE_MEMORY -> 10;
-            case ObjectType.RULE, ObjectType.RULE_COUNTER -> 11;
+            case SocketObjectType.SOCKETS -> 7;
+            case SocketObjectType.LISTENER -> 8;
+            case SocketObjectType.CONNECTION -> 9;
+            case RemoteMemorySamplePoint.OBJECT_TYPE -> 10;
+            case SocketObjectType.RULE, SocketObjectType.RULE_COUNTER -> 11;
             default -> 6;
         };
     }

@@ -5,14 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-import org.verbena.verbs.ObjectType;
-import org.verbena.verbs.SamplePoint;
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
 
 /** The sockets of processes as a table, one line each: connections and those that listen. */
 final class StatSocketTable {
     /** The object types of sockets. */
-    static final Set<Integer> TYPES = Set.of(ObjectType.SOCKETS, ObjectType.CONNECTION, ObjectType.LISTENER,
-            ObjectType.RULE, ObjectType.RULE_COUNTER);
+    static final Set<Integer> TYPES = Set.of(SocketObjectType.SOCKETS, SocketObjectType.CONNECTION,
+            SocketObjectType.LISTENER,
+            SocketObjectType.RULE, SocketObjectType.RULE_COUNTER);
 
     private static final int WIDTH = 8;
     private static final int QUEUE_WIDTH = 16;
@@ -40,7 +41,7 @@ final class StatSocketTable {
 
     /** Whether an object is one of those with a line of their own. */
     static boolean isSocket(StatObject o) {
-        return o.type() == ObjectType.CONNECTION || o.type() == ObjectType.LISTENER;
+        return o.type() == SocketObjectType.CONNECTION || o.type() == SocketObjectType.LISTENER;
     }
 
     /** A line for each socket of these processes. */
@@ -114,17 +115,19 @@ final class StatSocketTable {
         cells.add(pid);
         cells.add(StatRow.Cell.of(o.name()));
         cells.add(StatRow.Cell.of(by(s)));
-        for (int point : new int[] {SamplePoint.CONNECTION_RX_RING_BYTES, SamplePoint.CONNECTION_RX_TCP_BYTES,
-            SamplePoint.CONNECTION_TX_RING_BYTES, SamplePoint.CONNECTION_TX_TCP_BYTES,
-            SamplePoint.CONNECTION_WAKE_UPS, SamplePoint.CONNECTION_DOORBELLS, SamplePoint.CONNECTION_STALLS}) {
+        for (int point : new int[] {SocketSamplePoint.CONNECTION_RX_RING_BYTES,
+            SocketSamplePoint.CONNECTION_RX_TCP_BYTES,
+            SocketSamplePoint.CONNECTION_TX_RING_BYTES, SocketSamplePoint.CONNECTION_TX_TCP_BYTES,
+            SocketSamplePoint.CONNECTION_WAKE_UPS, SocketSamplePoint.CONNECTION_DOORBELLS,
+            SocketSamplePoint.CONNECTION_STALLS}) {
             cells.add(figure(s, point));
         }
         if (view == StatSocketView.QUEUE) {
             cells.add(queue(o, "in"));
             cells.add(queue(o, "out"));
-            cells.add(!o.has(SamplePoint.CONNECTION_GROWTHS)
+            cells.add(!o.has(SocketSamplePoint.CONNECTION_GROWTHS)
                     ? none()
-                    : total(o.value(SamplePoint.CONNECTION_GROWTHS)));
+                    : total(o.value(SocketSamplePoint.CONNECTION_GROWTHS)));
         }
         cells.add(StatRow.Cell.of(about(o) + " " + o.state()));
         return row(s, cells);

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-import org.verbena.verbs.ObjectType;
-import org.verbena.verbs.SamplePoint;
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
 
 /** The lines of text below or instead of a table of sockets. */
 final class StatSocketText {
@@ -28,10 +28,10 @@ final class StatSocketText {
                 lines.add("  " + o.name() + "  " + o.state() + "  " + StatSocketTable.about(o));
                 StatDetail.head(p, o, WIDTH).forEach(l -> lines.add("    " + l));
                 points(d, o, lines);
-            } else if (o.type() == ObjectType.RULE || o.type() == ObjectType.RULE_COUNTER) {
-                long n = o.value(o.type() == ObjectType.RULE
-                        ? SamplePoint.RULE_SOCKETS
-                        : SamplePoint.RULE_COUNTER_SOCKETS);
+            } else if (o.type() == SocketObjectType.RULE || o.type() == SocketObjectType.RULE_COUNTER) {
+                long n = o.value(o.type() == SocketObjectType.RULE
+                        ? SocketSamplePoint.RULE_SOCKETS
+                        : SocketSamplePoint.RULE_COUNTER_SOCKETS);
                 lines.add("  " + o.name() + "  " + ruleText(o) + "  " + n + " sockets");
             }
         }
@@ -51,21 +51,21 @@ final class StatSocketText {
 
     /** A rule, or the name of a counter. */
     static String ruleText(StatObject o) {
-        return String.valueOf(o.attributes().getOrDefault(o.type() == ObjectType.RULE ? "text" : "name", ""));
+        return String.valueOf(o.attributes().getOrDefault(o.type() == SocketObjectType.RULE ? "text" : "name", ""));
     }
 
     /** The totals of all sockets of a process, including ended ones; nothing for a process without sockets. */
     static List<String> totals(StatProcess p) {
         List<String> lines = new ArrayList<>();
         for (StatObject o : p.objects()) {
-            if (o.type() == ObjectType.SOCKETS) {
-                lines.add("process " + p.pid() + ": " + o.value(SamplePoint.SOCKETS_OPENED) + " connections, "
+            if (o.type() == SocketObjectType.SOCKETS) {
+                lines.add("process " + p.pid() + ": " + o.value(SocketSamplePoint.SOCKETS_OPENED) + " connections, "
                         + o.attributes().get("open") + " open, " + o.attributes().get("listening") + " listening; "
-                        + o.value(SamplePoint.SOCKETS_AGREED) + " with rings" + reasons(o) + "; received "
-                        + bytes(o, SamplePoint.SOCKETS_RX_RING_BYTES) + " by ring and "
-                        + bytes(o, SamplePoint.SOCKETS_RX_TCP_BYTES) + " by TCP, sent "
-                        + bytes(o, SamplePoint.SOCKETS_TX_RING_BYTES) + " and "
-                        + bytes(o, SamplePoint.SOCKETS_TX_TCP_BYTES));
+                        + o.value(SocketSamplePoint.SOCKETS_AGREED) + " with rings" + reasons(o) + "; received "
+                        + bytes(o, SocketSamplePoint.SOCKETS_RX_RING_BYTES) + " by ring and "
+                        + bytes(o, SocketSamplePoint.SOCKETS_RX_TCP_BYTES) + " by TCP, sent "
+                        + bytes(o, SocketSamplePoint.SOCKETS_TX_RING_BYTES) + " and "
+                        + bytes(o, SocketSamplePoint.SOCKETS_TX_TCP_BYTES));
                 if (o.attributes().get("inactive") instanceof String parts && !parts.isEmpty()) {
                     lines.add("process " + p.pid() + ": the JDK's, not Verbena's: " + parts + "; active: "
                             + o.attributes().get("active"));
@@ -88,7 +88,7 @@ final class StatSocketText {
         if (o.attributes().get("ringBytes") instanceof Long taken && o.attributes().get(
                 "ringLimit") instanceof Long most
                 && o.attributes().get("memoryLimit") instanceof Long limit) {
-            long refused = o.value(SamplePoint.SOCKETS_RINGS_REFUSED);
+            long refused = o.value(SocketSamplePoint.SOCKETS_RINGS_REFUSED);
             lines.add("process " + pid + ": rings take " + StatText.total(taken) + " B, large ones up to "
                     + StatText.total(most) + " B (an eighth of the " + ("control group".equals(o.attributes().get(
                             "memoryLimitOf")) ? "control group's limit" : "machine's memory") + ", "
@@ -103,7 +103,7 @@ final class StatSocketText {
 
     private static String reasons(StatObject o) {
         StringBuilder b = new StringBuilder();
-        for (int p = SamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE; p++) {
+        for (int p = SocketSamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SocketSamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE; p++) {
             if (o.value(p) != 0) {
                 b.append(", ").append(o.value(p)).append(" by TCP: ").append(StatNames.shortName(o.type(), p)
                         .replace("by_tcp_", ""));

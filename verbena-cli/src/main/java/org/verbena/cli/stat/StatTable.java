@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 import org.verbena.cli.support.HumanText;
+import org.verbena.erm.RemoteMemorySamplePoint;
+import org.verbena.sockets.SocketObjectType;
 import org.verbena.verbs.ObjectType;
 
 /**
@@ -19,7 +21,7 @@ import org.verbena.verbs.ObjectType;
 record StatTable(List<Column> columns, List<StatRow> rows) {
     private static final int FIGURE_WIDTH = 8;
     private static final int[] KINDS = {ObjectType.QP, ObjectType.CQ, ObjectType.SRQ, ObjectType.MR,
-        ObjectType.CONNECTION};
+        SocketObjectType.CONNECTION};
     private static final int[] KIND_WIDTHS = {5, 4, 4, 5, 5};
     private static final int NAME_WIDTH = 12;
     private static final int LONGEST_NAME = 24;
@@ -123,12 +125,13 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
             case ObjectType.SRQ -> a.getOrDefault("type", "") + (a.containsKey("maxWr")
                     ? ", " + a.get("maxWr") + " receives"
                     : "");
-            case ObjectType.CONNECTION, ObjectType.LISTENER -> StatSocketTable.about(o);
-            case ObjectType.REMOTE_MEMORY -> regions(a, "local") + " here, " + regions(a, "remote") + " there, "
+            case SocketObjectType.CONNECTION, SocketObjectType.LISTENER -> StatSocketTable.about(o);
+            case RemoteMemorySamplePoint.OBJECT_TYPE -> regions(a, "local") + " here, " + regions(a, "remote")
+                    + " there, "
                     + StatSocketTable.about(o);
-            case ObjectType.RULE, ObjectType.RULE_COUNTER -> StatSocketText.ruleText(o) + ": " + o.value(
+            case SocketObjectType.RULE, SocketObjectType.RULE_COUNTER -> StatSocketText.ruleText(o) + ": " + o.value(
                     o.points().length == 0 ? 0 : o.points()[0]) + " sockets";
-            case ObjectType.SOCKETS -> o.attributes().get("open") + " open, " + o.attributes().get("listening")
+            case SocketObjectType.SOCKETS -> o.attributes().get("open") + " open, " + o.attributes().get("listening")
                     + " listening";
             default -> o.type() == ObjectType.DEVICE ? "" : o.device();
         };

@@ -26,7 +26,7 @@ import sun.nio.ch.SelectionKeyImpl;
 import org.verbena.sockets.VerbenaAsynchronousChannelProvider;
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.stream.ShownSockets;
-import org.verbena.verbs.spi.SocketLayout;
+import org.verbena.sockets.telemetry.SocketLayout;
 
 /**
  * Which of the agent's changes to the JDK are in effect: another agent may have taken one back. Each is tried, by what

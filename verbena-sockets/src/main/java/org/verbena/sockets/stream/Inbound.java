@@ -9,7 +9,7 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.sockets.telemetry.StreamEvents;
 
 /**
  * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the {@linkplain RingReader ring}.
@@ -268,7 +268,7 @@ final class Inbound {
         own.start(taken);
         phase = Phase.RING;
         doorbells.alone();
-        FlightEvents.socketByRing(tcp, "in", taken);
+        StreamEvents.byRing(tcp, "in", taken);
         changed.run();
     }
 

@@ -9,8 +9,8 @@ import java.nio.channels.SocketChannel;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.verbs.SocketState;
-import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.sockets.SocketState;
+import org.verbena.sockets.telemetry.StreamEvents;
 
 /** A connection whose ends may agree upon rings, and mostly have. */
 final class RingStream extends Stream {
@@ -78,7 +78,7 @@ final class RingStream extends Stream {
             out.open(own, peer);
             offered = true; // after it: who finds the ends agreed writes into the ring
             if (out.isByRing()) {
-                FlightEvents.socketByRing(tcp, "out", out.bytesByTcp());
+                StreamEvents.byRing(tcp, "out", out.bytesByTcp());
             }
             late = closed;
         }
@@ -96,7 +96,7 @@ final class RingStream extends Stream {
         reason = why;
         agreement = null;
         StreamCounters.count(why);
-        FlightEvents.socketByTcp(tcp, why.key());
+        StreamEvents.byTcp(tcp, why.key());
         in.stayWithTcp();
         out.stayWithTcp();
         changed();

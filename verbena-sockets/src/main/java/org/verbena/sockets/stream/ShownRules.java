@@ -4,15 +4,15 @@ package org.verbena.sockets.stream;
 import java.util.HashMap;
 import java.util.Map;
 
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rule;
 import org.verbena.sockets.rules.Rules;
-import org.verbena.verbs.ObjectType;
-import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
-import org.verbena.verbs.spi.CounterLayout;
-import org.verbena.verbs.spi.SocketLayout;
+import org.verbena.sockets.telemetry.SocketLayout;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.CounterLayout;
 
 /** The entries of rules and of the counters that they name. Rules are added, and never go. For one thread at a time. */
 final class ShownRules {
@@ -31,10 +31,10 @@ final class ShownRules {
         for (Role role : Role.values()) {
             Rules.check().rules(role).forEach(this::entry);
         }
-        rules.forEach((rule, e) -> raise(e, SamplePoint.RULE_SOCKETS, rule.hits()));
+        rules.forEach((rule, e) -> raise(e, SocketSamplePoint.RULE_SOCKETS, rule.hits()));
         Rules.counters().forEach((name, n) -> raise(
-                counters.computeIfAbsent(name, k -> take(ObjectType.RULE_COUNTER, counters.size() + 1, k)),
-                SamplePoint.RULE_COUNTER_SOCKETS, n));
+                counters.computeIfAbsent(name, k -> take(SocketObjectType.RULE_COUNTER, counters.size() + 1, k)),
+                SocketSamplePoint.RULE_COUNTER_SOCKETS, n));
     }
 
     private static void raise(CounterEntry e, int point, long value) {
@@ -44,7 +44,7 @@ final class ShownRules {
     /** The number of a rule's entry. */
     long entry(Rule rule) {
         return rules.computeIfAbsent(rule, r -> {
-            CounterEntry e = take(ObjectType.RULE, rules.size() + 1, r.place().text().strip());
+            CounterEntry e = take(SocketObjectType.RULE, rules.size() + 1, r.place().text().strip());
             e.setAttribute(SocketLayout.LINE, r.place().line());
             return e;
         }).id();

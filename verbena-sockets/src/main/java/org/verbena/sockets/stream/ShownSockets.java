@@ -17,16 +17,16 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.MemoryLimit;
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
+import org.verbena.sockets.SocketState;
 import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Rule;
-import org.verbena.verbs.ObjectType;
-import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.SocketState;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
-import org.verbena.verbs.spi.CounterLayout;
-import org.verbena.verbs.spi.SocketAddresses;
-import org.verbena.verbs.spi.SocketLayout;
+import org.verbena.sockets.telemetry.SocketAddresses;
+import org.verbena.sockets.telemetry.SocketLayout;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.CounterLayout;
 
 /**
  * What this process shows of its sockets in its {@link CounterFile}. All of it is brought up to date when somebody looks, by
@@ -58,9 +58,10 @@ public final class ShownSockets {
     private final Set<Long> byDevice = new HashSet<>();
 
     private ShownSockets(CounterFile file) {
-        int cells = FallbackReason.values().length - 1 + SamplePoint.SOCKETS_GROWTHS - SamplePoint.SOCKETS_OPENED + 1;
-        all = file.take(ObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1
-                | 1L << (SamplePoint.SOCKETS_RINGS_REFUSED & 0xff));
+        int cells = FallbackReason.values().length - 1 + SocketSamplePoint.SOCKETS_GROWTHS
+                - SocketSamplePoint.SOCKETS_OPENED + 1;
+        all = file.take(SocketObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1
+                | 1L << (SocketSamplePoint.SOCKETS_RINGS_REFUSED & 0xff));
         rules = new ShownRules(file, all);
         file.onLook(this::look);
     }
@@ -174,14 +175,14 @@ public final class ShownSockets {
         all.setAttribute(SocketLayout.MEMORY_LIMIT, Math.min(limit.bytes(), SocketLayout.MEMORY_SHORT - 1)
                 | (limit.group().isEmpty() ? 0 : SocketLayout.OF_GROUP)
                 | (rings.isShort() ? SocketLayout.MEMORY_SHORT : 0));
-        raise(all, SamplePoint.SOCKETS_RINGS_REFUSED, rings.refused());
+        raise(all, SocketSamplePoint.SOCKETS_RINGS_REFUSED, rings.refused());
     }
 
     @SuppressWarnings("EnumOrdinal") // the points are in the order of the reasons
     private void raise(StreamTotals totals) {
-        raise(all, SamplePoint.SOCKETS_OPENED, totals.opened());
-        raise(all, SamplePoint.SOCKETS_AGREED, totals.agreed());
-        figures(all, SamplePoint.SOCKETS_TX_RING_BYTES, totals.figures());
+        raise(all, SocketSamplePoint.SOCKETS_OPENED, totals.opened());
+        raise(all, SocketSamplePoint.SOCKETS_AGREED, totals.agreed());
+        figures(all, SocketSamplePoint.SOCKETS_TX_RING_BYTES, totals.figures());
         totals.fallbacks().forEach((reason, n) -> raise(all, SocketLayout.FIRST_REASON + reason.ordinal(), n));
     }
 
@@ -216,15 +217,15 @@ public final class ShownSockets {
         ServerSocketChannel listening = s.listening();
         SocketChannel connecting = s.connecting();
         CounterEntry e = listening == null
-                ? entry(ObjectType.CONNECTION, s.number(), NAME, s.created(), 0)
-                : entry(ObjectType.LISTENER, s.number(), NAME, s.created(), 1);
+                ? entry(SocketObjectType.CONNECTION, s.number(), NAME, s.created(), 0)
+                : entry(SocketObjectType.LISTENER, s.number(), NAME, s.created(), 1);
         if (e == null) {
             return false;
         }
         if (listening != null) {
             e.setState(SocketState.LISTEN);
             addresses(e, listening, null, 0);
-            raise(e, SamplePoint.LISTENER_ACCEPTED, s.connectionsAccepted());
+            raise(e, SocketSamplePoint.LISTENER_ACCEPTED, s.connectionsAccepted());
         } else if (connecting != null) {
             e.setState(SocketState.CONNECTING);
             addresses(e, connecting, connecting, SocketLayout.CLIENT << SocketLayout.ROLE);
@@ -242,8 +243,8 @@ public final class ShownSockets {
                 before.close();
             }
         }
-        CounterEntry e = entry(ObjectType.CONNECTION, s.number(), device == null ? NAME : device, s.created(),
-                SamplePoint.CONNECTION_GROWTHS - SamplePoint.CONNECTION_TX_RING_BYTES + 1);
+        CounterEntry e = entry(SocketObjectType.CONNECTION, s.number(), device == null ? NAME : device, s.created(),
+                SocketSamplePoint.CONNECTION_GROWTHS - SocketSamplePoint.CONNECTION_TX_RING_BYTES + 1);
         if (e == null) {
             return false;
         }
@@ -257,7 +258,7 @@ public final class ShownSockets {
         e.setAttribute(SocketLayout.OUT_RING, (long) state.outRing() << 32 | state.outOccupied());
         e.setAttribute(SocketLayout.IN_RING, (long) state.inRing() << 32 | state.inOccupied());
         rule(e, s.decision());
-        figures(e, SamplePoint.CONNECTION_TX_RING_BYTES, s.figures());
+        figures(e, SocketSamplePoint.CONNECTION_TX_RING_BYTES, s.figures());
         return e.isVisible();
     }
 

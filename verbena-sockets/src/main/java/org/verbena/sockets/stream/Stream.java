@@ -10,7 +10,7 @@ import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.rules.Decision;
-import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.sockets.telemetry.StreamEvents;
 
 /**
  * The bytes of one connected TCP connection, both ways: by the kernel's TCP and, from a byte on that both ends have
@@ -83,7 +83,7 @@ public abstract class Stream {
      */
     public static Stream byKernel(SocketChannel tcp, Role role, FallbackReason reason) {
         StreamCounters.count(reason);
-        FlightEvents.socketByTcp(tcp, reason.key());
+        StreamEvents.byTcp(tcp, reason.key());
         return StreamCounters.opened(new KernelStream(tcp, role, reason));
     }
 

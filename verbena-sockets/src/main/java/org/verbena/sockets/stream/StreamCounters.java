@@ -11,7 +11,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.sockets.telemetry.StreamEvents;
 
 /**
  * What the streams of this process have come to. A stream counts in fields of its own, which cost nothing to speak of; they
@@ -78,14 +78,14 @@ final class StreamCounters {
                 closed = closed.plus(stream.figures());
             }
         }
-        FlightEvents.socketClosed(stream.tcp(), stream.age(),
+        StreamEvents.closed(stream.tcp(), stream.age(),
                 () -> stream.figures().carried());
     }
 
     /** Tells the flight recorder what waits in rings, once; by a class, for there is nothing to tell before the first ring. */
     private static final class RecordedRings {
         static {
-            FlightEvents.recordRings(StreamCounters::waiting);
+            StreamEvents.recordRings(StreamCounters::waiting);
         }
 
         private RecordedRings() {}
@@ -98,12 +98,12 @@ final class StreamCounters {
         RecordedRings.begin();
     }
 
-    private static List<FlightEvents.Rings> waiting() {
-        List<FlightEvents.Rings> all = new ArrayList<>();
+    private static List<StreamEvents.Rings> waiting() {
+        List<StreamEvents.Rings> all = new ArrayList<>();
         for (Stream stream : open()) {
             StreamState s = stream.state();
             if (s.outOccupied() != 0 || s.inOccupied() != 0) {
-                all.add(new FlightEvents.Rings(stream.tcp(), s.outRing(), s.outOccupied(), s.inRing(), s.inOccupied()));
+                all.add(new StreamEvents.Rings(stream.tcp(), s.outRing(), s.outOccupied(), s.inRing(), s.inOccupied()));
             }
         }
         return all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.stream;
 
-import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.sockets.telemetry.StreamEvents;
 
 /**
  * What one connection has come to, or all of a process. Taken without stopping anybody: of a connection in use each number
@@ -22,8 +22,8 @@ public record StreamFigures(long sentByRing, long sentByTcp, long receivedByRing
     static final StreamFigures NONE = new StreamFigures(0, 0, 0, 0, 0, 0, 0, 0);
 
     /** For the flight recorder. */
-    FlightEvents.Carried carried() {
-        return new FlightEvents.Carried(sentByRing, sentByTcp, receivedByRing, receivedByTcp, doorbells, wakeUps,
+    StreamEvents.Carried carried() {
+        return new StreamEvents.Carried(sentByRing, sentByTcp, receivedByRing, receivedByTcp, doorbells, wakeUps,
                 stalls);
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.stream;
 
-import org.verbena.verbs.SocketState;
+import org.verbena.sockets.SocketState;
 
 /**
  * How a connection stands at a moment.

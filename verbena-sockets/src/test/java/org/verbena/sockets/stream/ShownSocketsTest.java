@@ -15,8 +15,8 @@ import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.nio.NioChannels;
+import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.SocketLayout;
 
 /** What sockets say of themselves; what others see of them: StatSocketsTest in verbena-tests. */
 class ShownSocketsTest {

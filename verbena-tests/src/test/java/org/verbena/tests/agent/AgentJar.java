@@ -22,7 +22,7 @@ import javax.tools.ToolProvider;
 
 /** The jar of the agent from the build, or, if the build has only compiled, one that is created in the same way. */
 public final class AgentJar {
-    private static final List<String> MODULES = List.of("linux", "verbs", "shm", "roce", "sockets");
+    private static final List<String> MODULES = List.of("linux", "telemetry", "verbs", "shm", "roce", "sockets");
 
     private AgentJar() {}
 

@@ -290,7 +290,8 @@ class AgentTest {
     }
 
     private static String classPath(Path sockets) {
-        return Stream.of(classes, sockets, AgentJar.onClassPath("linux"), AgentJar.onClassPath("verbs"),
+        return Stream.of(classes, sockets, AgentJar.onClassPath("linux"), AgentJar.onClassPath("telemetry"), AgentJar
+                .onClassPath("verbs"),
                 AgentJar.onClassPath("shm")).map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     }
 

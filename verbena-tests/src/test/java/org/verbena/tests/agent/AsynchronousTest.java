@@ -141,7 +141,7 @@ class AsynchronousTest {
     @Test
     void propertySufficesWithoutTheAgent() throws Exception {
         List<String> path = new ArrayList<>(List.of(program.classes().toString()));
-        for (String module : List.of("linux", "verbs", "shm", "sockets")) {
+        for (String module : List.of("linux", "telemetry", "verbs", "shm", "sockets")) {
             path.add(AgentJar.onClassPath(module).toString());
         }
         List<String> command = new ArrayList<>(List.of(Jvm.JAVA));

@@ -60,7 +60,7 @@ class FirstSocketTest {
 
     @Test
     void threadLimitMakesChannelsUseTheKernel() throws Exception {
-        String path = Stream.concat(Stream.of(classes), Stream.of("linux", "verbs", "shm", "sockets")
+        String path = Stream.concat(Stream.of(classes), Stream.of("linux", "telemetry", "verbs", "shm", "sockets")
                 .map(AgentJar::onClassPath)).map(Path::toString).collect(Collectors.joining(File.pathSeparator));
         List<String> options = new ArrayList<>(Jvm.CHANNELS_ON_CLASS_PATH);
         options.addAll(List.of("-Djava.nio.channels.spi.SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider",

@@ -20,12 +20,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketState;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
-import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteProcess;
-import org.verbena.verbs.SocketState;
 import org.verbena.verbs.VerbsException;
 
 /** An application in a separate process, under Verbena or not. Its output is kept; it is ended by its handle. */
@@ -229,7 +229,7 @@ final class App implements AutoCloseable {
             Await.during(LOOK);
             states.clear();
             try (RemoteProcess p = RemoteProcess.open(pid())) {
-                p.objects(0).stream().filter(o -> o.type() == ObjectType.CONNECTION).forEach(o -> states.add(o
+                p.objects(0).stream().filter(o -> o.type() == SocketObjectType.CONNECTION).forEach(o -> states.add(o
                         .state()));
             } catch (VerbsException e) {
                 if (e.errno() != Errno.ENOENT && e.errno() != Errno.ETIMEDOUT) { // has just started, or is stopped

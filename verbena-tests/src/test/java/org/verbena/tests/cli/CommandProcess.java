@@ -136,7 +136,7 @@ public final class CommandProcess implements AutoCloseable {
     static String path(Predicate<String> wanted) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.matches(
-                        ".*verbena-(linux|verbs|shm|roce|rdmacore|sockets|erm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
+                        ".*verbena-(linux|telemetry|verbs|shm|roce|rdmacore|sockets|erm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
                 .filter(wanted).collect(Collectors.joining(File.pathSeparator));
     }
 

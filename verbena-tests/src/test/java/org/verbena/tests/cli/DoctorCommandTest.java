@@ -24,9 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LibIbverbs;
 import org.verbena.linux.Sys;
+import org.verbena.telemetry.CounterFolder;
 import org.verbena.testkit.Jvm;
 import org.verbena.tests.CommandLane;
-import org.verbena.verbs.spi.CounterFolder;
 
 /** {@code verbena doctor} from the command line; each verdict is compared with an independent source. */
 @CommandLane

@@ -72,7 +72,8 @@ final class LauncherTree {
         copyDistribution(source().resolveSibling("verbena-cli/src/main/dist"), root.resolve(
                 "verbena-cli/src/main/dist"));
         Files.createFile(root.resolve("pom.xml"));
-        for (String module : List.of("linux", "verbs", "shm", "roce", "rdmacore", "sockets", "erm", "agent", "cli")) {
+        for (String module : List.of("linux", "telemetry", "verbs", "shm", "roce", "rdmacore", "sockets", "erm",
+                "agent", "cli")) {
             Path m = Files.createDirectories(root.resolve("verbena-" + module + "/src/main/java"));
             Files.createFile(m.resolve("A.java"));
             Files.createFile(root.resolve("verbena-" + module + "/pom.xml"));

@@ -12,7 +12,7 @@ import com.sun.management.ThreadMXBean;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
-import org.verbena.verbs.spi.CounterFile;
+import org.verbena.telemetry.CounterFile;
 
 /**
  * Sends itself messages through a ring continuously, while another thread samples its sockets; prints the smallest

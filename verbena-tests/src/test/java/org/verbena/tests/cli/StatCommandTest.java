@@ -22,12 +22,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Fd;
 import org.verbena.linux.PosixFile;
+import org.verbena.telemetry.CounterFolder;
+import org.verbena.telemetry.CounterLayout;
 import org.verbena.testkit.Finished;
 import org.verbena.tests.CommandLane;
 import org.verbena.tests.faults.Child;
 import org.verbena.tests.faults.Users;
-import org.verbena.verbs.spi.CounterFolder;
-import org.verbena.verbs.spi.CounterLayout;
 
 /** {@code verbena stat} and {@code verbena monitor} without a terminal, against a process that reports what it does. */
 @CommandLane

@@ -16,9 +16,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.telemetry.CounterFolder;
 import org.verbena.tests.CommandLane;
 import org.verbena.tests.faults.Child;
-import org.verbena.verbs.spi.CounterFolder;
 
 /**
  * The view of {@code verbena stat} on remote memory, down to the byte, against a process that copies as much as it is

@@ -21,10 +21,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.telemetry.CounterFolder;
 import org.verbena.tests.CommandLane;
 import org.verbena.tests.agent.TalkProcess;
 import org.verbena.tests.faults.Child;
-import org.verbena.verbs.spi.CounterFolder;
 
 /** The view of {@code verbena stat} on the sockets of programs that know nothing of Verbena, down to the byte. */
 @CommandLane

@@ -40,7 +40,7 @@ class ExampleProviderTest {
     @Test
     void exampleIsFoundAsAModuleAndOnTheClassPath() throws Exception {
         List<Path> jars = new ArrayList<>();
-        for (String module : List.of("verbena-linux", "verbena-verbs", "verbena-shm")) {
+        for (String module : List.of("verbena-linux", "verbena-telemetry", "verbena-verbs", "verbena-shm")) {
             jars.add(Jars.pack(Jars.onClassPath(module), folder.resolve(module + ".jar")));
         }
         jars.add(Jars.onClassPath("jspecify"));

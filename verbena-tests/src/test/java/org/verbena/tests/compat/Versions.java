@@ -28,19 +28,21 @@ final class Versions {
 
     private final Path folder;
     private final Path linux;
+    private final Path telemetry;
     private final Path jspecify;
 
     Versions(Path folder) {
         this.folder = folder;
         linux = Jars.pack(Jars.onClassPath("verbena-linux"), folder.resolve("verbena-linux.jar"));
+        telemetry = Jars.pack(Jars.onClassPath("verbena-telemetry"), folder.resolve("verbena-telemetry.jar"));
         jspecify = Jars.onClassPath("jspecify");
         Jars.pack(Jars.onClassPath("verbena-verbs"), verbs(Version.OLD));
         Jars.pack(Jars.onClassPath("verbena-shm"), shm(Version.OLD));
         SourcePatch verbs = NextVersion.verbs(sources("verbena-verbs"), resource("next/verbs"), folder.resolve(
                 "src-verbs"));
-        Jars.build(verbs.root(), List.of(linux, jspecify), verbs(Version.NEW));
+        Jars.build(verbs.root(), List.of(linux, telemetry, jspecify), verbs(Version.NEW));
         SourcePatch shm = NextVersion.shm(sources("verbena-shm"), resource("next/shm"), folder.resolve("src-shm"));
-        Jars.build(shm.root(), List.of(linux, jspecify, verbs(Version.NEW)), shm(Version.NEW));
+        Jars.build(shm.root(), List.of(linux, telemetry, jspecify, verbs(Version.NEW)), shm(Version.NEW));
     }
 
     private static Path sources(String module) {
@@ -65,12 +67,12 @@ final class Versions {
 
     /** The compile class path of a program for this version of the API. */
     List<Path> header(Version v) {
-        return List.of(linux, jspecify, verbs(v));
+        return List.of(linux, telemetry, jspecify, verbs(v));
     }
 
     /** The runtime version. */
     List<Path> runtime(Version lib, Version provider) {
-        return List.of(linux, jspecify, verbs(lib), shm(provider));
+        return List.of(linux, telemetry, jspecify, verbs(lib), shm(provider));
     }
 
     /** Compiles applications; returns the errors. */

@@ -31,7 +31,8 @@ class ArchitectureTest {
     private static final Path ROOT = Markdown.root();
     private static final String DOCUMENT = "docs/architecture.md";
     /** Modules whose code runs in programs of users. */
-    private static final List<String> LIBRARIES = List.of("linux", "verbs", "shm", "roce", "rdmacore", "sockets", "erm",
+    private static final List<String> LIBRARIES = List.of("linux", "telemetry", "verbs", "shm", "roce", "rdmacore",
+            "sockets", "erm",
             "agent", "micrometer");
 
     private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");

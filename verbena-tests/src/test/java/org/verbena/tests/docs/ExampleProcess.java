@@ -17,7 +17,7 @@ import org.verbena.testkit.Jvm;
 /** An example in a separate JVM, compiled and started by Java's source launcher as documented. */
 final class ExampleProcess implements AutoCloseable {
     /** The modules that a program needs at run time. */
-    static final String CORE = ".*verbena-(linux|verbs|shm)\\b.*|.*/jspecify[^/]*";
+    static final String CORE = ".*verbena-(linux|telemetry|verbs|shm)\\b.*|.*/jspecify[^/]*";
 
     /** The modules of a program that requests channels of Verbena, and their remote memory. */
     private static final String CHANNELS = CORE + "|.*verbena-(sockets|erm)\\b.*";

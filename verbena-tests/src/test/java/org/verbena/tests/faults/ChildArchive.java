@@ -45,7 +45,7 @@ final class ChildArchive {
 
     private static Stream<Path> modules() {
         return all().filter(p -> p.toString().matches(
-                ".*/verbena-(linux|verbs|shm|roce|rdmacore|sockets|erm|testkit)\\b.*"));
+                ".*/verbena-(linux|telemetry|verbs|shm|roce|rdmacore|sockets|erm|testkit)\\b.*"));
     }
 
     private static Stream<Path> folders() {

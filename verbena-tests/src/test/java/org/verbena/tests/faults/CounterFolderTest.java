@@ -11,8 +11,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.telemetry.CounterFolder;
 import org.verbena.tests.BesideOthers;
-import org.verbena.verbs.spi.CounterFolder;
 
 /** The owner of the folder of counter files, with users that have other ids in their own user namespace. */
 @BesideOthers

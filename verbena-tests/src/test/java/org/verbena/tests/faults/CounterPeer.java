@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 
+import org.verbena.telemetry.CounterFile;
 import org.verbena.testkit.Await;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ObjectType;
@@ -16,7 +17,6 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WorkCompletion;
-import org.verbena.verbs.spi.CounterFile;
 
 /**
  * A child that has objects, sends between two of its queue pairs, and prints what it can see of itself and of others.
@@ -26,7 +26,7 @@ final class CounterPeer {
 
     public static void main(String[] args) throws Exception {
         Peer.begin();
-        try (Logged log = new Logged("org.verbena.verbs"); Node node = Node.open()) {
+        try (Logged log = new Logged("org.verbena.telemetry"); Node node = Node.open()) {
             QueuePair a = node.queuePair();
             QueuePair b = node.queuePair();
             MemoryRegion m = node.allocate(4096);

@@ -21,6 +21,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
+import org.verbena.telemetry.CounterFolder;
 import org.verbena.testkit.Await;
 import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
@@ -29,7 +30,6 @@ import org.verbena.verbs.RemoteObject;
 import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterFolder;
 
 /** Watched processes: killed, stopped, of another user, without room for their file. */
 @Isolated("changes a property of this JVM, where it looks for counters")

@@ -30,6 +30,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.PosixFile;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.CounterFolder;
+import org.verbena.telemetry.CounterLayout;
 import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.ObjectType;
@@ -38,9 +41,6 @@ import org.verbena.verbs.RemoteObject;
 import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterFile;
-import org.verbena.verbs.spi.CounterFolder;
-import org.verbena.verbs.spi.CounterLayout;
 
 /** Malformed counter files of other processes: an error, never more. */
 @Isolated("changes a property of this JVM, where it looks for counters")

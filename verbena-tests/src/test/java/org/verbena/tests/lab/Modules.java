@@ -18,7 +18,7 @@ import org.verbena.tests.DebianArchive.Unavailable;
  */
 final class Modules {
     private static final Pattern OURS = Pattern.compile(
-            ".*/verbena-(linux|verbs|shm|roce|rdmacore|xdp|stack|sockets|erm|devmem|cli)(/target/.*|[-.].*)");
+            ".*/verbena-(linux|telemetry|verbs|shm|roce|rdmacore|xdp|stack|sockets|erm|devmem|cli)(/target/.*|[-.].*)");
     /** What the command depends on. */
     private static final String THEIRS = ".*/(picocli|HdrHistogram|jackson|jline)[^/]*\\.jar";
 

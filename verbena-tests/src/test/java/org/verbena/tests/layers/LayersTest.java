@@ -35,23 +35,25 @@ class LayersTest {
     private static final String ROOT = "org.verbena";
 
     /** Each module and what it may use of the others. */
-    private static final Map<String, List<String>> MAY_USE = new TreeMap<>(Map.of(
-            "linux", List.of(),
-            "verbs", List.of("linux"),
-            "shm", List.of("verbs", "linux"),
-            "roce", List.of("verbs", "linux"),
-            "rdmacore", List.of("verbs", "linux"),
-            "micrometer", List.of("verbs"),
-            "sockets", List.of("verbs", "linux"),
-            "erm", List.of("sockets", "verbs", "linux"),
-            "agent", List.of(), // it finds the others by name, in another class loader
-            "cli", List.of("shm", "erm", "sockets", "verbs", "linux")));
+    private static final Map<String, List<String>> MAY_USE = new TreeMap<>(Map.ofEntries(
+            Map.entry("linux", List.of()),
+            Map.entry("telemetry", List.of("linux")),
+            Map.entry("verbs", List.of("telemetry", "linux")),
+            Map.entry("shm", List.of("verbs", "telemetry", "linux")),
+            Map.entry("roce", List.of("verbs", "telemetry", "linux")),
+            Map.entry("rdmacore", List.of("verbs", "linux")),
+            Map.entry("micrometer", List.of("verbs", "telemetry")),
+            Map.entry("sockets", List.of("verbs", "telemetry", "linux")),
+            Map.entry("erm", List.of("sockets", "verbs", "telemetry", "linux")),
+            Map.entry("agent", List.of()), // it finds the others by name, in another class loader
+            Map.entry("cli", List.of("shm", "erm", "sockets", "verbs", "telemetry", "linux"))));
 
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
     private static final Map<String, List<String>> LIBRARIES = Map.of(
-            "verbs", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
+            "telemetry", List.of("jdk.jfr"), // the JDK's: events of the Flight Recorder
+            "verbs", List.of("jdk.jfr"),
             // the JDK's: what its own channels are made of, and how they hold arenas
-            "sockets", List.of("sun.nio.ch", "sun.net", "jdk.internal.access", "jdk.internal.event"),
+            "sockets", List.of("sun.nio.ch", "sun.net", "jdk.internal.access", "jdk.internal.event", "jdk.jfr"),
             // the JDK's: modules without a layer, and native access for modules that have none yet
             "agent", List.of("jdk.internal.access", "jdk.internal.module"),
             "micrometer", List.of("io.micrometer.core.."),

@@ -9,12 +9,12 @@ import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.ReadCountersFlags;
 import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.CounterEntry;
 
 /** The counts of a port are those of its present and past queue pairs. */
 class PortSumsTest {

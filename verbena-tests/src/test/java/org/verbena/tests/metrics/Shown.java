@@ -4,11 +4,11 @@ package org.verbena.tests.metrics;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.CounterLayout;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
-import org.verbena.verbs.spi.CounterLayout;
 
 /** A context of a provider whose counts a test sets. */
 final class Shown implements AutoCloseable {
@@ -30,8 +30,12 @@ final class Shown implements AutoCloseable {
     /** An object with one sample point, until it is closed or this is. */
     CounterEntry object(int type, int number, int point) {
         boolean large = type == ObjectType.QP;
-        return keep(CounterFile.own().take(type, number, name, device.id(),
+        CounterEntry e = keep(CounterFile.own().take(type, number, name, device.id(),
                 large ? CounterLayout.LARGE_CELLS : CounterLayout.SMALL_CELLS, cells(point)));
+        if (large) {
+            e.addUpIn(port);
+        }
+        return e;
     }
 
     private CounterEntry keep(CounterEntry e) {

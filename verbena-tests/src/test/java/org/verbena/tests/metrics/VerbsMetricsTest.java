@@ -19,11 +19,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.micrometer.VerbsMetrics;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
 import org.verbena.testkit.Await;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.CounterEntry;
-import org.verbena.verbs.spi.CounterFile;
 
 /** The counters of this process as meters, seen in the response of a Prometheus registry. */
 class VerbsMetricsTest {

@@ -222,7 +222,7 @@ final class OpenJdkNio {
         provider.addAll(List.of(AT_ONCE, SPI + "SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider",
                 SPI + "AsynchronousChannelProvider=org.verbena.sockets.VerbenaAsynchronousChannelProvider"));
         List<String> agent = List.of(AT_ONCE, "-javaagent:" + AgentJar.in(folder) + "=quiet");
-        String path = classPath("verbena-(linux|verbs|shm|sockets)/|jspecify");
+        String path = classPath("verbena-(linux|telemetry|verbs|shm|sockets)/|jspecify");
         Programs channels = programs(tests, "verbena", provider, path);
         Programs classic = programs(tests, "agent", agent, "");
         Programs channelsByRing = programs(tests, "verbena", plus(provider, FROM_THE_FIRST_BYTE), path);

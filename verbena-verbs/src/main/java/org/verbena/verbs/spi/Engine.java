@@ -16,6 +16,8 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterLayout;
 import org.verbena.verbs.SamplePoint;
 
 /**

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs.spi;
 
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.telemetry.CounterFile;
+import org.verbena.telemetry.CounterLayout;
+import org.verbena.telemetry.SamplePoints;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.QueuePairInitAttributes;
@@ -60,11 +64,7 @@ public final class ShownObjects {
 
     /** Cells of sample points that have one of their own, a bit each. */
     public static long cells(int... points) {
-        long mask = 0;
-        for (int p : points) {
-            mask |= 1L << p; // the number's low six bits are the cell
-        }
-        return mask;
+        return SamplePoints.bits(points);
     }
 
     /** The cell of a sample point that has one of its own. */
@@ -91,6 +91,7 @@ public final class ShownObjects {
     /** Shows a queue pair; {@code sendCq}, {@code receiveCq} and {@code srq} are entries, or 0. */
     public CounterEntry queuePair(int number, QueuePairInitAttributes init, long sendCq, long receiveCq, long srq) {
         CounterEntry e = take(ObjectType.QP, number, CounterLayout.LARGE_CELLS, counted.ofQueuePair(init.type()));
+        e.addUpIn(port);
         set(e, init.type(), sendCq, receiveCq, srq, init.maxSendWr(), init.maxReceiveWr());
         return e;
     }
