@@ -26,7 +26,11 @@ class LentLockTest {
 
     private static Threads.Started reader(Threads threads, SocketChannel channel) throws InterruptedException {
         InputStream in = Channels.newInputStream(channel);
-        return blocked(threads.start(in::read));
+        Threads.Started reader = blocked(threads.start(in::read));
+        synchronized (channel.blockingLock()) { // lent: a reader that sleeps elsewhere under it is awaited here
+            assertThat(reader.result()).isNotDone();
+        }
+        return reader;
     }
 
     private static Threads.Started writer(Threads threads, SocketChannel channel) throws InterruptedException {
