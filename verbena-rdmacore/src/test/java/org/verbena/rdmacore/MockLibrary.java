@@ -16,6 +16,7 @@ import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 import org.verbena.linux.Errno;
+import org.verbena.telemetry.SamplePoints;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
 import org.verbena.verbs.Verbs;
@@ -85,7 +86,7 @@ final class MockLibrary {
 
     private static String classPath() {
         Stream<Path> folders = Stream.concat(Stream.of(resource("mock").getParent()), Stream.of(RdmaProvider.class,
-                Verbs.class, Errno.class, Assertions.class).map(MockLibrary::home));
+                Verbs.class, SamplePoints.class, Errno.class, Assertions.class).map(MockLibrary::home));
         return folders.map(Path::toString).collect(Collectors.joining(":"));
     }
 
