@@ -55,4 +55,24 @@ public final class Poll {
             }
         }
     }
+
+    /**
+     * The events that a descriptor has now, or errors; allocates nothing, however it is compiled, as it captures no
+     * errno.
+     *
+     * @param fd the number of the descriptor
+     * @param events a union of the constants here, within 16 bits
+     * @return the events; {@link #NVAL} for a number that is not open; 0 if the call failed
+     */
+    static int now(int fd, int events) {
+        Native.Scratch scratch = Native.scratch();
+        MemorySegment memory = scratch.memory(); // struct pollfd at 0, struct timespec at 16
+        memory.set(ValueLayout.JAVA_INT, 0, fd);
+        memory.set(ValueLayout.JAVA_INT, 4, events & 0xFFFF); // with no events that occurred
+        memory.set(ValueLayout.JAVA_LONG, TIMESPEC, 0);
+        memory.set(ValueLayout.JAVA_LONG, TIMESPEC + 8, 0);
+        long result = Native.callWithoutErrno(memory, SyscallNumber.PPOLL, scratch.address(), 1, scratch.address()
+                + TIMESPEC, 0, 8, 0);
+        return result < 0 ? 0 : memory.get(ValueLayout.JAVA_SHORT, 6) & 0xFFFF;
+    }
 }

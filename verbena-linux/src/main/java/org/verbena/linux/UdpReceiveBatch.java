@@ -18,8 +18,8 @@ import org.verbena.linux.spi.SyscallNumber;
  */
 public final class UdpReceiveBatch {
     /**
-     * One in this many calls that fail queries the reason: usually there is nothing to receive, and the query is
-     * another call.
+     * After one in this many calls that fail the socket is polled for an error: usually there is nothing to receive, and
+     * the poll is another call.
      */
     private static final int ASK = 64;
 
@@ -112,7 +112,7 @@ public final class UdpReceiveBatch {
      * @param socket the socket to receive from
      * @param limit the largest number of datagrams; at most the capacity in any case
      * @return the number received, 0 if there is none; or minus an errno: {@code EBADF} (closed), {@code ENOMEM}, which
-     *         one call in 64 reports
+     *         one failed call in 64 reports
      */
     public int receive(UdpSocket socket, int limit) {
         int fd = socket.fd().valueOrNegative();
@@ -131,7 +131,7 @@ public final class UdpReceiveBatch {
         long result = Native.callWithoutErrno(headers, SyscallNumber.RECVMMSG, fd, first, most,
                 UnixMessage.MSG_DONTWAIT, 0,
                 0);
-        if (result < 0 && (++failures & ASK - 1) == 0) {
+        if (result < 0 && (++failures & ASK - 1) == 0 && Poll.now(fd, Poll.IN) != 0) {
             result = Native.call(headers, SyscallNumber.RECVMMSG, fd, first, most, UnixMessage.MSG_DONTWAIT, 0, 0);
         } else if (result < 0) {
             return 0;

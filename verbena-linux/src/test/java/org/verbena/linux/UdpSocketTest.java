@@ -16,6 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.testkit.AllocatedBytes;
+
 /** Datagrams in batches, over loopback. */
 class UdpSocketTest {
     private static final int TRAFFIC_CLASS = 0x4A; // ECT(0)
@@ -249,6 +251,26 @@ class UdpSocketTest {
         try (UdpSocket socket = UdpSocket.bind(local, 0, 0)) {
             UdpDestination to = UdpDestination.of(local, 1);
             assertThatThrownBy(() -> batch.add(socket, to, 0, 11)).isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    /** Even one that polls the socket for an error, and that no compiler has seen. */
+    @Test
+    void receiveThatFindsNothingAllocatesNothing() throws Exception {
+        try (UdpSocket socket = UdpSocket.bind(address("127.0.0.2"), 0, 0)) {
+            UdpReceiveBatch batch = new UdpReceiveBatch(1, 0, 10);
+            int received = 0;
+            long least = Long.MAX_VALUE;
+            for (int round = 0; round < 5; round++) { // the first one loads classes
+                long before = AllocatedBytes.ofThisThread();
+                long query = AllocatedBytes.ofThisThread() - before;
+                for (int i = 0; i < 640; i++) {
+                    received += batch.receive(socket, 1);
+                }
+                least = Math.min(least, AllocatedBytes.ofThisThread() - before - 2 * query);
+            }
+            assertThat(received).isZero();
+            assertThat(least).isLessThan(10 * 16);
         }
     }
 }

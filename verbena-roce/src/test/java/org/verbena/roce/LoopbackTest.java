@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 
 import org.junit.jupiter.api.Test;
 
-import org.verbena.roce.transport.AllocatedBytes;
+import org.verbena.testkit.AllocatedBytes;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.CompletionQueue;

@@ -63,17 +63,20 @@ public final class AllocationCheck {
             again.addAll(run(1, List.of(s.getKey()), 3000, Math.clamp((long) (s.getValue() * ENOUGH / 1e6), 1000,
                     30_000)));
         }
-        int failed = 0;
+        List<String> failed = new ArrayList<>();
         for (RunResult r : results) {
             RunResult last = again.stream().filter(a -> a.getParams().id().equals(r.getParams().id())).findFirst()
                     .orElse(r);
-            boolean good = isGood(last);
-            failed += good ? 0 : 1;
-            System.out.printf(Locale.ROOT, "%-20s %10.4f B/op %8.0f ns %s%n", name(last), bytes(last),
-                    nanos(last), good ? "" : "ALLOCATES");
+            String line = String.format(Locale.ROOT, "%-20s %10.4f B/op %8.0f ns", name(last), bytes(last), nanos(
+                    last));
+            System.out.println(line);
+            if (!isGood(last)) {
+                failed.add(line);
+            }
         }
-        System.out.printf(Locale.ROOT, "%d passed, %d failed%n", results.size() - failed, failed);
-        if (failed > 0 || results.isEmpty()) {
+        failed.forEach(line -> System.out.println("ALLOCATES: " + line)); // once more, where they are seen
+        System.out.printf(Locale.ROOT, "%d passed, %d failed%n", results.size() - failed.size(), failed.size());
+        if (!failed.isEmpty() || results.isEmpty()) {
             System.exit(1);
         }
     }

@@ -18,7 +18,7 @@ final class PacketReceiver {
     private static final int COALESCED_BATCH = 16;
     private static final int COALESCED_BYTES = 1 << 16;
     private static final int BATCH = 64;
-    /** One call in this many polls the sockets that were empty lately. */
+    /** One call in this many that finds the busy socket empty polls the others, too. */
     private static final int QUIET = 8;
 
     private final int port;
@@ -32,7 +32,7 @@ final class PacketReceiver {
     private UdpSocket[] sockets = {};
     /** The socket that delivered last. */
     private int busy;
-    private int calls;
+    private int empty;
     /**
      * Datagrams to ask for: a call that finds fewer polls once more in vain, which is a quarter of the cost of a call.
      */
@@ -61,7 +61,7 @@ final class PacketReceiver {
     int receive(int limit, PacketHandler handler) {
         int taken = 0;
         boolean more = true;
-        while (taken < limit && (datagram < datagrams || more && fill(++calls % QUIET == 0))) {
+        while (taken < limit && (datagram < datagrams || more && fill(false))) {
             taken++;
             more = takeNext(handler);
         }
@@ -96,14 +96,17 @@ final class PacketReceiver {
         return datagrams > 1 || segment > 0 || !reliable;
     }
 
-    /** Reads the socket that delivered last and, if it is empty, the others: not always, as each costs a system call. */
-    private boolean fill(boolean others) {
+    /**
+     * Reads the socket that delivered last and, if it is empty, the others: always on demand, and seldom otherwise, as
+     * each costs a system call.
+     */
+    private boolean fill(boolean all) {
         datagram = 0;
         datagrams = 0;
         if (busy < sockets.length && fill(busy)) {
             return true;
         }
-        if (others) {
+        if (all || ++empty % QUIET == 0) {
             for (int i = 0; i < sockets.length; i++) {
                 if (i != busy && fill(i)) {
                     busy = i;

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.testkit.AllocatedBytes;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;
