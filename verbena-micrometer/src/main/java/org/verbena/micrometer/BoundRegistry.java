@@ -46,15 +46,15 @@ final class BoundRegistry {
     }
 
     /** Removes the meters of objects that are gone, adds those of new ones. */
-    void update(Map<Series, Counted> picture) {
+    void update(Map<Series, Counted> snapshot) {
         meters.entrySet().removeIf(e -> {
-            boolean gone = !picture.containsKey(e.getKey());
+            boolean gone = !snapshot.containsKey(e.getKey());
             if (gone) {
                 e.getValue().forEach(registry::remove);
             }
             return gone;
         });
-        picture.forEach((series, counted) -> meters.computeIfAbsent(series, s -> register(s, counted)));
+        snapshot.forEach((series, counted) -> meters.computeIfAbsent(series, s -> register(s, counted)));
     }
 
     private List<Meter> register(Series series, Counted counted) {

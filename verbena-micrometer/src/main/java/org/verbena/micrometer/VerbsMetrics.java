@@ -40,7 +40,7 @@ import org.verbena.verbs.VerbsException;
  * The meters of an object exist as long as the object.
  *
  * <p>All meters are read from one snapshot of the process, which is taken when a registry reads a meter and the last
- * one is older than {@link Builder#pictureLife}. A new object appears with the next snapshot, which may be after the
+ * one is older than {@link Builder#snapshotLifetime}. A new object appears with the next snapshot, which may be after the
  * registry has read its meters: one scrape later. Thread-safe.
  */
 public final class VerbsMetrics implements MeterBinder, AutoCloseable {
@@ -48,19 +48,19 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
 
     private final Set<Integer> types;
     private final Tags tags;
-    private final long lifeNanos;
+    private final long lifetimeNanos;
     private final RemoteProcess process = RemoteProcess.current();
     private final List<BoundRegistry> registries = new CopyOnWriteArrayList<>();
 
-    private final ReentrantLock looking = new ReentrantLock();
+    private final ReentrantLock snapshotLock = new ReentrantLock();
     private final Totals totals = new Totals();
-    private volatile Map<Series, Counted> picture = Map.of();
+    private volatile Map<Series, Counted> snapshot = Map.of();
     private volatile Map<Integer, Integer> open = Map.of();
-    private volatile long lookedAt;
-    private volatile boolean looked;
+    private volatile long snapshotNanos;
+    private volatile boolean hasSnapshot;
     private boolean warned;
 
-    private final ReentrantLock publishing = new ReentrantLock();
+    private final ReentrantLock publishLock = new ReentrantLock();
 
     /** Devices, ports and sockets. */
     public VerbsMetrics() {
@@ -70,7 +70,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
     private VerbsMetrics(Builder b) {
         types = Set.copyOf(b.types);
         tags = b.tags;
-        lifeNanos = b.life.toNanos();
+        lifetimeNanos = b.lifetime.toNanos();
     }
 
     /** Configures the meters. */
@@ -82,7 +82,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
     public static final class Builder {
         private final Set<Integer> types = new HashSet<>(Set.of(ObjectType.DEVICE, ObjectType.PORT));
         private Tags tags = Tags.empty();
-        private Duration life = Duration.ofSeconds(1);
+        private Duration lifetime = Duration.ofSeconds(1);
 
         private Builder() {}
 
@@ -117,11 +117,11 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
          *
          * @throws IllegalArgumentException if it is negative
          */
-        public Builder pictureLife(Duration life) {
-            if (life.isNegative()) {
-                throw new IllegalArgumentException("the life of a snapshot is negative: " + life);
+        public Builder snapshotLifetime(Duration lifetime) {
+            if (lifetime.isNegative()) {
+                throw new IllegalArgumentException("the lifetime of a snapshot is negative: " + lifetime);
             }
-            this.life = life;
+            this.lifetime = lifetime;
             return this;
         }
 
@@ -134,24 +134,24 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
     /** Adds the meters to a registry, once even if it is called twice. They stay until {@link #close()}. */
     @Override
     public void bindTo(MeterRegistry registry) {
-        publishing.lock();
+        publishLock.lock();
         try {
             if (registries.stream().noneMatch(r -> r.isFor(registry))) {
                 registries.add(new BoundRegistry(this, registry, tags));
             }
         } finally {
-            publishing.unlock();
+            publishLock.unlock();
         }
         refresh();
     }
 
     /** Takes a snapshot of the process now: new objects have their meters when this returns, closed ones have none. */
     public void refresh() {
-        looking.lock();
+        snapshotLock.lock();
         try {
-            look();
+            takeSnapshot();
         } finally {
-            looking.unlock();
+            snapshotLock.unlock();
         }
         publish();
     }
@@ -159,12 +159,12 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
     /** Removes all meters; a registry that is bound again gets new ones. */
     @Override
     public void close() {
-        publishing.lock();
+        publishLock.lock();
         try {
             registries.forEach(BoundRegistry::removeAll);
             registries.clear();
         } finally {
-            publishing.unlock();
+            publishLock.unlock();
         }
     }
 
@@ -181,18 +181,18 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
     }
 
     private void keepFresh() {
-        if (isFresh() || looking.isHeldByCurrentThread()) {
+        if (isFresh() || snapshotLock.isHeldByCurrentThread()) {
             return;
         }
         boolean changed;
-        looking.lock();
+        snapshotLock.lock();
         try {
             changed = !isFresh();
             if (changed) {
-                look();
+                takeSnapshot();
             }
         } finally {
-            looking.unlock();
+            snapshotLock.unlock();
         }
         if (changed) {
             tryPublish();
@@ -200,10 +200,10 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
     }
 
     private boolean isFresh() {
-        return looked && System.nanoTime() - lookedAt < lifeNanos;
+        return hasSnapshot && System.nanoTime() - snapshotNanos < lifetimeNanos;
     }
 
-    private void look() {
+    private void takeSnapshot() {
         try {
             List<RemoteObject> objects = process.objects(0);
             Map<Series, Counted> newer = new HashMap<>();
@@ -216,7 +216,7 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
                     newer.put(series, counted(series, Counted.values(o)));
                 }
             }
-            picture = Map.copyOf(newer);
+            snapshot = Map.copyOf(newer);
             open = Map.copyOf(count);
         } catch (VerbsException e) {
             if (!warned) {
@@ -224,12 +224,12 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
                 LOG.log(Level.WARNING, "the meters keep their last values: {0}", e.getMessage());
             }
         }
-        lookedAt = System.nanoTime();
-        looked = true;
+        snapshotNanos = System.nanoTime();
+        hasSnapshot = true;
     }
 
     private Counted counted(Series series, Map<Integer, Long> values) {
-        Counted c = picture.get(series);
+        Counted c = snapshot.get(series);
         if (c == null) {
             return new Counted(values);
         }
@@ -239,33 +239,33 @@ public final class VerbsMetrics implements MeterBinder, AutoCloseable {
 
     /** Adds and removes meters now. */
     private void publish() {
-        if (!publishing.isHeldByCurrentThread()) {
-            publishing.lock();
+        if (!publishLock.isHeldByCurrentThread()) {
+            publishLock.lock();
             try {
                 update();
             } finally {
-                publishing.unlock();
+                publishLock.unlock();
             }
         }
     }
 
     /**
-     * Adds and removes meters while a registry reads; a caller that meets another thread doing that leaves it to that
-     * one.
+     * Adds and removes meters while a registry reads; a caller that finds another thread doing so leaves it to that
+     * thread.
      */
     private void tryPublish() {
         Map<Series, Counted> published = null;
-        while (published != picture && !publishing.isHeldByCurrentThread() && publishing.tryLock()) {
+        while (published != snapshot && !publishLock.isHeldByCurrentThread() && publishLock.tryLock()) {
             try {
                 published = update();
             } finally {
-                publishing.unlock();
+                publishLock.unlock();
             }
         }
     }
 
     private Map<Series, Counted> update() {
-        Map<Series, Counted> now = picture;
+        Map<Series, Counted> now = snapshot;
         registries.removeIf(BoundRegistry::isClosed);
         registries.forEach(r -> r.update(now));
         return now;

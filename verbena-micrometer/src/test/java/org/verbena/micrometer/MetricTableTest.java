@@ -48,7 +48,7 @@ class MetricTableTest {
         "0x500, verbena.port.tx.sends, ", "0x605, verbena.device.qp.errors, ", "0x203, verbena.cq.events, ",
         "0x401, verbena.mr.remote.write.bytes, bytes", "0x40000203, verbena.cq.provider.3, ",
         "0x40000502, verbena.port.provider.2, ", "0x17f, verbena.qp.point.127, "})
-    void theNameIsThatOfTheSamplePoint(String point, String name, String unit) {
+    void nameIsThatOfTheSamplePoint(String point, String name, String unit) {
         int p = Integer.decode(point);
         assertThat(MetricTable.name(p)).isEqualTo(name);
         assertThat(MetricTable.unit(p)).isEqualTo(unit);

@@ -32,7 +32,7 @@ class SocketMetricsTest {
     @Test
     void processSocketsHaveNoTags() {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
-        try (VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ofHours(1)).build()) {
+        try (VerbsMetrics metrics = VerbsMetrics.builder().snapshotLifetime(Duration.ofHours(1)).build()) {
             metrics.bindTo(registry);
             assertThat(registry.find(SENT).meters()).isEmpty();
             CounterEntry one = sockets();

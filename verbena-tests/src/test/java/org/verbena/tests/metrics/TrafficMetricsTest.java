@@ -37,7 +37,7 @@ class TrafficMetricsTest {
 
     @Test
     void scrapeMatchesTheTrafficOfQueuePairs() throws Exception {
-        try (VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ofHours(1))
+        try (VerbsMetrics metrics = VerbsMetrics.builder().snapshotLifetime(Duration.ofHours(1))
                 .objects(ObjectType.QP, ObjectType.CQ, ObjectType.MR).build();
                 Node node = Node.open();
                 ConnectionListener l = node.listen()) {

@@ -38,7 +38,7 @@ class VerbsMetricsTest {
 
     /** Never samples on its own while a test runs. */
     private static VerbsMetrics.Builder still() {
-        return VerbsMetrics.builder().pictureLife(Duration.ofHours(1));
+        return VerbsMetrics.builder().snapshotLifetime(Duration.ofHours(1));
     }
 
     private Scrape scrape(VerbsMetrics metrics) {
@@ -170,7 +170,7 @@ class VerbsMetricsTest {
     @Test
     void expiredSampleIsRefreshedOnRequest() {
         try (Shown a = new Shown("a0");
-                VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ZERO).build()) {
+                VerbsMetrics metrics = VerbsMetrics.builder().snapshotLifetime(Duration.ZERO).build()) {
             metrics.bindTo(registry);
             for (int i = 1; i <= 3; i++) {
                 Shown.count(a.device, SamplePoint.DEVICE_PEERS, 2);
@@ -221,7 +221,7 @@ class VerbsMetricsTest {
     }
 
     private WeakReference<VerbsMetrics> bound() {
-        VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ZERO).build();
+        VerbsMetrics metrics = VerbsMetrics.builder().snapshotLifetime(Duration.ZERO).build();
         metrics.bindTo(registry);
         return new WeakReference<>(metrics);
     }
@@ -244,7 +244,8 @@ class VerbsMetricsTest {
     @Test
     void scrapesMayRunWhileObjectsAreCreatedAndClosed() {
         try (Shown a = new Shown("a0");
-                VerbsMetrics metrics = VerbsMetrics.builder().pictureLife(Duration.ZERO).objects(OBJECTS).build()) {
+                VerbsMetrics metrics = VerbsMetrics.builder().snapshotLifetime(Duration.ZERO).objects(OBJECTS)
+                        .build()) {
             metrics.bindTo(registry);
             List<CompletableFuture<Void>> all = List.of(
                     task(() -> {
@@ -287,6 +288,7 @@ class VerbsMetricsTest {
     void invalidArgumentsAreRefused() {
         assertThatIllegalArgumentException().isThrownBy(() -> VerbsMetrics.builder().objects(ObjectType.PD))
                 .withMessageContaining("PD").withMessageContaining("QP, CQ, SRQ and MR");
-        assertThatIllegalArgumentException().isThrownBy(() -> VerbsMetrics.builder().pictureLife(Duration.ofNanos(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> VerbsMetrics.builder().snapshotLifetime(Duration.ofNanos(
+                -1)));
     }
 }
