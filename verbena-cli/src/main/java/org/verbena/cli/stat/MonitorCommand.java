@@ -24,7 +24,7 @@ import org.verbena.verbs.VerbsException;
 
 /** {@code verbena monitor}: one counter, one line per second. */
 @Command(name = "monitor",
-        description = "Shows how fast one counter of an object grows, a line a look, with a small plot.")
+        description = "Shows the rate of one counter of an object, a line for each sample, with a small plot.")
 public final class MonitorCommand implements Callable<Integer> {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final int WIDTH = 40;
@@ -43,7 +43,7 @@ public final class MonitorCommand implements Callable<Integer> {
     @Parameters(index = "1", paramLabel = "OBJECT",
             description = "One of its objects, as 'verbena stat PID' names it: qp:0x11, mr:0x1, port:1, shm0.") private String object = "";
 
-    @Parameters(index = "2", paramLabel = "POINT", description = "What is counted of it: a sample point, for instance"
+    @Parameters(index = "2", paramLabel = "POINT", description = "Its counter: a sample point, for instance"
             + " tx_send_bytes or QP_TX_SEND_BYTES, or one of the figures tx, tx-bytes, rx, rx-bytes, errors, waits.") private String point = "";
 
     @Override

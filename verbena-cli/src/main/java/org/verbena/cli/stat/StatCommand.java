@@ -51,7 +51,7 @@ public final class StatCommand implements Callable<Integer> {
     @Option(names = {"-1", "--once"}, description = "Look once, print, end.") private boolean once;
 
     @Option(names = {"-v", "--view"}, paramLabel = "WHAT", split = ",",
-            description = {"totals, or rates (deltas by the time between two looks). Default: rates on the whole"
+            description = {"totals, or rates (deltas by the time between two samples). Default: rates on the whole"
                     + " screen, else totals.",
                 "Of sockets, line by line: basic, queue, full, netstat; with a comma also rates."}) private List<View> views = List
                         .of();

@@ -19,18 +19,18 @@ final class StatOptions {
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     @Option(names = {"-i", "--interval"}, paramLabel = "TIME", converter = Units.Time.class, defaultValue = "1",
-            description = "Look each so many seconds; 0.5, 200ms. Default 1.") private long intervalNanos;
+            description = "Time between two samples, in seconds; 0.5, 200ms. Default 1.") private long intervalNanos;
 
-    @Option(names = {"-n", "--count"}, paramLabel = "N", description = "End after so many looks.") private int count;
+    @Option(names = {"-n", "--count"}, paramLabel = "N", description = "End after N samples.") private int count;
 
     @Option(names = "--cached",
-            description = "Take the values at hand, and do not have the process gather what only its"
-                    + " peers have counted.") private boolean cached;
+            description = "Take the values at hand, without having the process gather those that its"
+                    + " peers count.") private boolean cached;
 
     @Option(names = "--json", description = "Print JSON, an object a line.") private boolean json;
 
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "Show this help message and exit.")
-    @SuppressWarnings("UnusedVariable") // picocli looks at it
+    @SuppressWarnings("UnusedVariable") // picocli reads it
     private boolean help;
 
     /** The id of a process. */
@@ -90,7 +90,7 @@ final class StatOptions {
         return due;
     }
 
-    /** Flushes the output; false if that fails: nobody reads it any more, or {@link Main} reports the reason. */
+    /** Flushes the output; false if that fails: the reader has gone, or {@link Main} reports the reason. */
     static boolean flush(PrintWriter out) {
         out.flush();
         return !out.checkError() && !System.out.checkError(); // the writer does not see errors that the stream swallows
