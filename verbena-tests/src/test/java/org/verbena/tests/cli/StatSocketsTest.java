@@ -372,8 +372,8 @@ class StatSocketsTest {
 
     @Test
     void samplingAllocatesNothingInTheProcess() throws Exception {
-        try (Child peer = Child.of(LookedAtPeer.class).option("-XX:TieredStopAtLevel=4").start()) {
-            assertThat(Long.parseLong(peer.await("GARBAGE"))).as("bytes").isLessThan(LookedAtPeer.MESSAGES / 10);
+        try (Child peer = Child.of(SampledPeer.class).option("-XX:TieredStopAtLevel=4").start()) {
+            assertThat(Long.parseLong(peer.await("GARBAGE"))).as("bytes").isLessThan(SampledPeer.MESSAGES / 10);
         }
     }
 

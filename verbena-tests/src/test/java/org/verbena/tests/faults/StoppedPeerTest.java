@@ -126,8 +126,8 @@ class StoppedPeerTest {
             String written = peer.await("WRITTEN");
             assertThat(written).doesNotContain("SUCCESS");
             assertUntouched("the revoked memory", segment);
-            assertUntouched("a neighbour", before.segment());
-            assertUntouched("a neighbour", after.segment());
+            assertUntouched("an adjacent region", before.segment());
+            assertUntouched("an adjacent region", after.segment());
             assertUntouched("memory allocated later", reused.segment());
             peer.tell("disconnect").await("DISCONNECTED");
             connection.close();

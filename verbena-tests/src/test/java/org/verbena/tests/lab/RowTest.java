@@ -185,7 +185,7 @@ class RowTest {
         "[x]\\nclient a y\\nbrief yes|brief yes: it is no, or",
         "[x]\\nclient a y\\nbrief no rows|brief no rows: it is no, or",
         "[x]\\nclient a y\\nbrief limit|brief limit: it is no, or"})
-    void aMistakeIsNamed(String text, String message) {
+    void mistakesAreNamed(String text, String message) {
         assertThatThrownBy(() -> rows(text.replace("\\n", "\n"))).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("x.rows, line ").hasMessageContaining(message);
     }

@@ -121,15 +121,15 @@ final class OpenJdkNio {
         int repeat = Integer.parseInt(options.getOrDefault("--repeat", "1"));
         List<JtregTest> comparable = chosen.stream()
                 .filter(t -> expectations.of(t.name()).kind() != Kind.FAILS_ON_JDK).toList();
-        Carried carried = Carried.NOTHING;
+        RingTraffic traffic = RingTraffic.NOTHING;
         Map<String, Long> least = new TreeMap<>();
         Function<JtregTest, Programs> how = ours(tests, expectations);
         Predicate<JtregTest> toFail = t -> expectations.of(t.name()).kind() == Kind.FAILS;
         for (int i = 0; i < repeat; i++) {
             for (Map.Entry<String, Programs.Verdict> e : run(how, comparable, toFail).entrySet()) {
                 ours.merge(e.getKey(), e.getValue().passed(), Boolean::logicalAnd);
-                least.merge(e.getKey(), e.getValue().carried().bytes(), Math::min);
-                carried = carried.plus(e.getValue().carried());
+                least.merge(e.getKey(), e.getValue().traffic().bytes(), Math::min);
+                traffic = traffic.plus(e.getValue().traffic());
             }
         }
         Map<String, Boolean> jdk = jdk(tests, chosen.stream().filter(t -> options.containsKey("--both")
@@ -146,7 +146,7 @@ final class OpenJdkNio {
         }
         problems.forEach(p -> System.out.println("PROBLEM " + p));
         System.out.printf("By rings: %d bytes over %d ends of connections, in %d of the %d runs that had connections%n",
-                carried.bytes(), carried.ends(), carried.byStream(), carried.programs());
+                traffic.bytes(), traffic.ends(), traffic.byStream(), traffic.programs());
         System.out.printf("OpenJDK's tests: %d run on ours, %d passed; %d run on the JDK's provider, %d passed; "
                 + "%d exceptions named; %d problems%n", ours.size(), passed(ours), jdk.size(), passed(jdk),
                 chosen.stream().filter(t -> !expectations.of(t.name()).isToPass()).count(), problems.size());
@@ -282,7 +282,7 @@ final class OpenJdkNio {
     private static void report(JtregTest test, Programs.Verdict v, boolean toFail,
             Map<String, Programs.Verdict> verdicts) throws IOException {
         verdicts.put(test.name(), v);
-        Carried c = v.carried();
+        RingTraffic c = v.traffic();
         System.out.printf("%s %5.1f s %s%s%n", v.passed() ? "pass" : toFail ? "expected to fail, fails" : "FAIL", v
                 .seconds(), test.name(),
                 c.ends() > 0 ? ", " + c.bytes() + " bytes by rings, " + c.ends() + " ends agreed" : "");

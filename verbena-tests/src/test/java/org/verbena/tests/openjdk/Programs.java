@@ -16,9 +16,9 @@ final class Programs {
     /**
      * How a test ended.
      *
-     * @param carried what its connections came to, if the provider is ours
+     * @param traffic of its connections, if the provider is Verbena's
      */
-    record Verdict(boolean passed, double seconds, Path output, Carried carried) {}
+    record Verdict(boolean passed, double seconds, Path output, RingTraffic traffic) {}
 
     private final Path tests;
     private final Path scratch;
@@ -58,7 +58,7 @@ final class Programs {
             classes = compiled.of(test);
         } catch (IOException e) {
             Files.writeString(output, e.getMessage());
-            return new Verdict(false, 0, output, Carried.NOTHING);
+            return new Verdict(false, 0, output, RingTraffic.NOTHING);
         }
         Path summary = scratch.resolve(folder.getFileName() + ".summary");
         Files.deleteIfExists(summary);
@@ -86,7 +86,7 @@ final class Programs {
         Files.writeString(output, last, StandardCharsets.ISO_8859_1, java.nio.file.StandardOpenOption.APPEND);
         delete(folder);
         int right = test.fails() ? 1 : 0; // of a main method that throws; a JVM that crashes has another
-        return new Verdict(ended && code == right, seconds, output, Carried.in(summary));
+        return new Verdict(ended && code == right, seconds, output, RingTraffic.in(summary));
     }
 
     /** Asks a JVM that hangs for its stacks. */

@@ -16,13 +16,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
  * @param ends of connections that have agreed; a connection of a program with itself has two
  * @param bytes that programs have written into rings
  */
-record Carried(int programs, int byStream, long ends, long bytes) {
-    static final Carried NOTHING = new Carried(0, 0, 0, 0);
+record RingTraffic(int programs, int byStream, long ends, long bytes) {
+    static final RingTraffic NOTHING = new RingTraffic(0, 0, 0, 0);
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     /** What a file of such lines says; nothing if there is none, as of a program that was killed or halted. */
-    static Carried in(Path summary) throws IOException {
-        Carried sum = NOTHING;
+    static RingTraffic in(Path summary) throws IOException {
+        RingTraffic sum = NOTHING;
         if (Files.exists(summary)) {
             for (String line : Files.readAllLines(summary)) {
                 sum = sum.plus(of(MAPPER.readTree(line)));
@@ -31,14 +31,14 @@ record Carried(int programs, int byStream, long ends, long bytes) {
         return sum;
     }
 
-    private static Carried of(JsonNode line) {
+    private static RingTraffic of(JsonNode line) {
         long agreed = line.at("/connections/stream").longValue();
-        return new Carried(line.at("/connections/opened").longValue() > 0 ? 1 : 0, agreed > 0 ? 1 : 0, agreed,
+        return new RingTraffic(line.at("/connections/opened").longValue() > 0 ? 1 : 0, agreed > 0 ? 1 : 0, agreed,
                 line.at("/bytes/sent_by_ring").longValue());
     }
 
-    Carried plus(Carried other) {
-        return new Carried(programs + other.programs, byStream + other.byStream, ends + other.ends,
+    RingTraffic plus(RingTraffic other) {
+        return new RingTraffic(programs + other.programs, byStream + other.byStream, ends + other.ends,
                 bytes + other.bytes);
     }
 }

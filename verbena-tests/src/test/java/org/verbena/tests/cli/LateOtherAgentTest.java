@@ -28,7 +28,7 @@ import org.verbena.tests.agent.AgentJar;
  * -Dthorough} in all ways, else in one.
  */
 @CommandLane
-class LateNeighbourTest {
+class LateOtherAgentTest {
     private static final String SERVER = "java.net.ServerSocket";
     private static final String IMPL = "java.net.SocketImpl";
     private static final String ALL = String.join(",", SERVER, IMPL, "java.net.Socket",
@@ -38,13 +38,13 @@ class LateNeighbourTest {
     @TempDir static Path dir;
     private static Path jar;
     private static Path classes;
-    private static Path neighbour;
+    private static Path otherAgent;
 
     @BeforeAll
     static void prepare() throws Exception {
         jar = AgentJar.in(dir);
-        classes = AgentJar.program(dir, "Neighbour", "25");
-        neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
+        classes = AgentJar.program(dir, "OtherAgent", "25");
+        otherAgent = AgentJar.agent(classes, "OtherAgent", dir.resolve("other-agent.jar"));
     }
 
     /**
@@ -87,23 +87,23 @@ class LateNeighbourTest {
         if (!way.attached) {
             c.add("-javaagent:" + jar + "=quiet");
         }
-        c.addAll(List.of("-cp", classes.toString(), "Neighbour", "attach", "stat", way.word, "stat"));
+        c.addAll(List.of("-cp", classes.toString(), "OtherAgent", "attach", "stat", way.word, "stat"));
         Process p = new ProcessBuilder(c).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
-            StatNeighbourTest.awaitLine(out, "ready");
+            StatOtherAgentTest.awaitLine(out, "ready");
             if (way.attached) {
                 assertThat(CommandProcess.run("attach", "--agent", jar.toString(), "--quiet", Long.toString(p.pid()))
                         .code()).isZero();
             }
-            StatNeighbourTest.go(p);
+            StatOtherAgentTest.go(p);
             String early = way.attached ? "jdk" : "verbena";
             assertThat(until(out)).isEqualTo(said("verbena", early, "verbena", "verbena"));
             attach(p.pid());
-            assertThat(StatNeighbourTest.attribute(p.pid(), "inactive")).isEmpty();
-            StatNeighbourTest.go(p);
+            assertThat(StatOtherAgentTest.attribute(p.pid(), "inactive")).isEmpty();
+            StatOtherAgentTest.go(p);
             assertThat(until(out)).isEqualTo(after(way, early));
-            assertThat(StatNeighbourTest.attribute(p.pid(), "inactive")).isEqualTo(way.inactive);
-            StatNeighbourTest.go(p);
+            assertThat(StatOtherAgentTest.attribute(p.pid(), "inactive")).isEqualTo(way.inactive);
+            StatOtherAgentTest.go(p);
             assertThat(out.readLine()).isEqualTo("closed: Socket closed");
             assertThat(p.waitFor()).isZero();
         } finally {
@@ -115,7 +115,7 @@ class LateNeighbourTest {
     private static void attach(long pid) throws Exception {
         VirtualMachine vm = VirtualMachine.attach(Long.toString(pid));
         try {
-            vm.loadAgent(neighbour.toString());
+            vm.loadAgent(otherAgent.toString());
         } finally {
             vm.detach();
         }

@@ -21,11 +21,11 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * An agent beside Verbena's, and a program in one. The agent has a listener from before the program, and transforms classes of
- * the JDK anew: {@code same} changes nothing, {@code own} gives the JDK's own class file whatever the agents before it
- * made of it, as one does that keeps it. The program says, after each, what carries its connections.
+ * An agent beside Verbena's, and a program in one. The agent opens a listener before the program starts, and retransforms
+ * classes of the JDK: {@code same} changes nothing, {@code own} returns the JDK's class file and thereby removes the patches of
+ * earlier agents, as an agent does that caches the original. The program prints, after each, the implementation of its sockets.
  */
-public class Neighbour {
+public class OtherAgent {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
 
     private static Instrumentation instrumentation;
@@ -42,15 +42,15 @@ public class Neighbour {
         }
     }
 
-    /** In the program that runs. */
+    /** Loaded into a running program. */
     public static void agentmain(String words, Instrumentation i) {
         instrumentation = i;
     }
 
     /**
-     * Words: {@code attach}: waits for a byte; {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}; {@code timed=CLASS,CLASS}: by the Flight
-     * Recorder; {@code stat}: says that it is
-     * ready, and waits for a byte; {@code reopen}: opens its early listener anew; {@code said}: waits until Verbena's agent has said how it went.
+     * Words: {@code attach}: waits for a byte; {@code same=CLASS,CLASS}, {@code own=CLASS,CLASS}; {@code timed=CLASS,CLASS}: by the
+     * Flight Recorder; {@code stat}: prints that it is ready, and waits for a byte; {@code reopen}: reopens its early listener;
+     * {@code said}: waits until Verbena's agent has reported the outcome.
      */
     public static void main(String[] words) throws Exception {
         if (early == null) {
@@ -114,7 +114,7 @@ public class Neighbour {
     /** Whether the recorder has timed an accept. */
     private static boolean calls(Recording recording) throws IOException {
         recording.stop();
-        Path file = Files.createTempFile("neighbour", ".jfr");
+        Path file = Files.createTempFile("other-agent", ".jfr");
         recording.dump(file);
         recording.close();
         boolean found = RecordingFile.readAllEvents(file).stream().anyMatch(
@@ -176,7 +176,7 @@ public class Neighbour {
         }
     }
 
-    /** One byte there and back, and whose the two ends are. */
+    /** One byte there and back, and the implementations of the two ends. */
     private static String echo(ServerSocket s) throws IOException {
         try (Socket c = new Socket(HERE, s.getLocalPort()); Socket a = s.accept()) {
             c.getOutputStream().write(7);
@@ -205,7 +205,7 @@ public class Neighbour {
         };
         instrumentation.addTransformer(t, true);
         instrumentation.retransformClasses(type);
-        if (!own) { // what it did stays undone as long as it is asked
+        if (!own) { // its changes stay removed as long as it is registered
             instrumentation.removeTransformer(t);
         }
     }

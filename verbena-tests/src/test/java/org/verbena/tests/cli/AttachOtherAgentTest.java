@@ -23,26 +23,26 @@ import org.verbena.tests.agent.AgentJar;
  * and the method timing of the Flight Recorder: open sockets continue, and new ones use Verbena.
  */
 @CommandLane
-class AttachNeighbourTest {
+class AttachOtherAgentTest {
     private static final String ALL = String.join(",", "java.net.ServerSocket", "java.net.SocketImpl",
             "java.net.Socket", "java.nio.channels.spi.SelectorProvider",
             "java.nio.channels.spi.AsynchronousChannelProvider", "sun.nio.ch.FileChannelImpl");
 
     @TempDir static Path dir;
     private static Path classes;
-    private static Path neighbour;
+    private static Path otherAgent;
 
     @BeforeAll
     static void prepare() throws Exception {
-        classes = AgentJar.program(dir, "Neighbour", "25");
-        neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
+        classes = AgentJar.program(dir, "OtherAgent", "25");
+        otherAgent = AgentJar.agent(classes, "OtherAgent", dir.resolve("other-agent.jar"));
     }
 
     private static List<String> attached(String... words) throws Exception {
-        List<String> c = Jvm.command("-Xlog:disable", "-XX:+EnableDynamicAgentLoading", "-javaagent:" + neighbour
+        List<String> c = Jvm.command("-Xlog:disable", "-XX:+EnableDynamicAgentLoading", "-javaagent:" + otherAgent
                 + "=early",
                 "-cp",
-                classes.toString(), "Neighbour", "attach");
+                classes.toString(), "OtherAgent", "attach");
         c.addAll(List.of(words));
         Process p = new ProcessBuilder(c).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {

@@ -18,14 +18,14 @@ import org.verbena.telemetry.CounterFile;
  * Sends itself messages through a ring continuously, while another thread samples its sockets; prints the smallest
  * number of bytes that a given number of them allocated.
  */
-final class LookedAtPeer {
+final class SampledPeer {
     static final int MESSAGES = 100_000;
 
     private static final int MESSAGE = 64;
     private static final int TIMES = 8;
     private static final long LONGEST_NANOS = 20_000_000_000L;
 
-    private LookedAtPeer() {}
+    private SampledPeer() {}
 
     public static void main(String[] args) throws Exception {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -43,7 +43,7 @@ final class LookedAtPeer {
                     pass(client, out, peer, in, 1);
                     Thread.sleep(1);
                 }
-                Thread looks = Thread.ofPlatform().start(() -> look(over));
+                Thread sampler = Thread.ofPlatform().start(() -> sample(over));
                 long least = Long.MAX_VALUE;
                 long end = System.nanoTime() + LONGEST_NANOS; // a busy machine compiles late
                 for (int i = 0; i < TIMES || least > MESSAGES / 10 && System.nanoTime() - end < 0; i++) {
@@ -52,13 +52,13 @@ final class LookedAtPeer {
                     least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
                 }
                 over.set(true);
-                looks.join();
+                sampler.join();
                 System.out.println("GARBAGE " + least);
             }
         }
     }
 
-    private static void look(AtomicBoolean over) {
+    private static void sample(AtomicBoolean over) {
         while (!over.get()) {
             CounterFile.own().look();
         }

@@ -19,14 +19,14 @@ import org.verbena.tests.agent.AgentJar;
 
 /** {@code verbena stat} of a program where another agent removes patches of Verbena's agent. */
 @CommandLane
-class StatNeighbourTest {
+class StatOtherAgentTest {
     /** Before and after. */
     @Test
     void activeAndInactivePatchesAreShown(@TempDir Path dir) throws Exception {
-        Path classes = AgentJar.program(dir, "Neighbour", "25");
-        Path neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
+        Path classes = AgentJar.program(dir, "OtherAgent", "25");
+        Path otherAgent = AgentJar.agent(classes, "OtherAgent", dir.resolve("other-agent.jar"));
         Process p = new ProcessBuilder(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-javaagent:"
-                + AgentJar.in(dir) + "=quiet", "-javaagent:" + neighbour, "-cp", classes.toString(), "Neighbour",
+                + AgentJar.in(dir) + "=quiet", "-javaagent:" + otherAgent, "-cp", classes.toString(), "OtherAgent",
                 "stat", "own=java.net.SocketImpl,sun.nio.ch.FileChannelImpl", "stat").redirectError(
                         ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
@@ -48,9 +48,10 @@ class StatNeighbourTest {
     /** One of the listeners of an attached program is an earlier one, until it is reopened. */
     @Test
     void earlierListenersAreCounted(@TempDir Path dir) throws Exception {
-        Path classes = AgentJar.program(dir, "Neighbour", "25");
+        Path classes = AgentJar.program(dir, "OtherAgent", "25");
         Process p = new ProcessBuilder(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-cp", classes.toString(),
-                "Neighbour", "attach", "stat", "reopen", "stat").redirectError(ProcessBuilder.Redirect.DISCARD).start();
+                "OtherAgent", "attach", "stat", "reopen", "stat").redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
             awaitLine(out, "ready");
             assertThat(CommandProcess.run("attach", "--agent", AgentJar.in(dir).toString(), Long.toString(p.pid()))

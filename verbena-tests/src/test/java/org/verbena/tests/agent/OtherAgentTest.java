@@ -18,7 +18,7 @@ import org.verbena.tests.ProgramLane;
 
 /** Other agents, and the Flight Recorder, transform the classes of the JDK that Verbena's agent has changed. */
 @ProgramLane
-class NeighbourTest {
+class OtherAgentTest {
     private static final String SERVER = "java.net.ServerSocket";
     private static final String IMPL = "java.net.SocketImpl";
     private static final String ALL = String.join(",", SERVER, IMPL, "java.net.Socket",
@@ -28,19 +28,19 @@ class NeighbourTest {
     @TempDir static Path dir;
     private static Path jar;
     private static Path classes;
-    private static Path neighbour;
+    private static Path otherAgent;
 
     @BeforeAll
     static void prepare() throws Exception {
         jar = AgentJar.in(dir);
-        classes = AgentJar.program(dir, "Neighbour", "25");
-        neighbour = AgentJar.agent(classes, "Neighbour", dir.resolve("neighbour.jar"));
+        classes = AgentJar.program(dir, "OtherAgent", "25");
+        otherAgent = AgentJar.agent(classes, "OtherAgent", dir.resolve("other-agent.jar"));
     }
 
     private static List<String> command(List<String> agents, String... words) {
         List<String> c = Jvm.command("-Xshare:auto");
         c.addAll(agents);
-        c.addAll(List.of("-cp", classes.toString(), "Neighbour"));
+        c.addAll(List.of("-cp", classes.toString(), "OtherAgent"));
         c.addAll(List.of(words));
         return c;
     }
@@ -53,11 +53,11 @@ class NeighbourTest {
     }
 
     private static List<String> verbenaFirst() {
-        return List.of("-javaagent:" + jar + "=quiet", "-javaagent:" + neighbour);
+        return List.of("-javaagent:" + jar + "=quiet", "-javaagent:" + otherAgent);
     }
 
-    private static List<String> neighbourFirst() {
-        return List.of("-javaagent:" + neighbour + "=early", "-javaagent:" + jar + "=quiet");
+    private static List<String> otherAgentFirst() {
+        return List.of("-javaagent:" + otherAgent + "=early", "-javaagent:" + jar + "=quiet");
     }
 
     /**
@@ -82,7 +82,7 @@ class NeighbourTest {
         List<String> verbena = said("verbena", "verbena", "verbena", "verbena");
         assertThat(run(verbenaFirst(), "same=" + ALL)).isEqualTo(twice(verbena, verbena));
         List<String> early = said("verbena", "jdk", "verbena", "verbena");
-        assertThat(run(neighbourFirst(), "same=" + ALL)).isEqualTo(twice(early, early));
+        assertThat(run(otherAgentFirst(), "same=" + ALL)).isEqualTo(twice(early, early));
     }
 
     /** The recorder's method timing transforms classes, too: back again as well, when it stops. */
@@ -93,7 +93,7 @@ class NeighbourTest {
         assertThat(run(List.of("-javaagent:" + jar + "=quiet", "-Xlog:disable"), timed, timed))
                 .isEqualTo(timed(verbena, verbena, verbena));
         List<String> early = said("verbena", "jdk", "verbena", "verbena");
-        List<String> agents = new ArrayList<>(neighbourFirst());
+        List<String> agents = new ArrayList<>(otherAgentFirst());
         agents.add("-Xlog:disable");
         assertThat(run(agents, timed, timed)).isEqualTo(timed(early, early, early));
     }
@@ -125,8 +125,8 @@ class NeighbourTest {
     void earlierListenersKeepWorking(String types) throws Exception {
         String client = types.contains(IMPL) ? "jdk" : "verbena";
         String accepted = types.contains(SERVER) ? "jdk" : "verbena";
-        List<String> agents = new ArrayList<>(neighbourFirst());
-        agents.add("-javaagent:" + neighbour); // the last one is asked last
+        List<String> agents = new ArrayList<>(otherAgentFirst());
+        agents.add("-javaagent:" + otherAgent); // the last one is asked last
         assertThat(run(agents, "own=" + types)).isEqualTo(twice(said("verbena", "jdk", "verbena", "verbena"),
                 said(client, "jdk", accepted, client.equals("jdk") ? "jdk" : accepted)));
     }
@@ -134,7 +134,7 @@ class NeighbourTest {
     /** Patches that have been removed by then are named in the line that the agent prints. */
     @Test
     void logLineNamesWhatTheJdkHandlesAgain() throws Exception {
-        AgentRun r = AgentRun.of(command(List.of("-javaagent:" + jar, "-javaagent:" + neighbour + "=" + SERVER + ";"
+        AgentRun r = AgentRun.of(command(List.of("-javaagent:" + jar, "-javaagent:" + otherAgent + "=" + SERVER + ";"
                 + IMPL), "said"), dir);
         assertThat(r.err()).isEqualTo(
                 "verbena: active: sockets are those of Verbena; the JDK's again, by another agent: "
