@@ -2,6 +2,7 @@
 package org.verbena.tests.conformance;
 
 import java.util.Map;
+import java.util.Set;
 
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -14,6 +15,10 @@ abstract class LeftOut implements ExecutionCondition {
     /** Names of nested classes of the suite, {@code Group.test} for a single test, and why they are left out. */
     LeftOut(Map<String, String> reasons) {
         this.reasons = reasons;
+    }
+
+    Set<String> names() {
+        return reasons.keySet();
     }
 
     @Override
