@@ -25,14 +25,15 @@ class RoceConformanceTest extends VerbsConformance {
         private static final List<String> XRC = List.of("XrcTargets.otherProcessOpensTheTarget",
                 "XrcTargets.targetLivesUntilItsLastHandleCloses", "XrcTargets.onlyTargetsOfTheDomainAreOpened",
                 "XrcTargets.targetOfAKilledProcessHasFailed",
-                "XrcTargets.whoAsksTheTargetOfAProcessThatIsKilledIsAnswered",
+                "XrcTargets.queryOfATargetInAKilledProcessIsAnswered",
                 "XrcTargets.queryOfATargetInAStoppedProcessTimesOut",
                 "XrcTargets.handleOfAKilledProcessIsClosed", "XrcProcesses.messageReachesTheProcessOfItsQueue",
                 "XrcProcesses.oneConnectionReachesAllProcesses", "XrcProcesses.stoppedProcessOfTheTargetDoesNotBlock",
                 "XrcProcesses.stoppedProcessOfTheQueueDoesNotBlockOthers", "XrcProcesses.manySendersMayFloodOneQueue",
-                "XrcProcesses.theProcessOfTheQueueIsKilled",
+                "XrcProcesses.killedProcessOfTheQueueFailsItsRequests",
                 "XrcProcesses.killingTheProcessOfTheQueueEndsAWaitingRequest",
-                "XrcProcesses.theProcessOfTheTargetIsKilled", "XrcProcesses.theSenderIsKilled");
+                "XrcProcesses.killedProcessOfTheTargetLeavesTheQueueUsable",
+                "XrcProcesses.killedSenderLeavesAllReceives");
 
         private static final String PORTS = "each context has an address of its own, and packets for a domain come to one of"
                 + " them";

@@ -39,7 +39,7 @@ abstract class StoppedSenderConformance extends Conformance {
     }
 
     @Rounds(value = 1, thorough = 2)
-    void whatTheReceiverHasFlushedDoesNotSucceed() throws Exception {
+    void sendIntoAFlushedReceiveDoesNotSucceed() throws Exception {
         PeerProcess process = ownPeer();
         // unanswered packets time out soon, like those of a queue pair that has failed
         EndOptions options = EndOptions.defaults().bytes(LENGTH).retry(14, 6);

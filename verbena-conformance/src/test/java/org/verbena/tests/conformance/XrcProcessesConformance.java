@@ -171,7 +171,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
     // ---- one of them is killed
 
     @Rounds(value = 2, thorough = 4)
-    void theProcessOfTheQueueIsKilled() throws Exception {
+    void killedProcessOfTheQueueFailsItsRequests() throws Exception {
         PeerProcess victim = ownPeer();
         Far a = here();
         Far b = in(sharedPeer());
@@ -218,7 +218,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
     }
 
     @Rounds(value = 2, thorough = 4)
-    void theProcessOfTheTargetIsKilled() throws Exception {
+    void killedProcessOfTheTargetLeavesTheQueueUsable() throws Exception {
         PeerProcess victim = ownPeer();
         Far a = here();
         Far b = in(victim);
@@ -242,7 +242,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
 
     /** Receives that the sender had claimed from the queue when it was killed are returned. */
     @Rounds(value = 2, thorough = 6)
-    void theSenderIsKilled() throws Exception {
+    void killedSenderLeavesAllReceives() throws Exception {
         PeerProcess victim = ownPeer();
         Far a = in(victim);
         Far b = in(sharedPeer());

@@ -163,7 +163,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
 
     /** The creator is killed while another process queries it continuously. */
     @Rounds(value = 1, thorough = 3)
-    void whoAsksTheTargetOfAProcessThatIsKilledIsAnswered() throws Exception {
+    void queryOfATargetInAKilledProcessIsAnswered() throws Exception {
         PeerProcess victim = ownPeer();
         Far b = in(victim);
         Far c = in(sharedPeer());
