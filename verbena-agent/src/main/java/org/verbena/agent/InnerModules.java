@@ -44,8 +44,8 @@ final class InnerModules extends ClassLoader {
             LINUX, Set.of(LINUX, LINUX + ".spi"),
             TELEMETRY, Set.of(TELEMETRY),
             VERBS, Set.of(VERBS, VERBS + ".spi", VERBS + ".telemetry"),
-            SHM, Set.of(SHM, SHM + ".control", SHM + ".layout", SHM + ".memory", SHM + ".pool", SHM + ".ring", SHM
-                    + ".xrc"),
+            SHM, Set.of(SHM, SHM + ".completion", SHM + ".control", SHM + ".counts", SHM + ".datagram", SHM + ".layout",
+                    SHM + ".memory", SHM + ".pool", SHM + ".ring", SHM + ".xrc"),
             ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".header", ROCE + ".link", ROCE + ".transport"),
             SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".memory", SOCKETS + ".nio", SOCKETS + ".rules",
                     SOCKETS + ".spi", SOCKETS + ".stream", SOCKETS + ".telemetry"));

@@ -4,7 +4,7 @@
  * runs on the class path, so the tests stand in the provider's packages instead of making them larger for their sake.
  *
  * <p>Primitives are tested alone: lanes ({@link org.verbena.shm.ring.LaneStress}), send completions
- * ({@link org.verbena.shm.SendCompletionsStress}), hazards ({@link org.verbena.shm.HazardStress}). What needs a
+ * ({@link org.verbena.shm.completion.SendCompletionsStress}), hazards ({@link org.verbena.shm.HazardStress}). What needs a
  * connection takes a pair of real queue pairs from {@link org.verbena.shm.StressPairs}: credits and flushing
  * ({@link org.verbena.shm.PostedStress}), the claims of the send queue ({@link org.verbena.shm.SendQueueStress}), the
  * starving word ({@link org.verbena.shm.StarvingStress}), arming ({@link org.verbena.shm.ArmStress}), reset

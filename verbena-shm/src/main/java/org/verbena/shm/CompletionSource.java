@@ -6,6 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.shm.control.Session;
+import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**

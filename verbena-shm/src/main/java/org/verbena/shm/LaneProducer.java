@@ -6,7 +6,9 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.ReadySet;
 import org.verbena.shm.control.Remote;
+import org.verbena.shm.counts.SendCounts;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.LaneLayout;

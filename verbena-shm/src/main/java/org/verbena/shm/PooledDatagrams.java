@@ -4,6 +4,8 @@ package org.verbena.shm;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.verbena.shm.datagram.DatagramReceiver;
+import org.verbena.shm.datagram.DatagramTaker;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.LaneLayout;
@@ -65,7 +67,7 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
 
     @Override
     boolean poll(ShmCompletionQueue cq) {
-        return datagrams.poll(cq, this);
+        return datagrams.poll(this);
     }
 
     @Override
@@ -79,14 +81,15 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     }
 
     @Override
-    public boolean takeDatagram(ShmCompletionQueue cq, long data, int length, int immediate, int flags, long timestamp,
-            long limit, int source) {
+    public boolean takeDatagram(long data, int length, int immediate, int flags, long timestamp, long limit,
+            int source) {
         // a queue pair that is closed or reset leaves this state first, and then waits for who is inside
         long claim = qp.state().receives() ? pool.takeOldest(limit, length) : Claim.NONE;
         int status = WcStatus.SUCCESS;
         if (claim != Claim.NONE) {
             int slot = Claim.slot(claim);
             status = delivery.scatterDatagram(data, pool.wqe(slot) + AdapterLayout.WQE_HEADER, length);
+            ShmCompletionQueue cq = qp.receiveCompletionQueue();
             int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
             cq.set(qp, pool.receive(slot).wrId, LaneLayout.commit(completed, WcOpcode.RECV, status, shown), length);
             cq.setSource(source);

@@ -10,6 +10,8 @@ import org.verbena.linux.Errno;
 import org.verbena.shm.control.Connected;
 import org.verbena.shm.control.Control;
 import org.verbena.shm.control.Session;
+import org.verbena.shm.counts.ReceiveCounts;
+import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.Link;
 import org.verbena.shm.layout.OwnEntry;
@@ -100,7 +102,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     abstract @Nullable DatagramReceiver datagramReceiver();
 
     /** Something waits, or has failed: the engine goes on with it if the application does not. */
-    abstract void lookAfter();
+    public abstract void lookAfter();
 
     /** Polls look at this queue pair from now on. */
     abstract void showToPollers();
@@ -289,7 +291,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     }
 
     /** In SQD and something that was started before is not done. */
-    final boolean isDraining() {
+    public final boolean isDraining() {
         return drain.isGoingOn();
     }
 
@@ -382,7 +384,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     }
 
     /** A send of a queue pair that is not reliable failed here: what follows is flushed, receiving goes on. */
-    final void sendFailed(String reason) {
+    public final void sendFailed(String reason) {
         synchronized (stateLock) {
             if (state == QueuePairState.RTS || state == QueuePairState.SQD) {
                 setState(QueuePairState.SQE);

@@ -6,6 +6,9 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.completion.SendCompletions;
+import org.verbena.shm.datagram.DatagramExecutor;
+import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.OwnEntry;
 import org.verbena.shm.memory.LocalBuffers;
@@ -81,7 +84,7 @@ final class QueuePairParts {
         SendExecutor executor = new SendExecutor(qp, completions, context.keys(), pd.index(), init.sqSigAll(), buffers,
                 hazard);
         DatagramExecutor datagramExecutor = isDatagram()
-                ? new DatagramExecutor(qp, context, completions, buffers, init.sqSigAll(),
+                ? new DatagramExecutor(qp, context.control(), completions, qp.sendCounts(), buffers, init.sqSigAll(),
                         (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0, hazard)
                 : null;
         return new ShmSendQueue(qp, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
@@ -95,7 +98,7 @@ final class QueuePairParts {
     /** For type UD, else null. */
     @Nullable
     DatagramReceiver makeDatagramReceiver(ShmQueuePair qp) {
-        return isDatagram() ? new DatagramReceiver(qp) : null;
+        return isDatagram() ? new DatagramReceiver(qp, qp.receiveCounts()) : null;
     }
 
     /** The receives of {@code qp}, which knows its {@link DatagramReceiver} by now. */

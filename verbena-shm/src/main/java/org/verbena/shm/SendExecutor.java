@@ -4,6 +4,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.SendCompletions;
 import org.verbena.shm.control.Remote;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Copy;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import org.verbena.shm.completion.SendCompletions;
 import org.verbena.shm.control.Remote;
+import org.verbena.shm.counts.SendCounts;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.KeyTable;
 import org.verbena.shm.memory.Target;

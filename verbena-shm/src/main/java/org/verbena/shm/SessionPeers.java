@@ -4,9 +4,14 @@ package org.verbena.shm;
 import java.util.Collection;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.shm.control.Session;
 import org.verbena.shm.control.SessionOwner;
 import org.verbena.shm.control.SessionPart;
+import org.verbena.shm.datagram.DatagramReceiver;
+import org.verbena.shm.datagram.DatagramReceivers;
+import org.verbena.shm.datagram.DatagramRings;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.memory.Allocation;
@@ -19,7 +24,7 @@ import org.verbena.shm.xrc.SessionReceivers;
 import org.verbena.verbs.SamplePoint;
 
 /** A context as its sessions need it, and its sessions as its memory needs them. */
-final class SessionPeers implements MemoryPeers, SessionOwner {
+final class SessionPeers implements MemoryPeers, SessionOwner, DatagramReceivers {
     private final ShmContext context;
 
     SessionPeers(ShmContext context) {
@@ -65,7 +70,13 @@ final class SessionPeers implements MemoryPeers, SessionOwner {
     @Override
     public List<SessionPart> parts(Session s) {
         return List.of(new SessionPools(context.xrc(), s), new SessionReceivers(context.xrc(), s), new DatagramRings(
-                context, s));
+                this, s));
+    }
+
+    @Override
+    public @Nullable DatagramReceiver receiver(int number) {
+        ShmQueuePair qp = context.queuePair(number);
+        return qp == null ? null : qp.datagramReceiver();
     }
 
     @Override

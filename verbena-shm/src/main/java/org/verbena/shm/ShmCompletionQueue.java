@@ -15,6 +15,11 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.CompletionCursor;
+import org.verbena.shm.completion.Moderation;
+import org.verbena.shm.completion.PoolCompletions;
+import org.verbena.shm.completion.PoolSources;
+import org.verbena.shm.completion.ReadySet;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ArmWord;
 import org.verbena.telemetry.CounterEntry;
@@ -34,7 +39,7 @@ import org.verbena.verbs.spi.ShownObjects;
  * With few queue pairs, a poll looks at each; with many it goes by the marks in a {@link ReadySet}, and if there are none,
  * or now and then, it looks at one in turn.
  */
-final class ShmCompletionQueue extends CompletionCursor implements BellChannel.Source {
+final class ShmCompletionQueue extends CompletionCursor implements BellChannel.Source, Moderation.Queue {
     /** With many queue pairs, one poll in so many looks at one in turn first; one less than a power of two. */
     private static final int IN_TURN = 15;
     private static final VarHandle ARMED;
@@ -53,8 +58,6 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     private final int armIndex;
     private final long armAddress;
     private final CounterEntry counters;
-    /** Address of the cell of completions; that of polls that found nothing follows. */
-    private final long cells;
     private volatile int cqe;
     private volatile ShmQueuePair[] sources = {};
     /** Those of shared receive queues of type XRC; null if there are none, as is usual. */
@@ -63,6 +66,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     private int next;
     /** Null until there are many queue pairs. */
     private volatile @Nullable ReadySet ready;
+    /** Those of the set, by index; published with it. */
+    private @Nullable ShmQueuePair[] marked = {};
     /** Marks do not say all: look at each queue pair once. */
     private volatile boolean lookAtAll;
     /** How many are left of that. */
@@ -72,9 +77,6 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     @SuppressWarnings("unused") // INSIDE
     private long inside;
     private long entered;
-    /** Completions, and polls that found none; the poller's. */
-    private long polled;
-    private long foundNothing;
 
     private long armed;
     private volatile long locallyNotified;
@@ -96,7 +98,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         armAddress = context.adapter().armWord(armIndex);
         counters = context.shown().completionQueue(armIndex, attributes);
         show(counters);
-        cells = counters.cell(ShownObjects.cell(SamplePoint.CQ_COMPLETIONS));
+        countIn(counters);
         RawMemory.putLongRelease(armAddress, 0);
         if (attributes.channel() instanceof ShmCompletionChannel c) {
             c.add(this);
@@ -134,7 +136,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         sources = more;
         ReadySet r = ready;
         if (r != null) {
-            r.add(qp.index(), qp);
+            marked[qp.index()] = qp;
+            r.mark(qp.index());
             lookAtAll = true;
         } else if (more.length >= ReadySet.WORTHWHILE) {
             expectMarks(more);
@@ -143,8 +146,10 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
 
     private void expectMarks(ShmQueuePair[] all) {
         ReadySet r = new ReadySet();
+        marked = new ShmQueuePair[ReadySet.SIZE];
         for (ShmQueuePair q : all) {
-            r.add(q.index(), q);
+            marked[q.index()] = q;
+            r.mark(q.index());
         }
         ready = r;
         connectionsChanged();
@@ -159,7 +164,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         sources = Arrays.stream(sources).filter(q -> q != qp).toArray(ShmQueuePair[]::new);
         ReadySet r = ready;
         if (r != null) {
-            r.remove(qp.index());
+            marked[qp.index()] = null;
             connectionsChanged();
         }
     }
@@ -225,8 +230,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         cqe = entries;
     }
 
-    /** How many completions there have been, polled or not; fewer after a queue pair was reset or has gone. */
-    long completions() {
+    @Override
+    public long completions() {
         long n = 0;
         for (ShmQueuePair qp : sources) {
             n += qp.source().completions(this);
@@ -290,8 +295,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         } finally {
             INSIDE.setRelease(this, 0L);
         }
-        if (ShownObjects.COUNTING && answer != 0) {
-            RawMemory.putLong(cells, Long.BYTES, ++foundNothing);
+        if (answer != 0) {
+            emptyPoll();
         }
         return answer;
     }
@@ -352,7 +357,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             if (i < 0) {
                 break;
             }
-            ShmQueuePair qp = r.queuePair(i);
+            ShmQueuePair qp = marked[i];
             boolean found = qp != null && qp.poll(this);
             r.found(i, found);
             if (found) {
@@ -379,16 +384,6 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     void set(ShmQueuePair qp, long id, long what, long length) {
         // numbers, not the queue pair: the store of a reference may cost a fence, depending on the garbage collector
         set(qp.number(), qp.peerNumber(), id, what, length);
-    }
-
-    /** Puts the cursor on a completion that came through a queue pair which is perhaps that of another process. */
-    void set(int queuePair, int source, long id, long what, long length) {
-        point(queuePair, source, id, what, length);
-        if (ShownObjects.COUNTING) {
-            // here, and not where a poll returns: a loop that spins finds nothing most of the time, and whatever it does when it
-            // finds something is compiled as what is rare
-            RawMemory.putLong(cells, 0, ++polled);
-        }
     }
 
     @Override
@@ -477,14 +472,14 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         return true;
     }
 
-    /** The word if the queue is armed, moderated, and has no event yet; else 0. */
-    synchronized long moderatedWord() {
+    @Override
+    public synchronized long moderatedWord() {
         long word = armed;
         return ArmWord.isArmed(word) && ArmWord.isModerated(word) && !ArmWord.isSame(raised, word) ? word : 0;
     }
 
-    /** Makes the event of an arming, if that has not been replaced by another meanwhile. */
-    void raise(long word) {
+    @Override
+    public void raise(long word) {
         synchronized (this) {
             if (!ArmWord.isSame(word, armed)) {
                 return;
@@ -494,8 +489,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         signalChannel();
     }
 
-    /** Asks to be told of the next completion once more; answers the word by which the queue is armed now. */
-    long armAgain(long word) {
+    @Override
+    public long armAgain(long word) {
         long again;
         synchronized (this) {
             if (!ArmWord.isSame(word, armed)) {
@@ -508,7 +503,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         return again;
     }
 
-    boolean wasNotified(long word) {
+    @Override
+    public boolean wasNotified(long word) {
         if (ArmWord.isSame(locallyNotified, word)) {
             return true;
         }

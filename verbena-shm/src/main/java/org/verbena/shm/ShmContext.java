@@ -17,6 +17,9 @@ import org.verbena.shm.control.ContextParts;
 import org.verbena.shm.control.Control;
 import org.verbena.shm.control.PortDirectory;
 import org.verbena.shm.control.Session;
+import org.verbena.shm.counts.RegionCounts;
+import org.verbena.shm.counts.ShmCounted;
+import org.verbena.shm.datagram.Multicast;
 import org.verbena.shm.layout.Adapter;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.EngineLog;
@@ -74,7 +77,7 @@ final class ShmContext extends Context implements Departure {
     private final Control control;
     private final ShmConnectionManager connectionManager = new ShmConnectionManager(this);
     private final PortDirectory ports;
-    private final Multicast multicast = new Multicast(this);
+    private final Multicast multicast;
     private final XrcDomains domains;
     private final XrcDirectory xrc;
     private final Slots pds = new Slots(AdapterLayout.MAX_PD);
@@ -102,6 +105,7 @@ final class ShmContext extends Context implements Departure {
         SessionPeers peers = new SessionPeers(this);
         memories = new Memories(ShmDevice.NAME, peers, keys);
         control = new Control(new ContextParts(instance, adapter, commons, engine, memories, numbers), peers);
+        multicast = new Multicast(instance, control);
         domains = new XrcDomains(instance);
         xrc = new XrcDirectory(control, domains);
         show(shown.device());
@@ -171,7 +175,7 @@ final class ShmContext extends Context implements Departure {
 
     /** Counts what peers do to a new region, until {@link #remove(RegionCounts)}. */
     RegionCounts counts(int key, CounterEntry entry) {
-        RegionCounts r = new RegionCounts(this, key, entry);
+        RegionCounts r = new RegionCounts(control, key, entry);
         regionCounts.add(r);
         return r;
     }

@@ -5,6 +5,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.Sys;
+import org.verbena.shm.datagram.Multicast;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AtomicCapability;

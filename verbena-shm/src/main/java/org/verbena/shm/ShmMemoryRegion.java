@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.counts.RegionCounts;
 import org.verbena.shm.memory.Backing;
 import org.verbena.shm.memory.Region;
 import org.verbena.telemetry.CounterEntry;

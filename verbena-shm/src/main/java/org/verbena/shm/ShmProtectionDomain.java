@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Madvise;
+import org.verbena.shm.datagram.MulticastGroup;
+import org.verbena.shm.datagram.ShmAddressHandle;
 import org.verbena.shm.memory.Allocation;
 import org.verbena.shm.memory.Backing;
 import org.verbena.shm.memory.Prefetch;
@@ -202,7 +204,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
         MulticastGroup group = path.destination().isMulticast()
                 ? context.multicast().group("create AH on " + describe(), path.destination())
                 : null;
-        ShmAddressHandle ah = new ShmAddressHandle(context, this, path, group);
+        ShmAddressHandle ah = new ShmAddressHandle(this, index(), context.instance(), path, group);
         context.adopt(ah);
         return ah;
     }

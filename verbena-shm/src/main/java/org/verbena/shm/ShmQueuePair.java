@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Membarrier;
 import org.verbena.shm.control.Remote;
 import org.verbena.shm.control.Session;
+import org.verbena.shm.counts.SendCounts;
+import org.verbena.shm.datagram.DatagramQueuePair;
+import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.ProtocolException;
@@ -27,7 +30,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.RemoteView;
 
 /** A queue pair: its queues, and what others ask of it; its state and its connection are in {@link QueuePairLifecycle}. */
-final class ShmQueuePair extends QueuePairLifecycle implements RemoteView {
+final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, DatagramQueuePair {
     private final SendCounts sendCounts;
     private final ShmSendQueue sendQueue;
     /** For type UD. */
@@ -210,7 +213,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView {
     // ---- progress
 
     @Override
-    void lookAfter() {
+    public void lookAfter() {
         attendance.lookAfter();
     }
 
@@ -232,11 +235,13 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView {
         return datagramReceiver;
     }
 
-    int qkey() {
+    @Override
+    public int qkey() {
         return attributes().qkey();
     }
 
-    long instance() {
+    @Override
+    public long instance() {
         return context.instance();
     }
 
@@ -250,8 +255,21 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView {
         context.multicast().detach("detach " + describe() + " from " + group, this, group);
     }
 
-    /** The multicast groups that it is in have changed. */
-    void attachedTo(List<Gid> groups) {
+    @Override
+    public void sendCompleted(boolean solicited) {
+        sendCq.signal(this, solicited);
+    }
+
+    @Override
+    public void ringAdded(boolean hasDatagrams) {
+        receiveCq.connectionsChanged();
+        if (hasDatagrams) {
+            receiveCq.signal(this, true); // the poll that follows an arming may have been over before the ring was added
+        }
+    }
+
+    @Override
+    public void attachedTo(List<Gid> groups) {
         if (datagramReceiver != null) {
             datagramReceiver.attachedTo(groups);
         }

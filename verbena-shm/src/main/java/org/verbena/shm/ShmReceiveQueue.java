@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.counts.ReceiveCounts;
+import org.verbena.shm.datagram.DatagramReceiver;
+import org.verbena.shm.datagram.DatagramTaker;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Copy;
 import org.verbena.shm.layout.LaneLayout;
@@ -329,7 +332,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
             return poll(cq);
         } else {
             DatagramReceiver d = qp.datagramReceiver();
-            if (d != null && d.poll(cq, this)) {
+            if (d != null && d.poll(this)) {
                 return true;
             }
         }
@@ -422,8 +425,8 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     }
 
     @Override
-    public boolean takeDatagram(ShmCompletionQueue cq, long data, int length, int immediate, int flags, long timestamp,
-            long limit, int source) {
+    public boolean takeDatagram(long data, int length, int immediate, int flags, long timestamp, long limit,
+            int source) {
         long k = completed;
         if (k >= limit || k >= known && !isPosted(k)) {
             return false;
@@ -437,6 +440,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
         }
+        ShmCompletionQueue cq = qp.receiveCompletionQueue();
         int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
         cq.set(qp, receives[i].wrId, LaneLayout.commit(k, WcOpcode.RECV, status, shown), length);
         cq.setSource(source);

@@ -7,6 +7,8 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.completion.SendCompletions;
+import org.verbena.shm.datagram.DatagramExecutor;
 import org.verbena.shm.memory.KeyTable;
 import org.verbena.shm.memory.WorkRequest;
 import org.verbena.verbs.MemoryRegion;
@@ -307,11 +309,10 @@ final class ShmSendQueue extends StagedSendQueue {
         if (isPending()) {
             look();
         }
-        long free = completions.poll(cq, qp);
-        if (free < 0) {
+        if (!completions.hasNext()) {
             return false;
         }
-        FREED.setRelease(this, free);
+        FREED.setRelease(this, completions.poll(cq, qp.number(), qp.peerNumber()));
         return true;
     }
 

@@ -4,6 +4,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.completion.PoolCompletions;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.pool.InboxReader;
 import org.verbena.shm.pool.OwnPool;

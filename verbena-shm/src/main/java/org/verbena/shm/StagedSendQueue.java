@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.datagram.ShmAddressHandle;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.memory.KeyTable;
 import org.verbena.shm.memory.Region;

@@ -7,7 +7,7 @@
  * touch the peer's memory directly. The receiver may sleep, or be in a garbage collection, meanwhile.
  *
  * <p>Who writes what: each context owns an {@link org.verbena.shm.layout.Adapter} (directory of queue pairs, receive rings,
- * keys), each session between two contexts an lane arena a side ({@link org.verbena.shm.layout.LaneLayout}). Both are memory files that the
+ * keys), each session between two contexts a lane arena a side ({@link org.verbena.shm.layout.LaneLayout}). Both are memory files that the
  * other side can only map for reading, so no peer can touch our control words. {@code docs/shm.md} draws the layout.
  *
  * <p>What this is not: protection against other processes of the same user, which form one trust domain. A hostile peer

@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEvent;
@@ -41,7 +42,7 @@ class DatagramCloseTest {
                     throw new AssertionError(x);
                 }
             });
-            e.await(() -> d.poll((ShmCompletionQueue) e.received, (cq, data, length, i, f, t, limit, source) -> {
+            e.await(() -> d.poll((data, length, i, f, t, limit, source) -> {
                 closer.start();
                 e.await(() -> d.sessions().isEmpty());
                 join(closer);
@@ -61,7 +62,7 @@ class DatagramCloseTest {
             e.post(1);
             DatagramReceiver d = send(e, own);
             AtomicBoolean over = new AtomicBoolean();
-            e.await(() -> d.poll((ShmCompletionQueue) e.received, (cq, data, length, i, f, t, limit, source) -> {
+            e.await(() -> d.poll((data, length, i, f, t, limit, source) -> {
                 error(own);
                 over.set(!((ShmQueuePair) own).attendance().isLookedAfter());
                 sleep();

@@ -19,6 +19,8 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.control.Remote;
 import org.verbena.shm.control.Session;
+import org.verbena.shm.datagram.DatagramReader;
+import org.verbena.shm.datagram.DatagramWriter;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;

@@ -112,8 +112,7 @@ final class NextVersion {
         p.replace("ShmDevice", "PortAttributes\\.builder\\(\\)", "Level2.port()");
         p.add("StagedSendQueue", "@Override public SendQueue beacon(long wrId, int flags) {"
                 + " return sendImmediate(wrId, flags, Level2.IMMEDIATE); }");
-        p.rename("CompletionCursor", "int opcode() {", "int basicOpcode() {");
-        p.add("CompletionCursor", "@Override public int opcode() { int o = basicOpcode();"
+        p.add("ShmCompletionQueue", "@Override public int opcode() { int o = super.opcode();"
                 + " return o == 128 && immediate() == Level2.IMMEDIATE ? 200 : o; }");
         return p;
     }

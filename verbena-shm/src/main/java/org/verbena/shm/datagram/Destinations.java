@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.shm.control.Control;
 import org.verbena.shm.layout.Hazard;
 
 /**
- * The destinations of one queue pair of type UD, by context and number: an open hash table, for looking one up must not
+ * The destinations of one queue pair of type UD, by context and number: a hash table with open addressing, since a lookup must not
  * allocate. Used by one thread at a time.
  */
 final class Destinations {
     private static final int SMALLEST = 16;
 
-    private final ShmContext context;
+    private final Control control;
     private final long hazard;
     private @Nullable Destination[] table = new Destination[SMALLEST];
     private int size;
     private @Nullable Destination last;
 
-    /** {@code hazard} is the address of the word that says that somebody sends, see {@link Hazard}. */
-    Destinations(ShmContext context, long hazard) {
-        this.context = context;
+    /** {@code hazard} is the address of the word that is not 0 while a thread sends, see {@link Hazard}. */
+    Destinations(Control control, long hazard) {
+        this.control = control;
         this.hazard = hazard;
     }
 
@@ -50,7 +51,7 @@ final class Destinations {
         return i;
     }
 
-    /** Gives up the rings that nobody reads any more. */
+    /** Gives up the rings whose readers have left. */
     void sweep() {
         for (Destination d : table) {
             if (d != null && d.isIdle()) {
@@ -77,7 +78,7 @@ final class Destinations {
             }
             size = kept.length;
         }
-        Destination d = new Destination(context, this, hazard, instance, number);
+        Destination d = new Destination(control, this, hazard, instance, number);
         table[slot(table, instance, number)] = d;
         size++;
         return d;

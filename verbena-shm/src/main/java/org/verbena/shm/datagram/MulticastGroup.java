@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -7,7 +7,7 @@ import java.util.List;
 import org.verbena.verbs.Gid;
 
 /** A multicast group as one context knows it: the queue pairs of all contexts that are attached to it. */
-final class MulticastGroup {
+public final class MulticastGroup {
     private final Gid gid;
     private volatile Member[] members = {};
 
@@ -22,7 +22,7 @@ final class MulticastGroup {
         return gid;
     }
 
-    /** Who is attached now; not to be changed. */
+    /** The members now; not to be changed. */
     Member[] members() {
         return members;
     }

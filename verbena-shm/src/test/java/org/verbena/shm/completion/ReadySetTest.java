@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -133,7 +133,7 @@ class ReadySetTest {
     @Test
     void aCountThatComesRoundToWhereItWasIsNotTakenForEmpty() {
         set.watch(peers(1, 8));
-        set.add(5, null);
+        set.mark(5);
         settle();
         int behind = 100;
         for (int n = 0; n < 1 << 16; n++) {
@@ -151,7 +151,7 @@ class ReadySetTest {
     @Test
     void queuePairsOfOtherQueuesAreNotAnswered() {
         set.watch(List.of(new ReadySet.Counts(memory, counts(0), List.of(9))));
-        set.add(9, null);
+        set.mark(9);
         settle();
         arrive(0, 8);
         arrive(0, 10);
@@ -166,7 +166,7 @@ class ReadySetTest {
     @Test
     void countsGoOnWherePeersCameAndWent() {
         set.watch(peers(2, 8));
-        set.add(1, null);
+        set.mark(1);
         arrive(1, 1);
         assertThat(take()).isEqualTo(1);
         settle();
@@ -197,7 +197,7 @@ class ReadySetTest {
 
     private void addAll() {
         for (int i = 0; i < INDEXES; i++) {
-            set.add(i, null);
+            set.mark(i);
         }
         settle();
     }

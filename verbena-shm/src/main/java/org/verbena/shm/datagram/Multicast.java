@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -28,6 +28,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
+import org.verbena.shm.control.Control;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.EngineLog;
@@ -40,46 +41,48 @@ import org.verbena.verbs.VerbsException;
  *
  * <p>A context that takes an interest in multicast, as receiver or sender, binds a name and then makes a session with all
  * others that have bound one; of two that come at the same time, the later one finds the other. Over each session both
- * sides tell what is attached, at its beginning and when it changes. So every sender knows all members, and a datagram
- * needs nobody but its sender to be spread. Safe for use by several threads.
+ * sides announce their attachments, at its beginning and when they change. So every sender knows all members, and sends
+ * a copy of the datagram to each. Safe for use by several threads.
  */
-final class Multicast {
+public final class Multicast {
     /** Attachments of one context. */
-    static final int MAX_ATTACHED = 4096;
-    /** More groups than this no peer may name. */
+    public static final int MAX_ATTACHED = 4096;
+    /** Limit of groups that peers name. */
     private static final int MAX_GROUPS = 16384;
-    /** Groups that one queue pair may be attached to. */
-    static final int MAX_GROUPS_OF_QP = 256;
+    /** Limit of groups that one queue pair is attached to. */
+    private static final int MAX_GROUPS_OF_QP = 256;
 
     private static final String NAME = "verbena-multicast/";
-    /** So long attaching waits for others to know of it; who does not answer is taken for stopped. */
-    private static final long PATIENCE_MILLIS = 500;
+    /** Attaching waits this long for the peers' answers; a peer that does not answer is assumed to be stopped. */
+    private static final long TIMEOUT_MILLIS = 500;
 
-    private final ShmContext context;
+    private final long instance;
+    private final Control control;
     private final Map<Gid, MulticastGroup> groups = new ConcurrentHashMap<>();
-    /** What is attached here; guarded by itself. */
+    /** Attachments of this context; guarded by itself. */
     private final Set<Attached> attached = new LinkedHashSet<>();
     private final Map<Long, CompletableFuture<Boolean>> questions = new ConcurrentHashMap<>();
-    private final Map<Long, Integer> told = new ConcurrentHashMap<>();
+    private final Map<Long, Integer> attachedByPeer = new ConcurrentHashMap<>();
     private final AtomicLong tokens = new AtomicLong();
     private @Nullable UnixSocket name;
 
-    private record Attached(Gid gid, ShmQueuePair qp) {}
+    private record Attached(Gid gid, DatagramQueuePair qp) {}
 
-    Multicast(ShmContext context) {
-        this.context = context;
+    public Multicast(long instance, Control control) {
+        this.instance = instance;
+        this.control = control;
     }
 
     // ---- for applications' threads
 
     /** The group as a destination; knows its members from now on. */
-    MulticastGroup group(String verb, Gid gid) throws VerbsException {
+    public MulticastGroup group(String verb, Gid gid) throws VerbsException {
         takeInterest(verb);
         sync();
         return groups.computeIfAbsent(gid, MulticastGroup::new);
     }
 
-    void attach(String verb, ShmQueuePair qp, Gid gid) throws VerbsException {
+    public void attach(String verb, DatagramQueuePair qp, Gid gid) throws VerbsException {
         takeInterest(verb);
         synchronized (attached) {
             Attached a = new Attached(gid, qp);
@@ -93,13 +96,13 @@ final class Multicast {
             attached.add(a);
             qp.attachedTo(gidsOf(qp));
             groups.computeIfAbsent(gid, MulticastGroup::new)
-                    .add(new MulticastGroup.Member(context.instance(), qp.number()));
+                    .add(new MulticastGroup.Member(instance, qp.number()));
             tellAll(ControlMessage.MULTICAST_JOIN, gid, qp.number());
         }
         sync();
     }
 
-    void detach(String verb, ShmQueuePair qp, Gid gid) throws VerbsException {
+    public void detach(String verb, DatagramQueuePair qp, Gid gid) throws VerbsException {
         synchronized (attached) {
             if (!attached.remove(new Attached(gid, qp))) {
                 throw new VerbsException(verb, Errno.EINVAL, "it is not attached");
@@ -109,7 +112,7 @@ final class Multicast {
     }
 
     /** The queue pair is closed. */
-    void detachAll(ShmQueuePair qp) {
+    public void detachAll(DatagramQueuePair qp) {
         synchronized (attached) {
             for (Gid gid : gidsOf(qp)) {
                 attached.remove(new Attached(gid, qp));
@@ -118,22 +121,22 @@ final class Multicast {
         }
     }
 
-    private void left(ShmQueuePair qp, Gid gid) {
+    private void left(DatagramQueuePair qp, Gid gid) {
         qp.attachedTo(gidsOf(qp));
         MulticastGroup g = groups.get(gid);
         if (g != null) {
-            g.remove(new MulticastGroup.Member(context.instance(), qp.number()));
+            g.remove(new MulticastGroup.Member(instance, qp.number()));
         }
         tellAll(ControlMessage.MULTICAST_LEAVE, gid, qp.number());
     }
 
-    private List<Gid> gidsOf(ShmQueuePair qp) {
+    private List<Gid> gidsOf(DatagramQueuePair qp) {
         return attached.stream().filter(a -> a.qp == qp).map(Attached::gid).toList();
     }
 
     private void tellAll(int type, Gid gid, int number) {
-        for (Session s : context.control().sessions()) {
-            if (s.peer().instance() != context.instance()) {
+        for (Session s : control.sessions()) {
+            if (s.peer().instance() != instance) {
                 tell(s, type, gid, number);
             }
         }
@@ -143,20 +146,20 @@ final class Multicast {
         s.send(new ControlMessage.Writer(type).putLong(gid.high()).putLong(gid.low()).putInt(number), null);
     }
 
-    /** Makes this context known to the others, and the others to this one; waits for them, but not long. */
+    /** Announces this context to the others, and makes sessions with them; waits for them until the timeout. */
     private void takeInterest(String verb) throws VerbsException {
         synchronized (tokens) {
             if (name == null) {
                 try {
-                    name = UnixSocket.listen(NAME + Sys.uid() + "/" + Long.toHexString(context.instance()), 1);
+                    name = UnixSocket.listen(NAME + Sys.uid() + "/" + Long.toHexString(instance), 1);
                 } catch (LinuxException e) {
                     throw new VerbsException(verb, e);
                 }
             }
         }
         List<CompletableFuture<?>> sessions = new ArrayList<>();
-        for (long instance : interested()) {
-            sessions.add(context.control().ask(instance));
+        for (long other : interested()) {
+            sessions.add(control.ask(other));
         }
         await(sessions);
     }
@@ -177,8 +180,8 @@ final class Multicast {
     private void sync() {
         List<CompletableFuture<?>> answers = new ArrayList<>();
         List<Long> asked = new ArrayList<>();
-        for (Session s : context.control().sessions()) {
-            if (s.peer().instance() != context.instance()) {
+        for (Session s : control.sessions()) {
+            if (s.peer().instance() != instance) {
                 long token = tokens.incrementAndGet();
                 CompletableFuture<Boolean> f = new CompletableFuture<>();
                 questions.put(token, f);
@@ -193,9 +196,9 @@ final class Multicast {
 
     private static void await(List<CompletableFuture<?>> all) {
         try {
-            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
-            EngineLog.log(Level.DEBUG, "somebody does not take part in multicast", e);
+            EngineLog.log(Level.DEBUG, "a peer does not take part in multicast", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -203,9 +206,9 @@ final class Multicast {
 
     // ---- on the engine's thread
 
-    /** A session has begun: the peer is told what is attached here. */
-    void begin(Session s) {
-        if (s.peer().instance() != context.instance()) {
+    /** A session has begun: this context's attachments are announced to the peer. */
+    public void begin(Session s) {
+        if (s.peer().instance() != instance) {
             synchronized (attached) {
                 for (Attached a : attached) {
                     tell(s, ControlMessage.MULTICAST_JOIN, a.gid, a.qp.number());
@@ -214,22 +217,22 @@ final class Multicast {
         }
     }
 
-    /** A session has ended, and with it what its peer had attached. */
-    void end(Session s) {
-        told.remove(s.peer().instance());
+    /** A session has ended, and with it the attachments of its peer. */
+    public void end(Session s) {
+        attachedByPeer.remove(s.peer().instance());
         for (MulticastGroup g : groups.values()) {
             g.removeAll(s.peer().instance());
         }
     }
 
     /** Handles a message; answers false if it is none of these. */
-    boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException {
+    public boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
             case ControlMessage.MULTICAST_JOIN, ControlMessage.MULTICAST_LEAVE -> {
                 Gid gid = new Gid(m.getLong(), m.getLong());
-                MulticastGroup.Member who = new MulticastGroup.Member(s.peer().instance(), m.getInt() & 0xffffff);
+                MulticastGroup.Member member = new MulticastGroup.Member(s.peer().instance(), m.getInt() & 0xffffff);
                 m.end();
-                change(s, m.type() == ControlMessage.MULTICAST_JOIN, gid, who);
+                change(s, m.type() == ControlMessage.MULTICAST_JOIN, gid, member);
             }
             case ControlMessage.MULTICAST_SYNC -> {
                 long token = m.getLong();
@@ -250,11 +253,11 @@ final class Multicast {
         return true;
     }
 
-    private void change(Session s, boolean join, Gid gid, MulticastGroup.Member who) throws ProtocolException {
+    private void change(Session s, boolean join, Gid gid, MulticastGroup.Member member) throws ProtocolException {
         if (!gid.isMulticast()) {
             throw new ProtocolException("a multicast group has no multicast GID");
         }
-        int known = told.getOrDefault(s.peer().instance(), 0);
+        int known = attachedByPeer.getOrDefault(s.peer().instance(), 0);
         if (join && known >= MAX_ATTACHED) {
             throw new ProtocolException("too many multicast attachments");
         }
@@ -262,13 +265,13 @@ final class Multicast {
             throw new ProtocolException("too many multicast groups");
         }
         MulticastGroup g = join ? groups.computeIfAbsent(gid, MulticastGroup::new) : groups.get(gid);
-        if (g != null && (join ? g.add(who) : g.remove(who))) {
-            told.put(s.peer().instance(), join ? known + 1 : known - 1);
+        if (g != null && (join ? g.add(member) : g.remove(member))) {
+            attachedByPeer.put(s.peer().instance(), join ? known + 1 : known - 1);
         }
     }
 
     /** The context closes. */
-    void close() {
+    public void close() {
         synchronized (tokens) {
             UnixSocket s = name;
             if (s != null) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.ReadySet;
+import org.verbena.shm.control.Control;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ArmWord;
@@ -23,7 +25,7 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * A queue pair that one of ours sends datagrams to: finds it, and keeps the ring to it. The session with its context is
- * made on demand, by the engine, and nobody is blocked meanwhile. Used by one thread at a time.
+ * made on demand, by the engine; no thread is blocked meanwhile. Used by one thread at a time.
  */
 final class Destination {
     /** Answers of {@link #prepare}. */
@@ -31,23 +33,23 @@ final class Destination {
     static final int WAIT = 1;
     static final int LOST = 2;
 
-    /** So long the first datagrams wait for the session, and for room in a ring whose reader has not told yet where it counts. */
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1000);
-    /** Who could not be reached is not tried again for so long. */
+    /** The first datagrams wait this long for the session, and for room in a ring whose reader's position is not known yet. */
+    private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(1000);
+    /** A context that could not be reached is not tried again before this time. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     final long instance;
     final int number;
-    private final ShmContext context;
+    private final Control control;
     private final Destinations all;
     private final long hazard;
 
     private @Nullable Session session;
     private @Nullable CompletableFuture<Session> asked;
     private long waitUntil;
-    /** The ring was full before its reader had told where it counts. */
+    /** The ring was full before its reader's position was known. */
     private boolean full;
-    /** Whether that was known when room was looked for last. */
+    /** Whether that was known when room was searched for last. */
     private boolean knewReader;
     private long pauseUntil = System.nanoTime();
 
@@ -58,26 +60,26 @@ final class Destination {
     private long armWord;
     private long hint;
     private int channel;
-    /** Address of the word that says how many receives are posted, and by how many bits it is shifted. */
+    /** Address of the word with the number of receives posted, and the bits by which that is shifted. */
     private long posted;
     private int postedShift;
     /** Address of the position that is claimed next, if it is on a shared receive queue; else 0. */
     private long next;
-    /** What that said when the ring was made, and what was sent since: as long as the reader has not told what it has taken. */
+    /** Its value when the ring was made, and records sent since: used until the reader's counter is known. */
     private long nextThen;
     private long sent;
     private boolean timestamps;
     private long lastNotified;
 
-    Destination(ShmContext context, Destinations all, long hazard, long instance, int number) {
-        this.context = context;
+    Destination(Control control, Destinations all, long hazard, long instance, int number) {
+        this.control = control;
         this.all = all;
         this.hazard = hazard;
         this.instance = instance;
         this.number = number;
     }
 
-    /** True if there is nothing to be kept for it. */
+    /** True if it has no state to be kept. */
     boolean isIdle() {
         Session s = session;
         DatagramWriter w = writer;
@@ -97,7 +99,7 @@ final class Destination {
                 return READY;
             }
             close();
-            return pause(); // it could not take the ring; later perhaps
+            return pause(); // it could not accept the ring; later perhaps
         }
         return open(s, l);
     }
@@ -111,9 +113,9 @@ final class Destination {
             if (now - pauseUntil < 0) {
                 return LOST;
             }
-            f = context.control().ask(instance);
+            f = control.ask(instance);
             asked = f;
-            waitUntil = now + PATIENCE_NANOS;
+            waitUntil = now + TIMEOUT_NANOS;
         }
         if (!f.isDone()) {
             return now - waitUntil < 0 ? WAIT : pause();
@@ -134,7 +136,7 @@ final class Destination {
         return LOST;
     }
 
-    /** The destination has come, or is another one than before; what it says is read once and checked. */
+    /** The destination has appeared, or is another one than before; each word of its entry is read once and checked. */
     private int open(Session s, long l) {
         close();
         if ((l & 1) == 0 || RawMemory.getInt(entry + AdapterLayout.QP_NUMBER) != number
@@ -154,7 +156,7 @@ final class Destination {
             if (channel != 0) {
                 s.bells().reach("wake " + s.peerName(), channel);
             }
-            // those on a shared queue do not have all of it for themselves
+            // those on a shared queue do not have all of its receives
             writer = make(s, l & Link.IDENTITY, pool == 0
                     ? DatagramLayout.bytes(receives)
                     : Math.min(DatagramLayout.bytes(receives), DatagramLayout.SHARED_BYTES));
@@ -202,8 +204,8 @@ final class Destination {
     }
 
     /**
-     * What becomes of a datagram for which there is no room: it is {@link #LOST}. But a ring may seem full because the engines have
-     * not carried yet where its reader counts: then it is to {@link #WAIT}, as for the session.
+     * Outcome of a datagram for which there is no room: it is {@link #LOST}. But a ring may seem full because the address of its
+     * reader's position has not arrived yet: then the datagram has to {@link #WAIT}, as for the session.
      */
     int full() {
         if (writer == null || knewReader) {
@@ -211,14 +213,14 @@ final class Destination {
         }
         if (!full) {
             full = true;
-            waitUntil = System.nanoTime() + PATIENCE_NANOS;
+            waitUntil = System.nanoTime() + TIMEOUT_NANOS;
         }
         return System.nanoTime() - waitUntil < 0 ? WAIT : LOST;
     }
 
     /**
      * The limit of a datagram that is sent now, see {@link DatagramLayout}; 0 if no receive is there. On a shared receive queue
-     * it may get what nobody has claimed yet, unless those before it in this ring do.
+     * it may get receives that are not claimed yet, unless datagrams before it in this ring get them.
      */
     long posted() {
         long n = next == 0 ? 0 : RawMemory.getLongAcquire(next);
@@ -248,7 +250,7 @@ final class Destination {
         }
         w.commit(record, message);
         sent++;
-        // as in LaneProducer.notify: the look at the word stays behind the record
+        // as in LaneProducer.notify: the word is read after the record is written
         VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isQuiet(word)) {

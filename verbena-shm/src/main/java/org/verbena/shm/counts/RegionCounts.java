@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.counts;
 
 import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
 
+import org.verbena.shm.control.Control;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.CountsLayout;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.ShownObjects;
 
-/** What peers did to a region of memory, which only they know and which is asked for now and then. Thread-safe. */
-final class RegionCounts {
+/** Counters of what peers did to a region of memory, which only they count and which are gathered now and then. Thread-safe. */
+public final class RegionCounts {
     /** In the order of {@link CountsLayout}. */
     private static final int[] POINTS = {SamplePoint.MR_REMOTE_WRITES, SamplePoint.MR_REMOTE_WRITE_BYTES,
         SamplePoint.MR_REMOTE_READS, SamplePoint.MR_REMOTE_READ_BYTES, SamplePoint.MR_REMOTE_ATOMICS,
         SamplePoint.MR_REMOTE_FAULTS};
 
-    private final ShmContext context;
+    private final Control control;
     private final int key;
     private final CounterEntry entry;
-    /** What peers did that are gone, less what they had done to an earlier region with this key. */
+    /** What peers that are gone did, less what they had done to an earlier region with this key. */
     private final long[] gone = new long[CountsLayout.NUMBERS];
     /** Those peers. */
     private final Set<Session> ended = Collections.newSetFromMap(new WeakHashMap<>());
     private boolean closed;
 
-    RegionCounts(ShmContext context, int key, CounterEntry entry) {
-        this.context = context;
+    public RegionCounts(Control control, int key, CounterEntry entry) {
+        this.control = control;
         this.key = key;
         this.entry = entry;
-        for (Session s : context.control().sessions()) {
+        for (Session s : control.sessions()) {
             s.counts().addOfKey(key, gone);
         }
         for (int i = 0; i < gone.length; i++) {
@@ -39,13 +40,13 @@ final class RegionCounts {
         }
     }
 
-    /** Asks what all peers have done. */
-    synchronized void look() {
+    /** Gathers what all peers have counted. */
+    public synchronized void look() {
         if (closed) {
             return; // the entry is perhaps another object's
         }
         long[] now = gone.clone();
-        for (Session s : context.control().sessions()) {
+        for (Session s : control.sessions()) {
             if (!ended.contains(s)) {
                 s.counts().addOfKey(key, now);
             }
@@ -56,14 +57,14 @@ final class RegionCounts {
     }
 
     /** A peer is about to be forgotten, and does nothing any more. */
-    synchronized void end(Session s) {
+    public synchronized void end(Session s) {
         if (!closed && ended.add(s)) {
             s.counts().addOfKey(key, gone);
         }
     }
 
-    /** Nobody reaches the region any more: asks for the last time. */
-    synchronized void close() {
+    /** No peer reaches the region any more: gathers for the last time. */
+    public synchronized void close() {
         look();
         closed = true;
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.counts;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.CountsLayout;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.SamplePoint;
@@ -15,10 +17,10 @@ import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * What has come to a queue pair: completed receives, which the poller counts, and what its peer did to memory here, which
- * only the peer knows and which is asked for now and then.
+ * Counters of the receive side of a queue pair: completed receives, which the poller counts, and accesses of its peer to memory
+ * here, which only the peer counts and which are gathered now and then.
  */
-final class ReceiveCounts {
+public final class ReceiveCounts {
     /** In the order of {@link CountsLayout}. */
     private static final int[] OF_PEER = {SamplePoint.QP_RX_WRITES, SamplePoint.QP_RX_WRITE_BYTES,
         SamplePoint.QP_RX_READS, SamplePoint.QP_RX_READ_BYTES, SamplePoint.QP_RX_ATOMICS,
@@ -36,14 +38,14 @@ final class ReceiveCounts {
     /** What peers of earlier connections have done, less what this one had counted when the connection was made. */
     private final long[] offset = new long[CountsLayout.NUMBERS];
 
-    ReceiveCounts(int number, CounterEntry entry) {
+    public ReceiveCounts(int number, CounterEntry entry) {
         this.number = number;
         this.entry = entry;
         cells = entry.cell(ShownObjects.cell(SamplePoint.QP_RX_RECEIVES));
     }
 
     /** Counts the completion that the queue's cursor is on; the poller only. */
-    void completed(ShmCompletionQueue cq) {
+    public void completed(CompletionCursor cq) {
         if (!ShownObjects.COUNTING) {
             return;
         }
@@ -55,7 +57,7 @@ final class ReceiveCounts {
     }
 
     /** Counts a message that came without an error; the poller only. */
-    void received(long bytes) {
+    public void received(long bytes) {
         if (!ShownObjects.COUNTING) {
             return;
         }
@@ -64,14 +66,14 @@ final class ReceiveCounts {
     }
 
     /** Receives completed without an error; any thread may ask. */
-    long receives() {
+    public long receives() {
         return RawMemory.getLongOpaque(cells);
     }
 
-    private void failed(ShmCompletionQueue cq) {
+    private void failed(CompletionCursor cq) {
         int status = cq.status();
         if (status != WcStatus.WR_FLUSH_ERR) {
-            FlightEvents.failed(ShmDevice.NAME, number, cq.opcode(), cq.wrId(), status);
+            FlightEvents.failed(ShmLimits.DEVICE, number, cq.opcode(), cq.wrId(), status);
         }
         add(switch (status) {
             case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS;
@@ -80,15 +82,15 @@ final class ReceiveCounts {
         });
     }
 
-    /** The peer says that a request of its own was refused, see {@link AsyncEventType}. */
-    void refused(int event) {
+    /** A request of the peer was refused, see {@link AsyncEventType}. */
+    public void refused(int event) {
         add(event == AsyncEventType.QP_ACCESS_ERR
                 ? SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS
                 : SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS);
     }
 
     /** A datagram was dropped here. */
-    void lost() {
+    public void lost() {
         add(SamplePoint.QP_RX_LOST);
     }
 
@@ -99,7 +101,7 @@ final class ReceiveCounts {
     // ---- what the peer does
 
     /** A connection begins: what the peer does from now on is done to this queue pair. */
-    synchronized void connected(Session s) {
+    public synchronized void connected(Session s) {
         session = s;
         long[] now = sums(s);
         for (int i = 0; i < now.length; i++) {
@@ -107,8 +109,8 @@ final class ReceiveCounts {
         }
     }
 
-    /** Asks what the peer has done. */
-    synchronized void look() {
+    /** Gathers what the peer has counted. */
+    public synchronized void look() {
         Session s = session;
         if (s != null) {
             long[] now = sums(s);
@@ -119,7 +121,7 @@ final class ReceiveCounts {
     }
 
     /** The connection is over. */
-    synchronized void disconnected() {
+    public synchronized void disconnected() {
         look();
         session = null;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import java.util.List;
 import java.util.Map;
@@ -19,17 +19,17 @@ import org.verbena.shm.layout.ProtocolException;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The datagram rings of a session, both ways, see {@link DatagramLayout}. A ring is made by its writer, who tells the
- * reader where it is; the reader answers where it counts what it has read. Its memory is free again when neither end uses
- * it. Safe for use by several threads.
+ * The datagram rings of a session, both ways, see {@link DatagramLayout}. A ring is made by its writer, which announces
+ * it to the reader; the reader answers with the address of its position. The memory is free again when neither end uses
+ * the ring. Safe for use by several threads.
  */
-final class DatagramRings implements SessionPart {
-    /** Rings that a peer may let us read. */
+public final class DatagramRings implements SessionPart {
+    /** Limit of rings that a peer announces. */
     private static final int MAX_READERS = 65536;
-    /** The reader's words are given out of pages of the arena, a line each. */
+    /** The reader's words are allocated from pages of the arena, a cache line each. */
     private static final int COUNTERS = 4096 / 64;
 
-    private final ShmContext context;
+    private final DatagramReceivers receivers;
     private final Session session;
     private final AtomicLong keys = new AtomicLong();
     private final Map<Long, DatagramWriter> writers = new ConcurrentHashMap<>();
@@ -39,18 +39,18 @@ final class DatagramRings implements SessionPart {
     /** Free words for readers, addresses; guarded by itself. */
     private final java.util.ArrayDeque<Long> counters = new java.util.ArrayDeque<>();
 
-    DatagramRings(ShmContext context, Session session) {
-        this.context = context;
+    public DatagramRings(DatagramReceivers receivers, Session session) {
+        this.receivers = receivers;
         this.session = session;
     }
 
     // ---- writing
 
     /**
-     * Makes a ring to a queue pair of the peer, in the connection that its link says, and tells the peer of it.
+     * Makes a ring to a queue pair of the peer, for the connection of that link, and announces it to the peer.
      *
      * @param records bytes of all records
-     * @param hazard address of the word that is not 0 while somebody writes
+     * @param hazard address of the word that is not 0 while a thread writes
      */
     DatagramWriter make(int number, long link, long records, long hazard) throws VerbsException {
         String verb = "make a datagram ring to " + session.peerName();
@@ -79,7 +79,7 @@ final class DatagramRings implements SessionPart {
     }
 
     /**
-     * Takes the memory back of rings that nobody reads any more, though the queue pairs that write them have not seen that
+     * Takes back the memory of rings whose readers have left, though the queue pairs that write them have not seen that
      * yet. They do when they send next, inside their hazard; one that is inside now keeps its rings.
      */
     void sweep() {
@@ -109,7 +109,7 @@ final class DatagramRings implements SessionPart {
 
     // ---- reading
 
-    /** We shall not look at a ring any more. */
+    /** A reader has left its ring. */
     void leave(DatagramReader r) {
         if (readers.remove(r.key, r)) {
             synchronized (counters) {
@@ -199,8 +199,7 @@ final class DatagramRings implements SessionPart {
     }
 
     private void opened(long key, int number, long link, long offset, long bytes) {
-        ShmQueuePair qp = context.queuePair(number);
-        DatagramReceiver receiver = qp == null ? null : qp.datagramReceiver();
+        DatagramReceiver receiver = receivers.receiver(number);
         if (receiver == null) {
             tellDone(key);
             return;
@@ -222,7 +221,7 @@ final class DatagramRings implements SessionPart {
         }
     }
 
-    /** Whether somebody may still read what the peer has sent. */
+    /** Whether a reader may still read what the peer has sent. */
     @Override
     public boolean looksAtPeer() {
         return read;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
@@ -7,8 +7,8 @@ import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.Hazard;
 
-/** Writes a datagram ring, see {@link DatagramLayout}. Used by one thread at a time but for what is said. */
-final class DatagramWriter {
+/** Writes a datagram ring, see {@link DatagramLayout}. Used by one thread at a time, except where another thread is mentioned. */
+public final class DatagramWriter {
     /** Pages are reserved in such parts on the first way through the ring. */
     private static final long PART = 64 << 10;
     final Session session;
@@ -24,16 +24,16 @@ final class DatagramWriter {
     private long position;
     /** Up to here there are pages. */
     private long reserved;
-    /** How far the reader is known to be. */
+    /** Position of the reader, as last read. */
     private long consumed;
-    /** Address of the reader's word that says how far it is, 0 until it has told; set by the engine. */
+    /** Address of the reader's word with its position, 0 until the reader has announced it; set by the engine. */
     private volatile long consumedAt;
     /** Changed under this object's lock. */
     boolean writerDone;
-    /** Nobody reads any more. */
+    /** The reader uses the ring no more. */
     volatile boolean readerDone;
 
-    DatagramWriter(Session session, long key, long at, long bytes, long hazard) throws LinuxException {
+    public DatagramWriter(Session session, long key, long at, long bytes, long hazard) throws LinuxException {
         this.session = session;
         this.key = key;
         this.at = at;
@@ -53,18 +53,18 @@ final class DatagramWriter {
         reserved += PART;
     }
 
-    /** The reader tells where it counts; any thread. */
-    void readerCountsAt(long address) {
+    /** The reader has announced the address of its position; any thread. */
+    public void readerCountsAt(long address) {
         consumedAt = address;
     }
 
-    /** Whether the reader has told where it counts; until then what it has read is no room. */
+    /** Whether the address of the reader's position is known; until then what it has read is no room. */
     boolean knowsReader() {
         return consumedAt != 0;
     }
 
-    /** Address of room for a record with a message of so many bytes; 0 if there is none. */
-    long begin(long message) {
+    /** Address of room for a record with a message of {@code message} bytes; 0 if there is none. */
+    public long begin(long message) {
         long need = DatagramLayout.record(message);
         long offset = position & size - 1;
         long skipped = offset + need > size ? size - offset : 0;
@@ -104,15 +104,15 @@ final class DatagramWriter {
     }
 
     /** Lets the reader have the record that was begun at {@code record}, all of which has been written. */
-    void commit(long record, long message) {
+    public void commit(long record, long message) {
         long next = position + DatagramLayout.record(message);
         RawMemory.putLong(base + (next & size - 1) + DatagramLayout.COMMIT, 0);
         RawMemory.putLongRelease(record + DatagramLayout.COMMIT, position + 1);
         position = next;
     }
 
-    /** How many records of this ring have got a receive; {@code unknown} as long as the reader has not told where it counts. */
-    long taken(long unknown) {
+    /** Number of records of this ring that have got a receive; {@code unknown} as long as the reader's address is not known. */
+    public long taken(long unknown) {
         long a = consumedAt;
         return a == 0 ? unknown : RawMemory.getLongAcquire(a + DatagramLayout.COUNTER_TAKEN) & Long.MAX_VALUE;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -8,10 +8,10 @@ import org.verbena.shm.layout.LaneLayout;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Completions of a send queue on their way to the completion queue: one producer at a time (whoever executes the queue)
- * and one consumer (whoever polls). There is an entry for each slot of the send queue, so it never overflows.
+ * Completions of a send queue on their way to the completion queue: one producer at a time, the thread that executes the
+ * queue, and one consumer, the poller. There is an entry for each slot of the send queue, so it never overflows.
  */
-final class SendCompletions {
+public final class SendCompletions {
     private static final VarHandle PRODUCED;
 
     static {
@@ -33,7 +33,7 @@ final class SendCompletions {
     private long produced;
     private long consumed;
 
-    SendCompletions(int entries, boolean withTimestamps) {
+    public SendCompletions(int entries, boolean withTimestamps) {
         mask = entries - 1;
         wrIds = new long[entries];
         lengths = new long[entries];
@@ -45,7 +45,7 @@ final class SendCompletions {
     }
 
     /** Adds a completion; {@code free} is the number of work requests whose slots are free once it was polled. */
-    void add(long wrId, int opcode, int status, int vendorError, long length, long free) {
+    public void add(long wrId, int opcode, int status, int vendorError, long length, long free) {
         int i = (int) produced & mask;
         wrIds[i] = wrId;
         lengths[i] = length;
@@ -60,15 +60,22 @@ final class SendCompletions {
         PRODUCED.setRelease(this, produced + 1);
     }
 
-    /** Moves the oldest completion into the queue's cursor; answers how many slots are free now, or -1 if none is there. */
-    long poll(ShmCompletionQueue cq, ShmQueuePair qp) {
+    /** True if there is a completion to be polled; the consumer only. */
+    public boolean hasNext() {
+        return (long) PRODUCED.getAcquire(this) != consumed;
+    }
+
+    /**
+     * Moves the oldest completion, after {@link #hasNext} has found one, into the cursor; answers how many slots are free now.
+     *
+     * @param queuePair number of the queue pair
+     * @param peer number of the one that it is connected to
+     */
+    public long poll(CompletionCursor cq, int queuePair, int peer) {
         long c = consumed;
-        if ((long) PRODUCED.getAcquire(this) == c) {
-            return -1;
-        }
         int i = (int) c & mask;
         long w = what[i];
-        cq.set(qp, wrIds[i], w, lengths[i]);
+        cq.set(queuePair, peer, wrIds[i], w, lengths[i]);
         if (withTimestamps || LaneLayout.status(w) != WcStatus.SUCCESS) {
             cq.setMore(0, withTimestamps ? timestamps[i] : 0, vendorErrors[i]);
         }
@@ -76,18 +83,18 @@ final class SendCompletions {
         return frees[i];
     }
 
-    /** How many were polled; asked for by any thread. */
-    long consumed() {
+    /** Number of completions that were polled; any thread. */
+    public long consumed() {
         return consumed;
     }
 
-    /** How many wait to be polled; asked for by any thread. */
-    long waiting() {
+    /** Number of completions that wait to be polled; any thread. */
+    public long waiting() {
         return Math.max(0, (long) PRODUCED.getAcquire(this) - consumed);
     }
 
-    /** Forgets everything; nobody produces or consumes meanwhile. */
-    void clear() {
+    /** Forgets everything; no producer and no consumer is active meanwhile. */
+    public void clear() {
         consumed = produced;
     }
 }

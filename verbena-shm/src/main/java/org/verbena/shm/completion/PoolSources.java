@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
 
 /** The shared receive queues of type XRC whose completions one completion queue has. One thread at a time polls. */
-final class PoolSources {
+public final class PoolSources {
     private final PoolCompletions[] all;
     private int next;
 
@@ -15,14 +15,14 @@ final class PoolSources {
     }
 
     /** These and one more. */
-    static PoolSources with(@Nullable PoolSources old, PoolCompletions more) {
+    public static PoolSources with(@Nullable PoolSources old, PoolCompletions more) {
         PoolCompletions[] all = old == null ? new PoolCompletions[1] : Arrays.copyOf(old.all, old.all.length + 1);
         all[all.length - 1] = more;
         return new PoolSources(all);
     }
 
     /** These without one of them; null if there is none left. */
-    static @Nullable PoolSources without(@Nullable PoolSources old, PoolCompletions gone) {
+    public static @Nullable PoolSources without(@Nullable PoolSources old, PoolCompletions gone) {
         if (old == null) {
             return null;
         }
@@ -31,7 +31,7 @@ final class PoolSources {
     }
 
     /** Moves a completion into the cursor of {@code cq}, one of each in turn; false if there is none. */
-    boolean poll(ShmCompletionQueue cq) {
+    public boolean poll(CompletionCursor cq) {
         for (int k = 0; k < all.length; k++) {
             PoolCompletions p = all[next];
             next = next + 1 < all.length ? next + 1 : 0;
@@ -42,8 +42,8 @@ final class PoolSources {
         return false;
     }
 
-    /** How many completions wait to be polled; any thread. */
-    long waiting() {
+    /** Number of completions that wait to be polled; any thread. */
+    public long waiting() {
         long n = 0;
         for (PoolCompletions p : all) {
             n += p.waiting();
@@ -51,8 +51,8 @@ final class PoolSources {
         return n;
     }
 
-    /** How many completions there have been, polled or not; any thread. */
-    long completions() {
+    /** Number of completions so far, polled or not; any thread. */
+    public long completions() {
         long n = 0;
         for (PoolCompletions p : all) {
             n += p.completions();
@@ -61,7 +61,7 @@ final class PoolSources {
     }
 
     /** True if an initiator has signalled this arm word last; any thread. */
-    boolean isNotified(long armWord) {
+    public boolean isNotified(long armWord) {
         for (PoolCompletions p : all) {
             if (p.isNotified(armWord)) {
                 return true;

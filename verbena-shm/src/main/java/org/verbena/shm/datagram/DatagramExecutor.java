@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.SendCompletions;
+import org.verbena.shm.control.Control;
+import org.verbena.shm.counts.SendCounts;
 import org.verbena.shm.layout.Copy;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.Hazard;
@@ -18,10 +21,10 @@ import org.verbena.verbs.spi.Opcode;
 /**
  * Carries out the sends of a queue pair of type UD: puts each datagram into the ring to its destination, or into those to
  * all members of a group. What cannot be delivered is lost, and its completion is a success all the same. Used by one
- * thread at a time, see {@link ShmSendQueue}.
+ * thread at a time, the one that executes the send queue.
  */
-final class DatagramExecutor {
-    private final ShmQueuePair qp;
+public final class DatagramExecutor {
+    private final DatagramQueuePair qp;
     private final SendCompletions completions;
     private final boolean signalAll;
     private final boolean blockLoopback;
@@ -33,16 +36,22 @@ final class DatagramExecutor {
     /** The oldest request waits for a session. */
     private volatile boolean waiting;
 
-    DatagramExecutor(ShmQueuePair qp, ShmContext context, SendCompletions completions, LocalBuffers buffers,
-            boolean signalAll, boolean blockLoopback, long hazard) {
+    /**
+     * Makes one.
+     *
+     * @param blockLoopback whether what is sent to a group does not come back to the queue pair
+     * @param hazard address of its word, see {@link Hazard}
+     */
+    public DatagramExecutor(DatagramQueuePair qp, Control control, SendCompletions completions, SendCounts counts,
+            LocalBuffers buffers, boolean signalAll, boolean blockLoopback, long hazard) {
         this.qp = qp;
         this.completions = completions;
         this.buffers = buffers;
         this.signalAll = signalAll;
         this.blockLoopback = blockLoopback;
         this.hazard = hazard;
-        this.counts = qp.sendCounts();
-        destinations = new Destinations(context, hazard);
+        this.counts = counts;
+        destinations = new Destinations(control, hazard);
     }
 
     /**
@@ -50,7 +59,7 @@ final class DatagramExecutor {
      *
      * @return false if it has to wait; it is then to be executed again
      */
-    boolean execute(WorkRequest w, long number) {
+    public boolean execute(WorkRequest w, long number) {
         QueuePairState s = qp.state();
         if (s != QueuePairState.RTS && !(s == QueuePairState.SQD && qp.isDraining() && waiting)) {
             return s != QueuePairState.SQD && done(w, number, WcStatus.WR_FLUSH_ERR);
@@ -58,7 +67,7 @@ final class DatagramExecutor {
         if (w.total > DatagramLayout.MAX_MESSAGE) {
             return fail(w, number, WcStatus.LOC_LEN_ERR);
         }
-        // no memory of others is touched, but whoever takes a region of ours away has to wait for us
+        // no memory of a peer is touched, but taking a region of ours away has to wait for this read
         Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
         int answer = buffers.check(w, 0) ? send(w) : -1;
         Hazard.leave(hazard);
@@ -98,7 +107,7 @@ final class DatagramExecutor {
         for (MulticastGroup.Member m : group.members()) {
             if (!blockLoopback || m.number() != qp.number() || m.instance() != qp.instance()) {
                 int one = put(destinations.get(m.instance(), m.number()), w, to);
-                // members have a session, as a rule; nobody waits for one that is just ending or has just come
+                // members have a session, as a rule; one that is just ending or has just come is not waited for
                 if (one == Destination.WAIT) {
                     count();
                 }
@@ -180,23 +189,23 @@ final class DatagramExecutor {
             counts.failed(w, status);
         }
         completions.add(w.wrId, WcOpcode.SEND, status, 0, w.total, number + 1);
-        qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
+        qp.sendCompleted(status != WcStatus.SUCCESS);
         return true;
     }
 
     /** True if the oldest request was tried and waits for a session. */
-    boolean isWaiting() {
+    public boolean isWaiting() {
         return waiting;
     }
 
     /** Nothing waits any more. */
-    void reset() {
+    public void reset() {
         waiting = false;
         buffers.reset();
     }
 
-    /** Gives up the rings; nobody sends any more. */
-    void close() {
+    /** Gives up the rings, when no thread sends any more. */
+    public void close() {
         destinations.close();
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import java.util.List;
 
@@ -11,6 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
+import org.verbena.shm.StressMemory;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.ring.LaneReader;
 import org.verbena.shm.ring.LaneWriter;
@@ -33,7 +34,7 @@ public class ReadyStress {
 
         Marked() {
             set.watch(List.of(new ReadySet.Counts(this, counts, List.of(INDEX))));
-            set.add(INDEX, null);
+            set.mark(INDEX);
             ask();
         }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
@@ -8,9 +8,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-import org.verbena.verbs.CompletionQueue;
-import org.verbena.verbs.Context;
-import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /** {@link SendCompletions}: the poller sees each completion of the executor complete, once and in order. */
@@ -19,22 +17,18 @@ import org.verbena.verbs.VerbsException;
 @Outcome(expect = Expect.FORBIDDEN, desc = "torn or out of order")
 @State
 public class SendCompletionsStress {
-    private static final ShmQueuePair QUEUE_PAIR = queuePair();
-    private static final ShmCompletionQueue CURSOR = QUEUE_PAIR.sendCompletionQueue();
+    private static final CompletionCursor CURSOR = cursor();
     private final SendCompletions completions = new SendCompletions(2, false);
 
-    private static ShmQueuePair queuePair() {
+    private static CompletionCursor cursor() {
         try {
-            Context context = ShmDevice.INSTANCE.open();
-            CompletionQueue cq = context.createCompletionQueue(1);
-            return (ShmQueuePair) context.allocateProtectionDomain()
-                    .createQueuePair(QueuePairInitAttributes.builder(cq, cq).build());
+            return (CompletionCursor) Verbs.open("shm0").createCompletionQueue(1);
         } catch (VerbsException e) {
             throw new IllegalStateException(e);
         }
     }
 
-    /** Whoever executes the queue. */
+    /** The executor of the send queue. */
     @Actor
     public void executor() {
         completions.add(11, 1, 2, 3, 4, 5);
@@ -45,8 +39,8 @@ public class SendCompletionsStress {
     @Actor
     public void poller(II_Result r) {
         for (int i = 0; i < 2; i++) {
-            long freed = completions.poll(CURSOR, QUEUE_PAIR);
-            if (freed >= 0) {
+            if (completions.hasNext()) {
+                long freed = completions.poll(CURSOR, 1, 0);
                 int k = r.r1++;
                 boolean whole = freed == 5 + k && CURSOR.wrId() == 11 + k && CURSOR.opcode() == 1 + k
                         && CURSOR.status() == 2 + k && CURSOR.vendorError() == 3 + k && CURSOR.byteLength() == 4 + k;

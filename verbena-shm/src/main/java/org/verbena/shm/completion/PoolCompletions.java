@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +26,7 @@ import org.verbena.verbs.spi.KeepAlive;
  * The completions of a shared receive queue of type XRC, for its completion queue: what initiators committed into the
  * inbox. One thread polls; any thread closes.
  */
-final class PoolCompletions {
+public final class PoolCompletions {
     private static final VarHandle CONSUMED;
     private static final VarHandle POLLING;
 
@@ -46,15 +46,15 @@ final class PoolCompletions {
     private final MemorySegment scratch = Arena.ofAuto().allocate(LaneLayout.INLINE, 64);
     private final Delivery delivery;
     private long consumed;
-    /** How many of them without an error. */
+    /** Those of them without an error. */
     private long succeeded;
-    /** Somebody is inside {@link #poll}, and looks at memory that is given back after the queue was closed. */
+    /** A thread is inside {@link #poll}, and reads memory that is given back after the queue was closed. */
     @SuppressWarnings("unused") // POLLING
     private boolean polling;
     private volatile boolean closed;
-    private boolean saidBroken;
+    private boolean reportedBroken;
 
-    PoolCompletions(OwnPool own, InboxReader reader, KeyTable keys) {
+    public PoolCompletions(OwnPool own, InboxReader reader, KeyTable keys) {
         this.own = own;
         this.pool = own.receives();
         this.reader = reader;
@@ -62,9 +62,9 @@ final class PoolCompletions {
     }
 
     /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
-    boolean poll(ShmCompletionQueue cq) {
+    boolean poll(CompletionCursor cq) {
         POLLING.setOpaque(this, true);
-        // no instruction on x86, but the look at the flag stays behind the store: see close
+        // no instruction on x86, but the flag is read after the store: see close
         VarHandle.releaseFence();
         try {
             return !closed && take(cq);
@@ -74,19 +74,19 @@ final class PoolCompletions {
         }
     }
 
-    private boolean take(ShmCompletionQueue cq) {
+    private boolean take(CompletionCursor cq) {
         long claim = reader.next();
         if (claim == Claim.NONE) {
-            if (pool.isBroken() && !saidBroken) {
-                saidBroken = true;
-                own.lookAgain(); // the engine says so
+            if (pool.isBroken() && !reportedBroken) {
+                reportedBroken = true;
+                own.lookAgain(); // the engine reports it
             }
             return false;
         }
         int slot = Claim.slot(claim);
         PostedReceive p = pool.receive(slot);
         long entry = reader.entry(claim);
-        long commit = LaneReader.commit(entry); // once more, and only this one is believed
+        long commit = LaneReader.commit(entry); // read once more, and only this value is used
         int flags = LaneLayout.flags(commit) & LaneLayout.KNOWN_FLAGS & ~LaneLayout.HAS_INVALIDATE;
         long length = LaneReader.length(entry, commit);
         int status = LaneLayout.status(commit);
@@ -98,7 +98,7 @@ final class PoolCompletions {
             }
         }
         if (!cq.hasTimestamps()) {
-            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer says
+            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has written
         }
         cq.set(Inbox.destinationQueuePair(entry), Inbox.sourceQueuePair(entry), p.wrId,
                 LaneLayout.commit(Claim.position(claim), opcode, status, flags), length);
@@ -111,19 +111,19 @@ final class PoolCompletions {
         return true;
     }
 
-    /** How many completions there have been, polled or not; any thread. */
-    long completions() {
+    /** Number of completions so far, polled or not; any thread. */
+    public long completions() {
         return (long) CONSUMED.getAcquire(this) + waiting();
     }
 
-    /** How many receives were completed without an error; any thread. */
-    long succeeded() {
+    /** Number of receives that were completed without an error; any thread. */
+    public long succeeded() {
         long c = (long) CONSUMED.getAcquire(this); // orders the read that follows
         return c == 0 ? 0 : succeeded;
     }
 
-    /** How many completions wait to be polled; any thread, and only a hint while others poll. */
-    long waiting() {
+    /** Number of completions that wait to be polled; any thread, and only a hint while others poll. */
+    public long waiting() {
         return closed ? 0 : reader.waiting();
     }
 
@@ -132,10 +132,10 @@ final class PoolCompletions {
         return ArmWord.isSame(own.notified(), armWord);
     }
 
-    /** Nothing is found any more, and nobody looks at the pool's memory when this returns. */
-    void close() {
+    /** Polls find nothing any more, and none reads the pool's memory when this returns. */
+    public void close() {
         closed = true;
-        Membarrier.ownProcess(); // who polls from here on sees the flag, or is seen
+        Membarrier.ownProcess(); // a poll from here on sees the flag, or is seen
         while ((boolean) POLLING.getAcquire(this)) {
             Thread.onSpinWait();
         }

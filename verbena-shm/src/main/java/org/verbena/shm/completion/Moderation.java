@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import java.util.concurrent.TimeUnit;
 
@@ -7,17 +7,37 @@ import org.verbena.shm.layout.ArmWord;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * Moderated events of a completion queue: whoever completes something for an armed queue rings the engine of the queue's
- * owner, once, and the engine watches until enough completions are there or time is over. So unmoderated queues know
- * nothing of it. While it watches the engine ticks, and a period is good to a tick; if only a count is waited for and
+ * Moderated events of a completion queue: the first to complete something for an armed queue wakes the engine of the queue's
+ * owner, and the engine watches until there are enough completions or the period is over. So unmoderated queues are not
+ * affected. While it watches the engine ticks, and a period is good to a tick; if only a count is waited for and
  * nothing comes, it arms the queue anew and sleeps.
  *
  * <p>All but {@link #set} and {@link #armed} runs on the engine's thread.
  */
 public final class Moderation implements Engine.Waiting {
+    /** The completion queue whose events are moderated; called on the engine's thread. */
+    public interface Queue {
+        boolean isClosed();
+
+        /** Completions so far, polled or not; fewer after a queue pair was reset or has gone. */
+        long completions();
+
+        /** The arm word if the queue is armed, moderated, and has no event yet; else 0. */
+        long moderatedWord();
+
+        /** True if a completion was signalled for that arm word. */
+        boolean wasNotified(long word);
+
+        /** Makes the event of an arming, if that has not been replaced by another meanwhile. */
+        void raise(long word);
+
+        /** Asks to be told of the next completion once more; answers the word by which the queue is armed now. */
+        long armAgain(long word);
+    }
+
     private static final long QUIET_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private final ShmCompletionQueue cq;
+    private final Queue cq;
     private volatile int count;
     private volatile long periodNanos;
     /** Completions at the time of the arming. */
@@ -31,22 +51,22 @@ public final class Moderation implements Engine.Waiting {
     private long lastCount;
     private long lastChange;
 
-    Moderation(ShmCompletionQueue cq) {
+    public Moderation(Queue cq) {
         this.cq = cq;
     }
 
-    void set(int completions, int periodMicros) {
+    public void set(int completions, int periodMicros) {
         count = completions;
         periodNanos = TimeUnit.MICROSECONDS.toNanos(periodMicros);
     }
 
     /** True if events have to wait for something. */
-    boolean isOn() {
+    public boolean isOn() {
         return count > 1 || count == 0 && periodNanos > 0;
     }
 
-    /** The queue is being armed, after so many completions. */
-    void armed(long completions) {
+    /** The queue is being armed, after {@code completions} of them. */
+    public void armed(long completions) {
         base = completions;
     }
 
@@ -84,7 +104,7 @@ public final class Moderation implements Engine.Waiting {
         long period = periodNanos;
         int enough = count;
         boolean over = period > 0 && time - firstSeen >= period;
-        // fewer than at the beginning: a queue pair has gone, or was reset, and nobody knows how many it had
+        // fewer than at the beginning: a queue pair has gone, or was reset, and it is not known how many it had
         if (!isOn() || over || enough > 0 && n >= enough || n < 0) {
             watching = false;
             cq.raise(word);
@@ -97,7 +117,7 @@ public final class Moderation implements Engine.Waiting {
         } else if (period == 0 && time - lastChange > QUIET_NANOS) {
             watched = cq.armAgain(word);
             lastChange = time;
-            wantsTick = cq.completions() - base != n; // it came before anybody could see the new word
+            wantsTick = cq.completions() - base != n; // it came before the new word could be seen
         }
     }
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.LaneLayout;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.Context;
 import org.verbena.verbs.GlobalRoutingHeader;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.ShownObjects;
 import org.verbena.verbs.spi.WallClock;
 
 /**
@@ -17,7 +22,7 @@ import org.verbena.verbs.spi.WallClock;
  *
  * <p>A superclass and not a part of the queue, so that a poll reaches its fields without one more load.
  */
-abstract class CompletionCursor extends CompletionQueue {
+public abstract class CompletionCursor extends CompletionQueue {
     private final boolean withRawTimestamps;
     private final @Nullable WallClock wallClock;
 
@@ -29,8 +34,13 @@ abstract class CompletionCursor extends CompletionQueue {
     private int immediate;
     private long timestamp;
     private int vendorError;
+    /** Address of the cell of completions; that of polls that found nothing follows. */
+    private long cells;
+    /** Completions, and polls that found none. */
+    private long polled;
+    private long foundNothing;
 
-    CompletionCursor(ShmContext context, CompletionQueueAttributes attributes) throws VerbsException {
+    protected CompletionCursor(Context context, CompletionQueueAttributes attributes) throws VerbsException {
         super(context, attributes);
         withRawTimestamps = has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP);
         wallClock = has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK) ? new WallClock() : null;
@@ -40,28 +50,51 @@ abstract class CompletionCursor extends CompletionQueue {
         return (fields() & field) != 0;
     }
 
-    /** Whether whoever completes something has to look at the clock. */
-    final boolean hasTimestamps() {
+    /** Whether completions carry time stamps. */
+    public final boolean hasTimestamps() {
         return has(CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP
                 | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK);
     }
 
-    /** Puts the cursor on a completion; {@code what} is as in a lane's commit: opcode, status and flags. */
-    final void point(int queuePair, int source, long id, long what, long length) {
+    /** Where completions are counted, see {@link SamplePoint#CQ_COMPLETIONS}. */
+    protected final void countIn(CounterEntry counters) {
+        cells = counters.cell(ShownObjects.cell(SamplePoint.CQ_COMPLETIONS));
+    }
+
+    /** Counts a poll that found nothing. */
+    protected final void emptyPoll() {
+        if (ShownObjects.COUNTING) {
+            RawMemory.putLong(cells, Long.BYTES, ++foundNothing);
+        }
+    }
+
+    /**
+     * Puts the cursor on a completion, and counts it.
+     *
+     * @param queuePair number of its queue pair, which is perhaps that of another process
+     * @param source number of the queue pair at the other end
+     * @param what as in a lane's commit: opcode, status and flags
+     */
+    public final void set(int queuePair, int source, long id, long what, long length) {
         queuePairNumber = queuePair;
         sourceQueuePair = source;
         wrId = id;
         word = what;
         byteLength = length;
+        if (ShownObjects.COUNTING) {
+            // here, and not where a poll returns: a loop that spins finds nothing most of the time, and whatever it does when it
+            // finds something is compiled as what is rare
+            RawMemory.putLong(cells, 0, ++polled);
+        }
     }
 
     /** The sender of a datagram. */
-    final void setSource(int number) {
+    public final void setSource(int number) {
         sourceQueuePair = number;
     }
 
-    /** What not every completion has; read only if the flags, or a status, say that it is there. */
-    final void setMore(int imm, long nanos, int vendor) {
+    /** The fields that not every completion has; read only if the flags or the status tell of them. */
+    public final void setMore(int imm, long nanos, int vendor) {
         immediate = imm;
         timestamp = nanos;
         vendorError = vendor;
@@ -93,7 +126,7 @@ abstract class CompletionCursor extends CompletionQueue {
     }
 
     /** The length without the header that datagrams begin with. */
-    final long payloadLength() {
+    public final long payloadLength() {
         return (LaneLayout.flags(word) & LaneLayout.HAS_GRH) != 0
                 ? byteLength - GlobalRoutingHeader.BYTES
                 : byteLength;

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.DatagramLayout;
 
 /**
- * Reads a datagram ring, see {@link DatagramLayout}, in memory that the peer may write at any time: what it says is read
- * once and checked. Used by one thread at a time but for what is said.
+ * Reads a datagram ring, see {@link DatagramLayout}, in memory that the peer may write at any time: each word is read
+ * once and checked. Used by one thread at a time, except where another thread is mentioned.
  */
-final class DatagramReader {
+public final class DatagramReader {
     final Session session;
     final long key;
     private final long ring;
     private final long base;
     private final long size;
-    /** Address of our word that says how far we are. */
-    final long counter;
+    /** Address of our word with the position up to which the ring is read. */
+    public final long counter;
     private long position;
     private long taken;
     private int length;
     /** No more will come; set by the engine. */
     private volatile boolean ended;
 
-    DatagramReader(Session session, long key, long ring, long bytes, long counter) {
+    public DatagramReader(Session session, long key, long ring, long bytes, long counter) {
         this.session = session;
         this.key = key;
         this.ring = ring;
@@ -38,14 +38,14 @@ final class DatagramReader {
     }
 
     /** Address of the oldest record, 0 if there is none. */
-    long record() {
+    public long record() {
         while (true) {
             long offset = position & size - 1;
             long commit = RawMemory.getLongAcquire(base + offset + DatagramLayout.COMMIT);
             if (commit == position + 1) {
                 int n = RawMemory.getInt(base + offset + DatagramLayout.LENGTH);
                 if (n < 0 || n > DatagramLayout.MAX_MESSAGE || offset + DatagramLayout.record(n) > size) {
-                    ended = true; // it makes no sense, and nothing that follows would
+                    ended = true; // it is damaged, and what follows cannot be found
                     return 0;
                 }
                 length = n;
@@ -59,23 +59,23 @@ final class DatagramReader {
     }
 
     /** Bytes of the message in the record that {@link #record} answered last. */
-    int length() {
+    public int length() {
         return length;
     }
 
     /** Records that got a receive. */
-    long taken() {
+    public long taken() {
         return taken;
     }
 
-    /** So many records have got a receive now, or are about to. */
-    void setTaken(long count) {
+    /** {@code count} records have got a receive now, or are about to. */
+    public void setTaken(long count) {
         taken = count;
         RawMemory.putLongRelease(counter + DatagramLayout.COUNTER_TAKEN, count);
     }
 
     /** Gives the record back that {@link #record} answered last. */
-    void advance() {
+    public void advance() {
         moveTo(position + DatagramLayout.record(length));
     }
 
@@ -89,7 +89,7 @@ final class DatagramReader {
         return RawMemory.getLongAcquire(base + DatagramLayout.COMMIT) != 0;
     }
 
-    /** How many records wait to be read, at most {@code most}; any thread, and only a hint. */
+    /** Number of records that wait to be read, at most {@code most}; any thread, and only a hint. */
     int waiting(int most) {
         long at = RawMemory.getLongAcquire(counter);
         int count = 0;
@@ -123,7 +123,7 @@ final class DatagramReader {
     }
 
     /** True if no more will come; what was committed before may still be there. */
-    boolean isEnded() {
+    public boolean isEnded() {
         return ended || session.isDead();
     }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
 
 /** An address handle: which context, or which group, and the header that datagrams to it begin with. */
-final class ShmAddressHandle extends AddressHandle {
+public final class ShmAddressHandle extends AddressHandle {
     /** The context that the handle names: the lower half of its GID. */
     final long instance;
-    final int pd;
+    public final int pd;
     private final @Nullable MulticastGroup group;
-    private final ShmContext context;
 
     /** The header's five words as they are written, but for the length in the first. */
     private final long versionAndHops;
@@ -25,14 +26,20 @@ final class ShmAddressHandle extends AddressHandle {
     private final long destinationHigh;
     private final long destinationLow;
 
-    ShmAddressHandle(ShmContext context, ShmProtectionDomain pd, AddressVector v, @Nullable MulticastGroup group)
+    /**
+     * Makes one.
+     *
+     * @param pdIndex of the protection domain
+     * @param own instance of the context
+     * @param group if the destination is one
+     */
+    public ShmAddressHandle(ProtectionDomain pd, int pdIndex, long own, AddressVector v, @Nullable MulticastGroup group)
             throws VerbsException {
         super(pd, v);
-        this.context = context;
-        this.pd = pd.index();
+        this.pd = pdIndex;
         this.group = group;
         Gid to = v.destination();
-        Gid from = Peer.gid(context.instance());
+        Gid from = Peer.gid(own);
         instance = to.low();
         // version 6, traffic class, flow label; length; next header 0x1b, hop limit
         long first = 6L << 28 | (long) (v.trafficClass() & 0xff) << 20 | v.flowLabel() & 0xfffff;
@@ -50,7 +57,7 @@ final class ShmAddressHandle extends AddressHandle {
         return group;
     }
 
-    /** Writes the global routing header of a message of so many bytes. */
+    /** Writes the global routing header of a message of {@code message} bytes. */
     void writeHeader(long at, int message) {
         RawMemory.putLong(at, Long.reverseBytes(versionAndHops | (long) (message & 0xffff) << 16));
         RawMemory.putLong(at + 8, sourceHigh);
@@ -61,7 +68,7 @@ final class ShmAddressHandle extends AddressHandle {
 
     @Override
     public String describe() {
-        return "AH to " + vector().destination() + " of " + context.describe();
+        return "AH to " + vector().destination() + " of " + ShmLimits.DEVICE;
     }
 
     @Override

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.datagram;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -9,6 +9,7 @@ import java.util.List;
 import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.control.Session;
+import org.verbena.shm.counts.ReceiveCounts;
 import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.Hazard;
@@ -19,12 +20,12 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * The receive side of a queue pair of type UD: takes datagrams from the rings of all who send to it, in turn, and brings
- * them into receives. A datagram gets the receives only that were posted when it was sent, as if it had been
- * put there by its sender; one that finds none, or has a wrong Q_Key, is lost. While the poller is inside it says so in a
- * word, as peers do in their {@link Hazard}.
+ * The receive side of a queue pair of type UD: takes datagrams from the rings of all its senders, in turn, and copies
+ * them into receives. A datagram gets only receives that were posted when it was sent, as if its sender had written
+ * it there; one that finds none, or has a wrong Q_Key, is lost. While the poller is inside, a word is not 0, as that of a
+ * peer in its {@link Hazard}.
  */
-final class DatagramReceiver {
+public final class DatagramReceiver {
     private static final VarHandle INSIDE;
 
     static {
@@ -38,34 +39,36 @@ final class DatagramReceiver {
     private static final int ALLOWED_FLAGS = LaneLayout.HAS_IMMEDIATE | LaneLayout.IS_SOLICITED
             | LaneLayout.HAS_TIMESTAMP;
 
-    /** More rings than any honest sender needs are not looked at. */
+    /** More rings than regular senders need are refused. */
     private static final int MAX_RINGS = 8192;
 
-    private final ShmQueuePair qp;
+    private final DatagramQueuePair qp;
+    private final ReceiveCounts counts;
     private volatile DatagramReader[] rings = {};
     private int next;
     /** A number that is another one each time while the poller is inside, else 0. */
     @SuppressWarnings("unused") // INSIDE
     private long inside;
     private long sequence;
-    /** The link that senders must mean; 0: none. Guarded by this. */
+    /** The link that senders have to address; 0: none. Guarded by this. */
     private long link;
     /** Groups that the queue pair is attached to, upper and lower half in turn; replaced as a whole. */
     private volatile long[] groups = {};
 
-    DatagramReceiver(ShmQueuePair qp) {
+    public DatagramReceiver(DatagramQueuePair qp, ReceiveCounts counts) {
         this.qp = qp;
+        this.counts = counts;
     }
 
     // ---- rings
 
-    /** From now on senders who mean this link are taken. */
-    synchronized void open(long identity) {
+    /** From now on the rings of senders that address this link are read. */
+    public synchronized void open(long identity) {
         link = identity;
     }
 
-    /** Takes nothing any more and forgets all that was sent. When it returns, no poller uses a ring. */
-    void close() {
+    /** Drops all rings, and what was sent in them. When it returns, no poller uses a ring. */
+    public void close() {
         DatagramReader[] old;
         synchronized (this) {
             link = 0;
@@ -92,11 +95,7 @@ final class DatagramReceiver {
             more[rings.length] = r;
             rings = more;
         }
-        qp.receiveCompletionQueue().connectionsChanged();
-        if (r.hasFirst()) {
-            // whoever armed the queue may have looked before the ring was here
-            qp.receiveCompletionQueue().signal(qp, true);
-        }
+        qp.ringAdded(r.hasFirst());
         return true;
     }
 
@@ -107,13 +106,13 @@ final class DatagramReceiver {
         r.session.part(DatagramRings.class).leave(r);
     }
 
-    /** The sessions with those who send. */
-    List<Session> sessions() {
+    /** The sessions with the senders. */
+    public List<Session> sessions() {
         return Arrays.stream(rings).map(r -> r.session).distinct().toList();
     }
 
-    /** True if somebody has signalled this arm word. */
-    boolean isNotified(long armWord) {
+    /** True if a sender has signalled this arm word. */
+    public boolean isNotified(long armWord) {
         for (DatagramReader r : rings) {
             if (ArmWord.isSame(r.notified(), armWord)) {
                 return true;
@@ -122,8 +121,8 @@ final class DatagramReceiver {
         return false;
     }
 
-    /** How many datagrams wait, at most {@code most}, those that will be lost too; any thread. */
-    int waiting(int most) {
+    /** Number of datagrams that wait, at most {@code most}, including those that will be lost; any thread. */
+    public int waiting(int most) {
         int count = 0;
         for (DatagramReader r : rings) {
             count += r.waiting(most - count);
@@ -135,7 +134,7 @@ final class DatagramReceiver {
     // ---- groups
 
     /** The groups that the queue pair is attached to, upper and lower half in turn. */
-    void attachedTo(List<Gid> gids) {
+    public void attachedTo(List<Gid> gids) {
         groups = gids.stream().flatMapToLong(g -> java.util.stream.LongStream.of(g.high(), g.low())).toArray();
     }
 
@@ -152,34 +151,34 @@ final class DatagramReceiver {
     // ---- the data path
 
     /** Not 0 while the poller is inside, and another number each time. */
-    long inside() {
+    public long inside() {
         return (long) INSIDE.getAcquire(this);
     }
 
     /** Completes a receive with the next datagram; answers false if there is none. */
-    boolean poll(ShmCompletionQueue cq, DatagramTaker receives) {
+    public boolean poll(DatagramTaker receives) {
         INSIDE.setOpaque(this, ++sequence);
-        VarHandle.releaseFence(); // no instruction on x86: the look at the rings, and at the state, stays behind
+        VarHandle.releaseFence(); // no instruction on x86: rings and state are read after the store
         try {
-            return pollRings(cq, receives);
+            return pollRings(receives);
         } finally {
             INSIDE.setRelease(this, 0L);
         }
     }
 
-    private boolean pollRings(ShmCompletionQueue cq, DatagramTaker receives) {
+    private boolean pollRings(DatagramTaker receives) {
         DatagramReader[] all = rings;
         for (int i = all.length; i > 0; i--) {
             int at = next < all.length ? next : 0;
             next = at + 1;
-            if (poll(all[at], cq, receives)) {
+            if (poll(all[at], receives)) {
                 return true;
             }
         }
         return false;
     }
 
-    private boolean poll(DatagramReader r, ShmCompletionQueue cq, DatagramTaker receives) {
+    private boolean poll(DatagramReader r, DatagramTaker receives) {
         // no further than once around, however fast the peer is
         for (long left = r.size(); left > 0;) {
             long record = r.record();
@@ -190,12 +189,12 @@ final class DatagramReceiver {
                 return false;
             }
             int length = r.length();
-            boolean taken = qp.state().receives() && isForUs(record) && take(r, record, length, cq, receives);
+            boolean taken = qp.state().receives() && isForUs(record) && take(r, record, length, receives);
             r.advance();
             if (taken) {
                 return true;
             }
-            qp.receiveCounts().lost();
+            counts.lost();
             left -= DatagramLayout.record(length);
         }
         return false;
@@ -210,11 +209,10 @@ final class DatagramReceiver {
         return high == Peer.GID_PREFIX && low == qp.instance() || isAttached(high, low);
     }
 
-    private static boolean take(DatagramReader r, long record, int length, ShmCompletionQueue cq,
-            DatagramTaker receives) {
+    private static boolean take(DatagramReader r, long record, int length, DatagramTaker receives) {
         long limit = RawMemory.getLong(record + DatagramLayout.POSTED);
         if (limit >= 0) {
-            boolean taken = take(record, length, cq, receives, limit);
+            boolean taken = take(record, length, receives, limit);
             if (taken) {
                 r.setTaken(r.taken() + 1);
             }
@@ -224,17 +222,17 @@ final class DatagramReceiver {
         if (before >= (limit & ~DatagramLayout.OF_RING)) {
             return false;
         }
-        r.setTaken(before + 1); // first: who sends now may count the receive as free still, but not as gone already
-        if (take(record, length, cq, receives, Long.MAX_VALUE)) {
+        r.setTaken(before + 1); // first: a sender may count the receive as free still, but not as used already
+        if (take(record, length, receives, Long.MAX_VALUE)) {
             return true;
         }
         r.setTaken(before);
         return false;
     }
 
-    private static boolean take(long record, int length, ShmCompletionQueue cq, DatagramTaker receives, long limit) {
+    private static boolean take(long record, int length, DatagramTaker receives, long limit) {
         int flags = RawMemory.getInt(record + DatagramLayout.FLAGS) & ALLOWED_FLAGS;
-        return receives.takeDatagram(cq, record + DatagramLayout.GRH, length + DatagramLayout.GRH_BYTES,
+        return receives.takeDatagram(record + DatagramLayout.GRH, length + DatagramLayout.GRH_BYTES,
                 RawMemory.getInt(record + DatagramLayout.IMMEDIATE), flags | LaneLayout.HAS_GRH,
                 RawMemory.getLong(record + DatagramLayout.TIMESTAMP),
                 limit, RawMemory.getInt(record + DatagramLayout.SOURCE) & 0xffffff);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.counts;
 
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.ShownObjects;
 
-/** What shm0 counts. */
-final class ShmCounted {
+/** The sample points that shm0 has. */
+public final class ShmCounted {
     private static final long SENDS = ShownObjects.cells(SamplePoint.QP_TX_SENDS, SamplePoint.QP_TX_SEND_BYTES,
             SamplePoint.QP_TX_WAKE_UPS, SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS,
             SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS, SamplePoint.QP_REQ_FLUSHED, SamplePoint.QP_REQ_OTHER_ERRORS,
@@ -41,7 +41,8 @@ final class ShmCounted {
             SamplePoint.DEVICE_CONNECTIONS, SamplePoint.DEVICE_REJECTS, SamplePoint.DEVICE_ASYNC_EVENTS,
             SamplePoint.DEVICE_QP_ERRORS, SamplePoint.DEVICE_WAKE_UPS);
 
-    static final ShownObjects.Counted ALL = new ShownObjects.Counted(RC, UC, UD, XRC_SEND, 0, CQ, SRQ, MR, DEVICE);
+    public static final ShownObjects.Counted ALL = new ShownObjects.Counted(RC, UC, UD, XRC_SEND, 0, CQ, SRQ, MR,
+            DEVICE);
 
     private ShmCounted() {}
 }

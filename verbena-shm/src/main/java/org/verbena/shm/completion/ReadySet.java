@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.completion;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -16,25 +16,26 @@ import org.verbena.shm.layout.Peer;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * Which queue pairs of a completion queue have something, where looking at each would take too long. Members are known
- * by their index, the low bits of their number.
+ * Which queue pairs of a completion queue may have completions, where polling each would take too long. They are known by
+ * their index, the low bits of their number.
  *
  * <p>Peers count, for each of our queue pairs, what they commit, in a table of 16-bit counts in the arena that they write:
  * a <em>view</em>. A count that differs from the one at which the queue pair was last found empty marks it. What this
- * process completes itself, sends and what is flushed, marks a bit. Marks are hints: a wrong one costs a look. One that is
- * missing would be noticed late, so a count is raised after the entry is committed, and read before the lane is looked at.
+ * process completes itself, sends and what is flushed, marks a bit. Marks are hints: a wrong one costs a poll. One that is
+ * missing would be noticed late, so a count is raised after the entry is committed, and read before the lane is polled.
  *
- * <p>One thread asks; any thread marks; members and peers change under the completion queue's lock.
+ * <p>One thread asks; any thread marks; peers change under the completion queue's lock.
  */
 public final class ReadySet {
     /** From here on a completion queue has one. */
-    static final int WORTHWHILE = 8;
+    public static final int WORTHWHILE = 8;
+    /** Indexes are below. */
+    public static final int SIZE = AdapterLayout.MAX_QP;
 
-    private static final int SIZE = AdapterLayout.MAX_QP;
     private static final int COUNTS = 4;
     private static final int COUNT_BITS = 16;
     private static final long COUNT_MASK = (1L << COUNT_BITS) - 1;
-    /** More than can be committed between two looks. */
+    /** More than can be committed between two polls. */
     private static final long FAR = 1L << COUNT_BITS - 1;
     private static final VarHandle BITS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final VarHandle WORDS;
@@ -53,9 +54,9 @@ public final class ReadySet {
      * @param address where they are, as long as the owner is reachable
      * @param indexes of our queue pairs that are connected to this peer
      */
-    record Counts(Object owner, long address, List<Integer> indexes) {
+    public record Counts(Object owner, long address, List<Integer> indexes) {
         /** Those of a peer, for queue pairs of ours. */
-        static Counts of(Peer peer, List<Integer> indexes) {
+        public static Counts of(Peer peer, List<Integer> indexes) {
             return new Counts(peer, peer.arenaBase() + LaneLayout.HINTS, indexes);
         }
     }
@@ -87,7 +88,6 @@ public final class ReadySet {
         }
     }
 
-    private final @Nullable ShmQueuePair[] queuePairs = new ShmQueuePair[SIZE];
     /** A bit for each queue pair for which this process has completed something. */
     private final long[] local = new long[SIZE / Long.SIZE];
     /** A bit for each word of these that may have one. */
@@ -106,23 +106,8 @@ public final class ReadySet {
         return index % COUNTS * COUNT_BITS;
     }
 
-    void add(int index, @Nullable ShmQueuePair qp) {
-        queuePairs[index] = qp;
-        mark(index);
-    }
-
-    void remove(int index) {
-        queuePairs[index] = null;
-    }
-
-    /** The member of that index; null if there is none. */
-    @Nullable
-    ShmQueuePair queuePair(int index) {
-        return queuePairs[index];
-    }
-
     /** These are the peers' counts that matter from now on. */
-    void watch(List<Counts> peers) {
+    public void watch(List<Counts> peers) {
         View[] old = views;
         views = peers.stream().map(c -> new View(c, Arrays.stream(old).filter(v -> v.owner == c.owner
                 && v.address == c.address).findFirst().map(v -> v.seen).orElseGet(() -> new long[SIZE / COUNTS])))
@@ -130,7 +115,7 @@ public final class ReadySet {
     }
 
     /** This process has completed something; any thread. */
-    void mark(int index) {
+    public void mark(int index) {
         int w = index / Long.SIZE;
         BITS.getAndBitwiseOr(local, w, 1L << index);
         if (((long) WORDS.getVolatile(this) & 1L << w) == 0) {
@@ -139,20 +124,20 @@ public final class ReadySet {
     }
 
     /** A peer has committed an entry; any one thread of the peer for one queue pair. */
-    static void raise(long hint) {
+    public static void raise(long hint) {
         VarHandle.releaseFence();
         RawMemory.putShort(hint, (short) (RawMemory.getShort(hint) + 1));
     }
 
     /** The index of a queue pair that may have something, or -1. What was found is to be told by {@link #found}. */
-    int next() {
+    public int next() {
         localFirst = !localFirst;
         int i = localFirst ? nextLocal() : nextCounted();
         return i >= 0 ? i : localFirst ? nextCounted() : nextLocal();
     }
 
     /** Whether queue pair {@code index}, the last that {@link #next} answered, had something. */
-    void found(int index, boolean something) {
+    public void found(int index, boolean something) {
         View v = from;
         if (v == null) {
             if (something) {
@@ -181,7 +166,7 @@ public final class ReadySet {
             i = nextBit(0, turn);
         }
         if (i >= 0) {
-            // before it is looked at: what comes after the look marks it again
+            // before it is polled: what comes after that marks it again
             BITS.getAndBitwiseAnd(local, i / Long.SIZE, ~(1L << i));
         }
         return i;
@@ -205,7 +190,7 @@ public final class ReadySet {
         return -1;
     }
 
-    /** A word of marks is empty; whoever marks sets a bit in it first and then looks at the bit of the word. */
+    /** A word of marks is empty; a thread that marks sets a bit in it first and then reads the bit of the word. */
     private void forget(int w) {
         WORDS.getAndBitwiseAnd(this, ~(1L << w));
         if ((long) BITS.getVolatile(local, w) != 0) {

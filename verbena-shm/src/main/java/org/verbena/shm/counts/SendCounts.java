@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.shm;
+package org.verbena.shm.counts;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.WorkRequest;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
@@ -11,10 +12,10 @@ import org.verbena.verbs.spi.Opcode;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * What the send side of a queue pair has done: each number is kept here and stored into its cell, where others read it.
- * Used by one thread at a time, whoever executes requests.
+ * Counters of the send side of a queue pair: each number is kept here and stored into its cell, where other processes read
+ * it. Used by one thread at a time, the one that executes requests.
  */
-final class SendCounts {
+public final class SendCounts {
     private static final long SENDS = 0;
     private static final long SEND_BYTES = 8;
     private static final long WRITES = 16;
@@ -33,13 +34,13 @@ final class SendCounts {
     private long writes;
     private long writeBytes;
 
-    SendCounts(int number, CounterEntry entry) {
+    public SendCounts(int number, CounterEntry entry) {
         this.number = number;
         this.entry = entry;
         cells = entry.cell(ShownObjects.cell(SamplePoint.QP_TX_SENDS));
     }
 
-    void sent(long bytes) {
+    public void sent(long bytes) {
         if (!ShownObjects.COUNTING) {
             return;
         }
@@ -47,7 +48,7 @@ final class SendCounts {
         RawMemory.putLong(cells, SEND_BYTES, sendBytes += bytes);
     }
 
-    void wrote(long bytes) {
+    public void wrote(long bytes) {
         if (!ShownObjects.COUNTING) {
             return;
         }
@@ -56,7 +57,7 @@ final class SendCounts {
     }
 
     /** A request was carried out. */
-    void done(int opcode, long bytes) {
+    public void done(int opcode, long bytes) {
         switch (opcode) {
             case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INV -> sent(bytes);
             case Opcode.WRITE, Opcode.WRITE_IMM -> wrote(bytes);
@@ -75,9 +76,9 @@ final class SendCounts {
     }
 
     /** A request has failed, or was flushed. */
-    void failed(WorkRequest w, int status) {
+    public void failed(WorkRequest w, int status) {
         if (status != WcStatus.WR_FLUSH_ERR) {
-            FlightEvents.failed(ShmDevice.NAME, number, Opcode.completion(w.opcode), w.wrId, status);
+            FlightEvents.failed(ShmLimits.DEVICE, number, Opcode.completion(w.opcode), w.wrId, status);
         }
         add(switch (status) {
             case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS;
@@ -92,24 +93,24 @@ final class SendCounts {
         });
     }
 
-    /** A message was given away that reached nobody. */
-    void lost() {
+    /** A message was sent and not delivered. */
+    public void lost() {
         add(SamplePoint.QP_TX_LOST);
     }
 
     /** A request begins to wait for the peer to post a receive. */
-    void waitedForReceive() {
+    public void waitedForReceive() {
         add(SamplePoint.QP_TX_RNR_WAITS);
-        FlightEvents.retries(ShmDevice.NAME, number, "the peer has posted no receive");
+        FlightEvents.retries(ShmLimits.DEVICE, number, "the peer has posted no receive");
     }
 
     /** A request begins to wait for the peer to be there. */
-    void waitedForPeer() {
+    public void waitedForPeer() {
         add(SamplePoint.QP_TX_PEER_WAITS);
-        FlightEvents.retries(ShmDevice.NAME, number, "the peer does not answer");
+        FlightEvents.retries(ShmLimits.DEVICE, number, "the peer does not answer");
     }
 
-    void wokePeer() {
+    public void wokePeer() {
         add(SamplePoint.QP_TX_WAKE_UPS);
     }
 

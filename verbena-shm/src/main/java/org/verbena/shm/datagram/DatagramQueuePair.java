@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.shm.datagram;
+
+import java.util.List;
+
+import org.verbena.verbs.Gid;
+import org.verbena.verbs.QueuePairState;
+
+/**
+ * A queue pair of type UD as its executor, its receiver and its groups see it. One class implements it, so that the calls
+ * of the data path are monomorphic.
+ */
+public interface DatagramQueuePair {
+    int number();
+
+    /** Of its context. */
+    long instance();
+
+    QueuePairState state();
+
+    /** In state SQD, and a request that was started before is not done. */
+    boolean isDraining();
+
+    int qkey();
+
+    /** A send has completed; {@code solicited} as with a message, or if it has failed. */
+    void sendCompleted(boolean solicited);
+
+    /** A send has failed here: what follows is flushed, receiving goes on. */
+    void sendFailed(String reason);
+
+    /** The oldest request waits: the engine goes on with it if the application does not. */
+    void lookAfter();
+
+    /** There is another ring to read; {@code hasDatagrams} if something was put into it before. */
+    void ringAdded(boolean hasDatagrams);
+
+    /** The multicast groups that it is attached to have changed. */
+    void attachedTo(List<Gid> groups);
+}
