@@ -29,7 +29,7 @@ class CounterFileTest {
 
     /** Whoever looks for processes finds some just as they begin, and rings their bells. */
     @Test
-    void aFileHasItsBellAsSoonAsItIsSeen(@TempDir Path dir) throws Exception {
+    void fileIsVisibleOnlyWithItsBell(@TempDir Path dir) throws Exception {
         Path folder = Files.createDirectory(dir.resolve("counters"));
         List<String> bells = new ArrayList<>();
         AtomicBoolean done = new AtomicBoolean();

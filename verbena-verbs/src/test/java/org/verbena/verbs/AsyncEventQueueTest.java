@@ -14,7 +14,7 @@ class AsyncEventQueueTest {
     }
 
     @Test
-    void eventsOfAClosedObjectAreGoneAndThoseOfOthersStay() throws Exception {
+    void closingAnObjectRemovesItsEventsOnly() throws Exception {
         try (FakeContext c = new FakeContext()) {
             ProtectionDomain gone = c.allocateProtectionDomain();
             ProtectionDomain stays = c.allocateProtectionDomain();
@@ -31,7 +31,7 @@ class AsyncEventQueueTest {
     }
 
     @Test
-    void whatIsRaisedForAClosedObjectVanishes() throws Exception {
+    void eventForAClosedObjectIsDropped() throws Exception {
         try (FakeContext c = new FakeContext()) {
             ProtectionDomain pd = c.allocateProtectionDomain();
             c.adopt(pd);
@@ -42,7 +42,7 @@ class AsyncEventQueueTest {
     }
 
     @Test
-    void aClosedContextHasNone() throws Exception {
+    void closedContextHasNoEvents() throws Exception {
         FakeContext c = new FakeContext();
         c.raise(event(c));
         c.close();

@@ -37,7 +37,7 @@ class AttributesTest {
     }
 
     @Test
-    void aGidIsReadAsItIsWritten() {
+    void gidTextRoundTrips() {
         for (Gid g : List.of(GID, new Gid(0, 0xffff_ef01_0207L), new Gid(0, 0xffff_0a00_00c8L), new Gid(0, 1),
                 new Gid(0, 0xffff_0007L), new Gid(0xff12L << 48, -1))) {
             assertThat(Gid.parse(g.toString())).as(g.toString()).isEqualTo(g);
@@ -48,7 +48,7 @@ class AttributesTest {
     }
 
     @Test
-    void attributesSayWhatTheyAre() {
+    void attributesPrintTheirValues() {
         assertThat(DeviceAttributes.builder().maxQp(8, 64).maxSge(4).maxMrSize(1 << 20).build()).hasToString(
                 "DeviceAttributes[maxMrSize=1048576, maxQp=8, maxQpWr=64, maxSge=4, physicalPortCount=1]");
         assertThat(ConnectionParameters.builder().privateData(new byte[7]).retryCount(3).timeout(Duration.ofSeconds(2))
@@ -80,7 +80,7 @@ class AttributesTest {
     }
 
     @Test
-    void aMaskHasTheBitsOfWhatWasSet() {
+    void maskHasTheBitsOfTheFieldsSet() {
         assertThat(AddressVector.to(GID).compMask()).isZero();
         assertThat(AddressVector.builder(GID).port(1).build().compMask()).isEqualTo(AddressVector.PORT);
         AddressVector all = AddressVector.builder(GID).sourceGidIndex(1).hopLimit(2).trafficClass(3).flowLabel(4)
@@ -105,7 +105,7 @@ class AttributesTest {
     }
 
     @Test
-    void theTopBitIsNoField() {
+    void topBitIsNotAField() {
         for (int known : new int[] {AddressVector.BASIC, ConnectionParameters.BASIC, QueuePairAttributes.BASIC,
             CompletionQueueAttributes.BASIC_FIELDS}) {
             assertThat(known & CompMask.SECOND_WORD).isZero();
@@ -113,7 +113,7 @@ class AttributesTest {
     }
 
     @Test
-    void unknownBitsAreRefusedByNameAndKnownOnesAreNot() throws Exception {
+    void unknownBitsAreRefusedByName() throws Exception {
         CompMask.check("connect", AddressVector.PORT, AddressVector.BASIC, AddressVector::names, "p0");
         assertThatThrownBy(() -> CompMask.check("connect", AddressVector.PORT | AddressVector.STATIC_RATE,
                 AddressVector.PORT, AddressVector::names, "p0")).isInstanceOfSatisfying(VerbsException.class,
@@ -142,7 +142,7 @@ class AttributesTest {
     }
 
     @Test
-    void whatTheProviderDidNotSayReadsAsAbsent() {
+    void attributesNotReportedReadAsAbsent() {
         PortAttributes p = PortAttributes.builder().build();
         assertThat(p.state()).isZero();
         assertThat(p.maxMessageSize()).isZero();
@@ -159,7 +159,7 @@ class AttributesTest {
     }
 
     @Test
-    void whatIsBuiltDoesNotFollowItsBuilder() {
+    void builtAttributesAreIndependentOfTheBuilder() {
         PortAttributes.Builder b = PortAttributes.builder().lid(1);
         PortAttributes p = b.build();
         b.lid(2).state(PortAttributes.STATE_DOWN);
@@ -168,7 +168,7 @@ class AttributesTest {
     }
 
     @Test
-    void eventsAreEqualByWhatTheySayAndUnknownKindsPrintAsNumbers() throws Exception {
+    void eventsAreEqualByContentAndUnknownTypesPrintAsNumbers() throws Exception {
         Element e = new Element();
         assertThat(AsyncEvent.builder(1, e).detail("x").build()).isEqualTo(AsyncEvent.builder(1, e).detail("x").build())
                 .isNotEqualTo(AsyncEvent.builder(1, e).build()).hasToString("QP_FATAL on element: x");
@@ -182,14 +182,14 @@ class AttributesTest {
     }
 
     @Test
-    void theConstantsOfFeaturesAreKnownAndNothingElse() {
+    void onlyFeatureConstantsAreKnown() {
         assertThat(Feature.isKnown(Feature.RC)).isTrue();
         assertThat(Feature.isKnown(Feature.ALLOCATE)).isTrue();
         assertThat(Feature.isKnown("from.the.future")).isFalse();
     }
 
     @Test
-    void anApiRangeHasBothEnds() {
+    void apiRangeIncludesBothEnds() {
         assertThat(ApiRange.of(2, 3)).hasToString("2 to 3").isEqualTo(ApiRange.of(2, 3));
         assertThat(ApiRange.from(2)).hasToString("2 and later").isNotEqualTo(ApiRange.of(2, 3));
         assertThat(List.of(1, 2, 3, 4)).filteredOn(ApiRange.of(2, 3)::contains).containsExactly(2, 3);

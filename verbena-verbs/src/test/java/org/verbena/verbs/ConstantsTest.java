@@ -32,7 +32,7 @@ class ConstantsTest {
     }
 
     @Test
-    void flows() throws Exception {
+    void flowConstantsMatchC() throws Exception {
         assertValues(FlowType.class, "NORMAL", 0, "ALL_DEFAULT", 1, "MC_DEFAULT", 2, "SNIFFER", 3);
         assertValues(FlowFlags.class, "DONT_TRAP", 2, "EGRESS", 4);
         assertValues(FlowSpecType.class, "ETH", 0x20, "IPV4", 0x30, "IPV6", 0x31, "IPV4_EXT", 0x32, "ESP", 0x34, "TCP",
@@ -41,7 +41,7 @@ class ConstantsTest {
     }
 
     @Test
-    void extendedReliableConnections() throws Exception {
+    void xrcConstantsMatchC() throws Exception {
         assertValues(SharedReceiveQueueType.class, "BASIC", 0, "XRC", 1);
         assertValues(SharedReceiveQueueAttributes.class, "MAX_WR", 1, "LIMIT", 2, "TYPE", 1, "XRCD", 4, "CQ", 8,
                 "COUNTERS", 1 << 17);
@@ -50,14 +50,14 @@ class ConstantsTest {
     }
 
     @Test
-    void counters() throws Exception {
+    void counterConstantsMatchC() throws Exception {
         assertValues(ReadCountersFlags.class, "PREFER_CACHED", 1);
         assertThat(SamplePoint.PACKETS).isZero();
         assertThat(SamplePoint.BYTES).isOne();
     }
 
     @Test
-    void receiveSideScaling() throws Exception {
+    void receiveSideScalingConstantsMatchC() throws Exception {
         assertValues(WorkQueueState.class, "RESET", 0, "RDY", 1, "ERR", 2, "UNKNOWN", 3);
         assertValues(WorkQueueType.class, "RQ", 0);
         assertValues(WorkQueueFlags.class, "CVLAN_STRIPPING", 1, "SCATTER_FCS", 2, "DELAY_DROP", 4,
@@ -69,7 +69,7 @@ class ConstantsTest {
     }
 
     @Test
-    void sendsAndCompletions() throws Exception {
+    void sendAndCompletionConstantsMatchC() throws Exception {
         assertValues(SendFlags.class, "NONE", 0, "FENCE", 1, "SIGNALED", 2, "SOLICITED", 4, "INLINE", 8, "IP_CSUM", 16,
                 "DUMMY", 0x400);
         assertValues(WcFlags.class, "GRH", 1, "WITH_IMM", 2, "IP_CSUM_OK", 4, "WITH_INV", 8, "TM_SYNC_REQ", 16,
@@ -85,7 +85,7 @@ class ConstantsTest {
     }
 
     @Test
-    void devices() throws Exception {
+    void deviceConstantsMatchC() throws Exception {
         assertThat(constants(DeviceCapabilityFlags.class)).containsEntry("RESIZE_MAX_WR", 1L)
                 .containsEntry("MEM_WINDOW", 1L << 17).containsEntry("XRC", 1L << 20)
                 .containsEntry("MANAGED_FLOW_STEERING", 1L << 29).containsEntry("RAW_SCATTER_FCS", 1L << 34);
@@ -144,7 +144,7 @@ class ConstantsTest {
     }
 
     @Test
-    void aFlowLabelMakesAPort() {
+    void udpPortIsDerivedFromTheFlowLabel() {
         assertThat(FlowLabel.toUdpSourcePort(0)).isEqualTo(0xc000);
         assertThat(FlowLabel.toUdpSourcePort(0x3fff)).isEqualTo(0xffff);
         assertThat(FlowLabel.toUdpSourcePort(0xfffff)).isEqualTo(0xc000 | 0x3fff ^ 0x3f);

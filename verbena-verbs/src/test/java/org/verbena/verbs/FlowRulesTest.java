@@ -28,7 +28,7 @@ class FlowRulesTest {
     }
 
     @Test
-    void whatFitsTogetherIsAllowed() {
+    void consistentSpecificationsAreAllowed() {
         assertThat(objection()).isNull();
         assertThat(objection(ETH, IPV4, UDP)).isNull();
         assertThat(objection(UDP, IPV4, ETH)).as("in any order").isNull();
@@ -45,7 +45,7 @@ class FlowRulesTest {
     }
 
     @Test
-    void whatContradictsItselfIsNamed() {
+    void contradictionsAreNamed() {
         assertThat(objection(IPV4, IPV6)).contains("same layer");
         assertThat(objection(IPV4, IPV4)).contains("same layer");
         assertThat(objection(IPV4, IPV4.match(FlowField.IPV4_TTL, 1))).contains("same layer");
@@ -70,7 +70,7 @@ class FlowRulesTest {
 
     /** A mask that leaves bits open excludes nothing. */
     @Test
-    void onlyAFullMaskExcludes() {
+    void onlyAFullMaskContradicts() {
         assertThat(objection(IPV4.matchMasked(FlowField.IPV4_PROTOCOL, 6, 0x0f), UDP)).isNull();
     }
 
@@ -100,7 +100,7 @@ class FlowRulesTest {
     }
 
     @Test
-    void aSpecificationKeepsWhatItWasGiven() {
+    void specificationKeepsItsValues() {
         byte[] mac = {1, 2, 3, 4, 5, (byte) 0xff};
         FlowSpec s = ETH.match(FlowField.ETH_DESTINATION, mac).matchMasked(FlowField.ETH_VLAN, 5, 0xfff);
         assertThat(s.valueBytes(FlowField.ETH_DESTINATION)).isEqualTo(mac);
@@ -119,7 +119,7 @@ class FlowRulesTest {
     }
 
     @Test
-    void ipv4IsExtendedByWhatIsNoAddress() {
+    void ipv4SpecificationBecomesExtendedForOtherFields() {
         assertThat(IPV4.match(FlowField.IPV4_SOURCE, 1).type()).isEqualTo(FlowSpecType.IPV4);
         FlowSpec s = IPV4.inner().match(FlowField.IPV4_TOS, 1).match(FlowField.IPV4_SOURCE, 0xffffffffL);
         assertThat(s.type()).isEqualTo(FlowSpecType.IPV4_EXT | FlowSpecType.INNER);
@@ -131,7 +131,7 @@ class FlowRulesTest {
     }
 
     @Test
-    void whatAHeaderDoesNotHaveIsRefused() {
+    void fieldsNotInTheHeaderAreRefused() {
         assertThatThrownBy(() -> TCP.match(FlowField.ETH_TYPE, 1)).hasMessageContaining("TCP has no field ETH_TYPE");
         assertThatThrownBy(() -> TCP.match(4711, 1)).hasMessageContaining("4711");
         assertThatThrownBy(() -> TCP.match(-1, 1)).hasMessageContaining("-1");
@@ -143,7 +143,7 @@ class FlowRulesTest {
     }
 
     @Test
-    void theHashOfReceivedPackets() {
+    void receiveHashConfigurationIsChecked() {
         byte[] key = new byte[RxHashConfiguration.TOEPLITZ_KEY_BYTES];
         assertThat(hash(1, key, 0)).isNull();
         assertThat(hash(1, key, RxHashFields.IPV4 | RxHashFields.TCP | RxHashFields.INNER)).isNull();

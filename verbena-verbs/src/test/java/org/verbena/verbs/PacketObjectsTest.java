@@ -29,7 +29,7 @@ class PacketObjectsTest {
     }
 
     @Test
-    void aWorkQueueOfWrongAttributesIsRefused() throws Exception {
+    void workQueueWithInvalidAttributesIsRefused() throws Exception {
         FakeContext c = new FakeContext();
         FakeContext other = new FakeContext();
         assertInvalid(() -> c.createWorkQueue(attributes(other).build()), "another context");
@@ -49,7 +49,7 @@ class PacketObjectsTest {
     }
 
     @Test
-    void aWorkQueueHoldsWhatItWasMadeOf() throws Exception {
+    void workQueueHoldsItsParents() throws Exception {
         FakeContext c = new FakeContext();
         Object mine = new Object();
         WorkQueueInitAttributes a = attributes(c).maxWr(64).maxSge(4).flags(WorkQueueFlags.KNOWN).userContext(mine)
@@ -67,7 +67,7 @@ class PacketObjectsTest {
 
     /** The whole table of transitions. */
     @Test
-    void aWorkQueueMovesAsTheTableSays() throws Exception {
+    void workQueueTransitionsFollowTheTable() throws Exception {
         boolean[][] allowed = {{true, true, false}, {true, true, true}, {true, false, true}};
         for (int from = 0; from < 3; from++) {
             for (int to = -1; to <= 4; to++) {
@@ -89,7 +89,7 @@ class PacketObjectsTest {
     }
 
     @Test
-    void aWrongModificationOfAWorkQueueIsRefused() throws Exception {
+    void invalidModificationOfAWorkQueueIsRefused() throws Exception {
         FakeContext c = new FakeContext();
         WorkQueue wq = c.createWorkQueue(attributes(c).build());
         assertInvalid(() -> wq.modify(WorkQueueAttributes.builder().build()), "nothing");
@@ -104,7 +104,7 @@ class PacketObjectsTest {
     }
 
     @Test
-    void aTableHasAPowerOfTwoOfWorkQueuesOfItsContext() throws Exception {
+    void indirectionTableTakesAPowerOfTwoOfWorkQueuesOfItsContext() throws Exception {
         FakeContext c = new FakeContext();
         WorkQueue a = c.createWorkQueue(attributes(c).build());
         WorkQueue b = c.createWorkQueue(attributes(c).build());
@@ -124,7 +124,7 @@ class PacketObjectsTest {
     }
 
     @Test
-    void aFlowHoldsItsQueuePair() throws Exception {
+    void flowHoldsItsQueuePair() throws Exception {
         FakeContext c = new FakeContext();
         CompletionQueue cq = c.createCompletionQueue(1);
         QueuePair qp = c.allocateProtectionDomain()
@@ -143,7 +143,7 @@ class PacketObjectsTest {
     }
 
     @Test
-    void aHashSpreadsThePacketsOfARawQueuePair() throws Exception {
+    void rssRequiresARawQueuePairAndOwnTable() throws Exception {
         FakeContext c = new FakeContext();
         FakeContext other = new FakeContext();
         ProtectionDomain pd = c.allocateProtectionDomain();

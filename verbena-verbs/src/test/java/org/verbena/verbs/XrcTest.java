@@ -47,7 +47,7 @@ class XrcTest {
     }
 
     @Test
-    void aDomainNeedsBothAttributes() throws Exception {
+    void domainRequiresBothAttributes() throws Exception {
         assertInvalid(() -> c.openXrcDomain(XrcDomainAttributes.builder().build()), "FD|OFLAGS must be set");
         assertInvalid(() -> c.openXrcDomain(XrcDomainAttributes.builder().fd(-1).build()), "OFLAGS must be set");
         assertInvalid(() -> c.openXrcDomain(XrcDomainAttributes.builder().openFlags(0).build()), "FD must be set");
@@ -65,7 +65,7 @@ class XrcTest {
     }
 
     @Test
-    void aProviderIsGivenADescriptorOfTheFile(@TempDir Path dir) throws Exception {
+    void providerReceivesADescriptorOfTheFile(@TempDir Path dir) throws Exception {
         Path file = Files.createFile(dir.resolve("domain"));
         try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY, 0)) {
             FileIdentity id = FileIdentity.of(fd.value());
@@ -83,7 +83,7 @@ class XrcTest {
     }
 
     @Test
-    void aProviderOfNothingAnswersSo(@TempDir Path dir) throws Exception {
+    void providerWithoutXrcAnswersEopnotsupp(@TempDir Path dir) throws Exception {
         FakeContext bare = FakeContext.withoutXrc();
         assertErrno(Errno.EOPNOTSUPP, () -> bare.openXrcDomain(secret().build()), "FD|OFLAGS is not known");
         assertErrno(Errno.EOPNOTSUPP, () -> bare.openXrcDomain(secret().file(dir.resolve("none")).build()), "FD");
@@ -99,7 +99,7 @@ class XrcTest {
     }
 
     @Test
-    void typeDomainAndQueueGoTogether() throws Exception {
+    void typeDomainAndQueueMustMatch() throws Exception {
         FakeContext other = new FakeContext();
         XrcDomain d = c.openXrcDomain(secret().build());
         XrcDomain foreign = other.openXrcDomain(secret().build());
@@ -117,7 +117,7 @@ class XrcTest {
     }
 
     @Test
-    void aSharedReceiveQueueHoldsDomainAndCompletionQueue() throws Exception {
+    void sharedReceiveQueueHoldsDomainAndCompletionQueue() throws Exception {
         XrcDomain d = c.openXrcDomain(secret().build());
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(queue(d, cq).build());
         assertThat(srq.type()).isEqualTo(SharedReceiveQueueType.XRC);
@@ -142,7 +142,7 @@ class XrcTest {
     }
 
     @Test
-    void aTargetHasADomainAndNothingElse() throws Exception {
+    void targetHasADomainOnly() throws Exception {
         XrcDomain d = c.openXrcDomain(secret().build());
         QueuePair qp = d.createQueuePair(TARGET);
         assertThat(qp.context()).isSameAs(c);
@@ -162,7 +162,7 @@ class XrcTest {
     }
 
     @Test
-    void aDomainMakesTargetsOnly() throws Exception {
+    void domainCreatesTargetsOnly() throws Exception {
         XrcDomain d = c.openXrcDomain(secret().build());
         assertInvalid(() -> d.createQueuePair(QueuePairInitAttributes.builder(cq, cq).build()), "not RC");
         assertInvalid(() -> d.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(QueuePairType.XRC_SEND)
@@ -184,7 +184,7 @@ class XrcTest {
     }
 
     @Test
-    void anInitiatorIsMadeOnAProtectionDomainAndReceivesNothing() throws Exception {
+    void initiatorIsCreatedOnAProtectionDomainAndHasNoReceives() throws Exception {
         XrcDomain d = c.openXrcDomain(secret().build());
         CompletionQueue unused = c.createCompletionQueue(4);
         QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builder(cq, unused).type(QueuePairType.XRC_SEND);
@@ -208,7 +208,7 @@ class XrcTest {
     }
 
     @Test
-    void aQueuePairIsOpenedByNumberAndType() throws Exception {
+    void queuePairIsOpenedByNumberAndType() throws Exception {
         XrcDomain d = c.openXrcDomain(secret().build());
         QueuePairOpenAttributes.Builder b = QueuePairOpenAttributes.builder();
         assertInvalid(() -> d.openQueuePair(b.build()), "NUM|TYPE must be set");
@@ -230,7 +230,7 @@ class XrcTest {
     }
 
     @Test
-    void aContextClosesADomainAfterWhatStandsOnIt() throws Exception {
+    void contextClosesADomainAfterItsDependents() throws Exception {
         XrcDomain d = c.openXrcDomain(secret().build());
         QueuePair qp = d.createQueuePair(TARGET);
         SharedReceiveQueue srq = pd.createSharedReceiveQueue(queue(d, cq).build());

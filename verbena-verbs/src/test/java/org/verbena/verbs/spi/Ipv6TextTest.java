@@ -37,13 +37,13 @@ class Ipv6TextTest {
     }
 
     @Test
-    void anIpv4AddressInsideIsWrittenAsOne() {
+    void mappedIpv4AddressIsWrittenInDottedForm() {
         byte[] mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 10, 0, 0, (byte) 200};
         assertThat(text(mapped)).isEqualTo("::ffff:10.0.0.200");
     }
 
     @Test
-    void anyIsReadBack() throws Exception {
+    void textRoundTrips() throws Exception {
         Random random = new Random(1);
         byte[] bytes = new byte[16];
         for (int i = 0; i < 20_000; i++) {
