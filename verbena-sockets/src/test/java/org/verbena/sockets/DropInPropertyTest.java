@@ -24,7 +24,7 @@ class DropInPropertyTest {
         "counters,false", "counters.sockets,262145", "classic,yes", "stream.ring,4M", "stream.ring,4095",
         "stream.ring,67108865", "stream.memory,1g", "stream.memory,0", "stream.patience,0", "stream.patience,600001",
         "stream.delay,-1", "stream.delay,60000001", "stream.delay,2ms", "stream.wait,600001", "shm.trusted-uids,me"})
-    void whatMakesNoSenseIsRefused(String name, String value) {
+    void invalidValuesAreRefused(String name, String value) {
         assertThat(DropInProperty.refusal("verbena." + name, value)).startsWith("takes ").endsWith(", not '" + value
                 + "'");
         System.setProperty("verbena." + name, value);
@@ -39,13 +39,13 @@ class DropInPropertyTest {
     @CsvSource({"spin,0", "spin,1000000", "offload,off", "counters,on", "counters.sockets,0", "stream.ring,4096",
         "stream.ring,67108864", "stream.memory,9223372036854775807", "stream.patience,600000", "stream.device,shm0",
         "stream.delay,0", "stream.delay,60000000", "stream.wait,0", "rules,use os *:*", "application.id,B1"})
-    void whatMakesSenseIsTaken(String name, String value) {
+    void validValuesAreAccepted(String name, String value) {
         assertThat(DropInProperty.refusal("verbena." + name, value)).isNull();
     }
 
     @ParameterizedTest
     @CsvSource({"spim", "stream.rings", "Spin"})
-    void aNameThatNobodyKnowsIsSaid(String name) {
+    void unknownNameIsReported(String name) {
         assertThat(DropInProperty.refusal("verbena." + name, "1")).startsWith("is not known; there are classic, ");
         System.setProperty("verbena." + name, "1");
         try {
@@ -56,7 +56,7 @@ class DropInPropertyTest {
     }
 
     @Test
-    void whatAnyModuleReadsIsKnown() throws IOException {
+    void propertiesOfAllModulesAreKnown() throws IOException {
         Pattern literal = Pattern.compile("\"(verbena\\.[a-z][a-z.-]*[a-z])\"");
         Set<String> names = new TreeSet<>();
         try (DirectoryStream<Path> modules = Files.newDirectoryStream(Path.of(".."), "verbena-*")) {

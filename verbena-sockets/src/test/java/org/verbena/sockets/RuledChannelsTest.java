@@ -89,12 +89,12 @@ class RuledChannelsTest {
     }
 
     @Test
-    void withoutARuleTheRingsCarryIt() throws Exception {
+    void ringsAreUsedWithoutARule() throws Exception {
         assertThat(isByRing(server(), VerbenaSocketChannel.open())).isTrue();
     }
 
     @Test
-    void aRuleForTheClientIsKept() throws Exception {
+    void clientRuleIsApplied() throws Exception {
         ServerSocketChannel server = server(InetAddress.getByName(OF_CLIENT_RULE));
         Verbena.addRule("use os tcp_client " + OF_CLIENT_RULE + ":" + port(server) + ":127.0.0.0/8:* counter clients");
         assertThat(isByRing(server, VerbenaSocketChannel.open())).isFalse();
@@ -102,7 +102,7 @@ class RuledChannelsTest {
     }
 
     @Test
-    void aRuleForTheListenerIsKept() throws Exception {
+    void listenerRuleIsApplied() throws Exception {
         Verbena.addRule("use os tcp_server " + OF_LISTENER_RULE + ":* counter listeners");
         ServerSocketChannel server = server(InetAddress.getByName(OF_LISTENER_RULE));
         assertThat(isByRing(server, VerbenaSocketChannel.open())).isFalse();
@@ -110,7 +110,7 @@ class RuledChannelsTest {
     }
 
     @Test
-    void theThreadThatMadeTheChannelCounts() throws Exception {
+    void creatingThreadDecides() throws Exception {
         ServerSocketChannel server = server();
         Verbena.offload(Thread.currentThread(), false);
         SocketChannel client = VerbenaSocketChannel.open();
@@ -120,7 +120,7 @@ class RuledChannelsTest {
 
     /** The new rule is for the next connection. */
     @Test
-    void aConnectionThatIsThereStaysAsItIs() throws Exception {
+    void establishedConnectionIsUnaffected() throws Exception {
         InetAddress address = InetAddress.getByName(OF_CONNECTED);
         try (ServerSocketChannel server = server(address);
                 SocketChannel client = connected(server);
@@ -145,7 +145,7 @@ class RuledChannelsTest {
 
     /** What it accepts follows the rule of its bind; a listener that is bound later follows the new rule. */
     @Test
-    void aListenerThatIsBoundStaysAsItIs() throws Exception {
+    void boundListenerIsUnaffected() throws Exception {
         InetAddress address = InetAddress.getByName(OF_BOUND);
         try (ServerSocketChannel created = VerbenaServerSocketChannel.open();
                 ServerSocketChannel bound = server(address)) {
@@ -161,7 +161,7 @@ class RuledChannelsTest {
 
     /** Not even its own bind decides. */
     @Test
-    void aChannelThatIsNotConnectedYetFollowsTheNewRule() throws Exception {
+    void unconnectedChannelFollowsTheNewRule() throws Exception {
         try (ServerSocketChannel server = server(InetAddress.getByName(OF_CREATED))) {
             SocketChannel created = VerbenaSocketChannel.open();
             SocketChannel bound = VerbenaSocketChannel.open();

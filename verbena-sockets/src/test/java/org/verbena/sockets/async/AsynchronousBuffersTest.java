@@ -84,7 +84,7 @@ class AsynchronousBuffersTest {
 
     @ParameterizedTest
     @MethodSource("endsAndOperations")
-    void anArenaIsNotClosedWhileAnOperationIsPending(Ends ends, Operation operation) throws Exception {
+    void arenaIsNotClosedWhileAnOperationIsPending(Ends ends, Operation operation) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             Arena arena;
             Handled<Long> told;
@@ -126,7 +126,7 @@ class AsynchronousBuffersTest {
     /** However it ends: done at once, done later, its time over, the channel closed. The JDK's forgets some of them. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "JDK")
-    void anArenaIsClosedWhenTheOperationHasEnded(Ends ends) throws Exception {
+    void arenaIsClosedAfterTheOperation(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             try (Arena arena = Arena.ofShared()) {
                 Handled<Long> told = new Handled<>();

@@ -73,7 +73,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void buffersAreScatteredAndGathered(Ends ends) throws Exception {
+    void scatteredAndGatheredBytesArrive(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             ByteBuffer[] out = {bytes(0), ByteBuffer.wrap(new byte[] {1, 2}), ByteBuffer.wrap(new byte[] {3, 4, 5})};
             Handled<Long> written = new Handled<>();
@@ -101,7 +101,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void nothingToMoveEndsAtOnce(Ends ends) throws Exception {
+    void emptyTransferCompletesAtOnce(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             assertThat(Ends.get(p.tested().read(bytes(0)))).isZero();
             assertThat(Ends.get(p.tested().write(bytes(0)))).isZero();
@@ -122,7 +122,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void oneOfAKindAtATime(Ends ends) throws Exception {
+    void onlyOneOperationOfAKindMayBePending(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             Future<Integer> read = p.tested().read(bytes(1));
             assertThatThrownBy(() -> p.tested().read(bytes(1))).isInstanceOf(ReadPendingException.class);
@@ -137,7 +137,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void closingEndsWhatIsPending(Ends ends) throws Exception {
+    void closeEndsPendingOperations(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             Handled<Integer> read = new Handled<>();
             p.tested().read(bytes(1), "with", read);
@@ -159,7 +159,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void afterATimeOutTheDirectionIsOver(Ends ends) throws Exception {
+    void timeoutEndsTheDirection(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             Handled<Integer> read = new Handled<>();
             p.tested().read(bytes(1), 1, TimeUnit.MILLISECONDS, null, read);
@@ -181,7 +181,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void aTimeThatIsNotOverDoesNotMatter(Ends ends) throws Exception {
+    void unexpiredTimeoutHasNoEffect(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             for (int i = 0; i < 3; i++) {
                 Handled<Integer> read = new Handled<>();
@@ -194,7 +194,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatIsCancelledKillsItsDirection(Ends ends) throws Exception {
+    void cancellationEndsTheDirection(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             Future<Integer> read = p.tested().read(bytes(1));
             assertThat(read.cancel(false)).isTrue();
@@ -219,7 +219,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void shutDownInputIsTheEndAndOutputThePeers(Ends ends) throws Exception {
+    void shutdownInputReadsEndAndShutdownOutputEndsThePeer(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             Future<Integer> read = p.tested().read(bytes(1));
             p.tested().shutdownInput();
@@ -241,7 +241,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void connectingIsRefusedOrEnds(Ends ends) throws Exception {
+    void connectIsRefusedOrEndedByClose(Ends ends) throws Exception {
         try (AsynchronousSocketChannel c = ends.provider().openAsynchronousSocketChannel(null)) {
             assertThatThrownBy(() -> c.connect(InetSocketAddress.createUnresolved("nowhere", 1)))
                     .isInstanceOf(UnresolvedAddressException.class);
@@ -275,7 +275,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void aListenerAcceptsOneAtATime(Ends ends) throws Exception {
+    void listenerAcceptsOneAtATime(Ends ends) throws Exception {
         AsynchronousServerSocketChannel s = ends.provider().openAsynchronousServerSocketChannel(null);
         assertThatThrownBy(s::accept).isInstanceOf(NotYetBoundException.class);
         s.bind(Ends.anyPort());
@@ -307,7 +307,7 @@ class AsynchronousChannelTest {
 
     @ParameterizedTest
     @EnumSource
-    void optionsAreThoseOfASocket(Ends ends) throws Exception {
+    void optionsMatchTheSocket(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             assertThat(p.tested().supportedOptions()).contains(StandardSocketOptions.SO_SNDBUF,
                     StandardSocketOptions.SO_RCVBUF, StandardSocketOptions.SO_KEEPALIVE,

@@ -40,7 +40,7 @@ class ChannelGroupTest {
 
     @ParameterizedTest
     @EnumSource
-    void handlersRunInThreadsOfTheGroup(Ends ends) throws Exception {
+    void handlersRunOnThreadsOfTheGroup(Ends ends) throws Exception {
         ExecutorService pool = Executors.newCachedThreadPool(r -> new Thread(r, "of the program"));
         for (AsynchronousChannelGroup group : List.of(ends.group(pool), ends.provider().openAsynchronousChannelGroup(2,
                 r -> new Thread(r, "of the program")))) {
@@ -64,7 +64,7 @@ class ChannelGroupTest {
     /** A handler that reads again, byte by byte: were each called inside the other the stack would overflow. */
     @ParameterizedTest
     @EnumSource
-    void handlersAreNotCalledInsideEachOtherWithoutEnd(Ends ends) throws Exception {
+    void handlersDoNotRecurseWithoutLimit(Ends ends) throws Exception {
         int bytes = 30_000;
         AsynchronousChannelGroup group = ends.group();
         try (Ends.Pair p = ends.connected(group)) {
@@ -102,7 +102,7 @@ class ChannelGroupTest {
 
     @ParameterizedTest
     @EnumSource
-    void aGroupThatIsShutDownEndsWithItsLastChannel(Ends ends) throws Exception {
+    void groupShutDownEndsWithItsLastChannel(Ends ends) throws Exception {
         AsynchronousChannelGroup group = ends.group();
         Ends.Pair p = ends.connected(group);
         AsynchronousServerSocketChannel server = ends.provider().openAsynchronousServerSocketChannel(group);
@@ -123,7 +123,7 @@ class ChannelGroupTest {
 
     @ParameterizedTest
     @EnumSource
-    void shutdownNowClosesAll(Ends ends) throws Exception {
+    void shutdownNowClosesAllChannels(Ends ends) throws Exception {
         AsynchronousChannelGroup group = ends.group();
         Ends.Pair p = ends.connected(group);
         AsynchronousServerSocketChannel server = ends.provider().openAsynchronousServerSocketChannel(group);
@@ -143,7 +143,7 @@ class ChannelGroupTest {
 
     @ParameterizedTest
     @EnumSource
-    void aGroupOfAnotherProviderIsRefused(Ends ends) throws Exception {
+    void groupOfAnotherProviderIsRefused(Ends ends) throws Exception {
         AsynchronousChannelGroup others = (ends == Ends.JDK ? Ends.TCP : Ends.JDK).group();
         assertThatThrownBy(() -> ends.provider().openAsynchronousSocketChannel(others))
                 .isInstanceOf(IllegalChannelGroupException.class);
@@ -155,7 +155,7 @@ class ChannelGroupTest {
 
     @ParameterizedTest
     @EnumSource
-    void manyChannelsEchoAtTheSameTime(Ends ends) throws Exception {
+    void manyChannelsEchoSimultaneously(Ends ends) throws Exception {
         AsynchronousChannelGroup group = ends.group();
         List<Ends.Pair> all = new ArrayList<>();
         try {

@@ -84,7 +84,7 @@ class HandlersThatThrowTest {
 
     @ParameterizedTest
     @EnumSource
-    void whoClosesAChannelDoesNotMeetWhatItsHandlersThrow(Ends ends) throws Exception {
+    void closeDoesNotPropagateExceptionsOfHandlers(Ends ends) throws Exception {
         AsynchronousChannelGroup group = ends.group(quietPool(3));
         Ends.Pair p = ends.connected(group);
         Throwing reads = new Throwing();
@@ -101,7 +101,7 @@ class HandlersThatThrowTest {
 
     @ParameterizedTest
     @EnumSource
-    void aGroupThatAHandlerShutsDownEndsWhateverOthersThrow(Ends ends) throws Exception {
+    void groupShutDownByAHandlerEndsThoughOthersThrow(Ends ends) throws Exception {
         AsynchronousChannelGroup group = ends.group(quietPool(3));
         List<Ends.Pair> pairs = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
@@ -123,7 +123,7 @@ class HandlersThatThrowTest {
     /** Each accepts the next one; the JDK never does that inside the handler before. */
     @ParameterizedTest
     @EnumSource
-    void connectionsThatWaitAreServedInTheirOrder(Ends ends) throws Exception {
+    void waitingConnectionsAreServedInOrder(Ends ends) throws Exception {
         int many = 5;
         AsynchronousChannelGroup group = ends.group();
         AtomicInteger inside = new AtomicInteger();
@@ -171,7 +171,7 @@ class HandlersThatThrowTest {
 
     /** It was told of the wrong unit, and is not told again when bytes come. */
     @Test
-    void anOperationThatCannotBeTimedEndsOnce() throws Exception {
+    void operationWithoutATimerCompletesOnce() throws Exception {
         AtomicInteger ends = new AtomicInteger();
         CompletableFuture<Throwable> failure = new CompletableFuture<>();
         AsynchronousChannelGroup group = Ends.TCP.group();
@@ -201,7 +201,7 @@ class HandlersThatThrowTest {
 
     /** As a pool that makes threads when they are needed, where there are no more just now. */
     @Test
-    void aPoolThatHasNoThreadJustNowIsAskedAgain() throws Exception {
+    void busyPoolIsRetried() throws Exception {
         AtomicInteger refusals = new AtomicInteger();
         ThreadPoolExecutor pool = new ThreadPoolExecutor(2, 2, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>()) {
             @Override
@@ -228,7 +228,7 @@ class HandlersThatThrowTest {
 
     @ParameterizedTest
     @EnumSource
-    void aPoolOfTheProgramHasItsThreadsFromTheBeginning(Ends ends) throws Exception {
+    void poolOfTheProgramStartsItsThreadsAtOnce(Ends ends) throws Exception {
         ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(2);
         AsynchronousChannelGroup group = ends.provider().openAsynchronousChannelGroup(pool, 2);
         assertThat(pool.getPoolSize()).isEqualTo(2); // which keep the program alive

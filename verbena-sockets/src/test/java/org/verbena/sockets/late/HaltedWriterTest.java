@@ -57,7 +57,7 @@ class HaltedWriterTest {
     }
 
     @RepeatedTest(5)
-    void allThatWasWrittenArrives() throws Exception {
+    void haltedWriterLosesNothing() throws Exception {
         long seed = System.nanoTime();
         try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open();
                 Selector selector = VerbenaSelectorProvider.instance().openSelector()) {

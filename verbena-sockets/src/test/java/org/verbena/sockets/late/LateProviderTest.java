@@ -35,7 +35,7 @@ class LateProviderTest {
     private static final int RW = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
 
     @Test
-    void writesArriveLateAndInOrderAndAFullQueueSaysSo() throws VerbsException {
+    void writesArriveLateInOrderAndFullQueueIsReported() throws VerbsException {
         try (Context context = Verbs.open(LateDevice.NAME)) {
             ProtectionDomain pd = context.allocateProtectionDomain();
             CompletionQueue sent = context.createCompletionQueue(2 * PLACES);

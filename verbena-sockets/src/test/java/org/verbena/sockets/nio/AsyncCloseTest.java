@@ -73,7 +73,7 @@ class AsyncCloseTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void closeEndsAReaderAndAWriterAtOnce(Carrier carrier, Threads threads) throws Exception {
+    void closeEndsReaderAndWriterTogether(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.accepted()) {
             var writer = threads.start(write(pair.tested()));
             writer.awaitBlocked();
@@ -119,7 +119,7 @@ class AsyncCloseTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void anInterruptBeforehandClosesEvenIfDataAreThere(Carrier carrier, Threads threads) throws Exception {
+    void earlierInterruptClosesThoughDataAreAvailable(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             pair.peer().write(ByteBuffer.allocate(10));
             var reader = threads.start(() -> {
@@ -134,7 +134,7 @@ class AsyncCloseTest {
     /** The same for who would poll memory before it waits. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void anInterruptBeforehandClosesUnderAReaderThatPolls(Carrier carrier, Threads threads) throws Exception {
+    void earlierInterruptClosesUnderASpinningReader(Carrier carrier, Threads threads) throws Exception {
         for (boolean timed : new boolean[] {false, true}) {
             try (Carrier.Pair pair = carrier.connected()) {
                 if (pair.tested() instanceof StreamSocketChannel ours) {
@@ -160,7 +160,7 @@ class AsyncCloseTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void anInterruptBeforehandClosesUnderAWriterThatHasRoom(Carrier carrier, Threads threads) throws Exception {
+    void earlierInterruptClosesUnderAWriterWithRoom(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             ByteBuffer b = ByteBuffer.allocate(10);
             var writer = threads.start(() -> {
@@ -175,7 +175,7 @@ class AsyncCloseTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void anInterruptIsNothingToAChannelThatDoesNotBlock(Carrier carrier, Threads threads) throws Exception {
+    void interruptDoesNotAffectANonBlockingChannel(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             pair.tested().configureBlocking(false);
             pair.peer().write(ByteBuffer.allocate(10));
@@ -195,7 +195,7 @@ class AsyncCloseTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void shutdownEndsWhoWaits(Carrier carrier, Threads threads) throws Exception {
+    void shutdownEndsWaitingThreads(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             var reader = threads.start(read(pair.tested()));
             var writer = threads.start(write(pair.tested()));
@@ -210,7 +210,7 @@ class AsyncCloseTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void acceptAndConnectEnd(Carrier carrier, Threads threads) throws Exception {
+    void closeEndsAcceptAndConnect(Carrier carrier, Threads threads) throws Exception {
         for (boolean interrupt : new boolean[] {false, true}) {
             ServerSocketChannel server = carrier.provider().openServerSocketChannel().bind(Carrier.anyPort());
             var acceptor = threads.start(server::accept);
@@ -228,7 +228,7 @@ class AsyncCloseTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void timedReadOfTheSocketEnds(Carrier carrier, Threads threads) throws Exception {
+    void closeEndsATimedReadOfTheSocket(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             pair.tested().socket().setSoTimeout(60_000);
             var reader = threads.start(() -> pair.tested().socket().getInputStream().read());
@@ -241,7 +241,7 @@ class AsyncCloseTest {
     /** Close comes at any moment of a read: before it waits, while it begins to, after. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void racesOfCloseAndInterruptLeaveNothing(Carrier carrier, Threads threads) throws Exception {
+    void racingCloseAndInterruptLeaveNothing(Carrier carrier, Threads threads) throws Exception {
         racing(carrier, threads, 5);
         System.gc();
         long before = Descriptors.count();

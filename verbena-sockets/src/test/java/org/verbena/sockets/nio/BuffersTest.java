@@ -62,7 +62,7 @@ class BuffersTest {
 
     @ParameterizedTest
     @MethodSource("waits")
-    void anArenaIsNotClosedWhileAnOperationWaits(Carrier carrier, Threads threads, Operation operation)
+    void arenaIsNotClosedWhileAnOperationWaits(Carrier carrier, Threads threads, Operation operation)
             throws Exception {
         Arena arena = Arena.ofShared();
         try (Carrier.Pair pair = carrier.connected()) {
@@ -82,7 +82,7 @@ class BuffersTest {
     /** Neither by who moved nothing, nor by who moved all. */
     @ParameterizedTest
     @EnumSource
-    void anArenaIsClosedAfterTheOperation(Carrier carrier) throws Exception {
+    void arenaIsClosedAfterTheOperation(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             SocketChannel c = pair.tested();
             c.configureBlocking(false);
@@ -119,7 +119,7 @@ class BuffersTest {
     @ParameterizedTest
     @MethodSource("carriersAndModes")
     @SuppressWarnings("NullAway") // that is what is refused
-    void oneBadBufferAmongOthersSendsNothing(Carrier carrier, boolean blocks) throws Exception {
+    void invalidBufferInAGatherSendsNothing(Carrier carrier, boolean blocks) throws Exception {
         try (Carrier.Pair pair = carrier.connected(); Arena foreign = Arena.ofConfined()) {
             SocketChannel c = pair.tested();
             c.configureBlocking(blocks);
@@ -156,7 +156,7 @@ class BuffersTest {
     @ParameterizedTest
     @MethodSource("carriersAndModes")
     @SuppressWarnings("NullAway") // that is what is refused
-    void oneBadBufferAmongOthersTakesNothing(Carrier carrier, boolean blocks) throws Exception {
+    void invalidBufferInAScatterReadsNothing(Carrier carrier, boolean blocks) throws Exception {
         try (Carrier.Pair pair = carrier.connected(); Arena foreign = Arena.ofConfined()) {
             SocketChannel c = pair.tested();
             byte[] sent = {1, 2, 3, 4, 5, 6, 7, 8};
@@ -181,7 +181,7 @@ class BuffersTest {
     @ParameterizedTest
     @MethodSource("carriersAndModes")
     @SuppressWarnings("NullAway") // what is not in the range is not looked at
-    void aBufferThatStandsThereTwiceIsSentTwice(Carrier carrier, boolean blocks) throws Exception {
+    void duplicateBufferIsSentTwice(Carrier carrier, boolean blocks) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             SocketChannel c = pair.tested();
             c.configureBlocking(blocks);
@@ -197,7 +197,7 @@ class BuffersTest {
     /** It goes on behind what fits at once. */
     @ParameterizedTest
     @EnumSource
-    void aBufferThatStandsThereTwiceIsSentTwiceThoughTheWriterWaits(Carrier carrier) throws Exception {
+    void duplicateBufferIsSentTwiceByABlockedWriter(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             SocketChannel c = pair.tested();
             ByteBuffer much = ByteBuffer.allocate(MUCH / 4);

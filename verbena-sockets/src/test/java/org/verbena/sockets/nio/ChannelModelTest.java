@@ -307,7 +307,7 @@ class ChannelModelTest {
 
     @ParameterizedTest
     @EnumSource
-    void whateverIsDoneToAConnection(Carrier carrier) throws Exception {
+    void randomOperationsMatchTheModel(Carrier carrier) throws Exception {
         ofTested = carrier.provider().openSelector();
         ofPeer = carrier.peerProvider().openSelector();
         Integer only = Integer.getInteger("verbena.test.seed");

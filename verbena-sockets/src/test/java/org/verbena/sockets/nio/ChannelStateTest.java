@@ -36,7 +36,7 @@ class ChannelStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void beforeItIsConnected(Carrier carrier) throws Exception {
+    void unconnectedChannelBehavesLikeTheJdk(Carrier carrier) throws Exception {
         try (SocketChannel c = carrier.provider().openSocketChannel()) {
             assertThat(c.provider()).isSameAs(carrier.provider());
             assertThat(c.isOpen()).isTrue();
@@ -62,7 +62,7 @@ class ChannelStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void connectedAndClosed(Carrier carrier) throws Exception {
+    void connectedAndClosedChannelsBehaveLikeTheJdk(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             SocketChannel c = pair.tested();
             assertThat(c.isConnected()).isTrue();
@@ -90,7 +90,7 @@ class ChannelStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void aRefusedConnectionClosesTheChannel(Carrier carrier) throws Exception {
+    void refusedConnectionClosesTheChannel(Carrier carrier) throws Exception {
         try (SocketChannel bound = Carrier.nobody()) {
             SocketAddress nobody = bound.getLocalAddress();
             SocketChannel c = carrier.provider().openSocketChannel();
@@ -112,7 +112,7 @@ class ChannelStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void connectsWithoutBlocking(Carrier carrier) throws Exception {
+    void nonBlockingConnectSucceeds(Carrier carrier) throws Exception {
         try (ServerSocketChannel server = carrier.provider().openServerSocketChannel().bind(Carrier.anyPort());
                 SocketChannel c = carrier.provider().openSocketChannel()) {
             server.configureBlocking(false);
@@ -143,7 +143,7 @@ class ChannelStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void halfClose(Carrier carrier) throws Exception {
+    void halfCloseEndsOneDirection(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             SocketChannel c = pair.tested();
             c.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
@@ -180,7 +180,7 @@ class ChannelStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void buffersThatCannotBeUsedThrow(Carrier carrier) throws Exception {
+    void unusableBuffersThrow(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             SocketChannel c = pair.tested();
             pair.peer().write(ByteBuffer.allocate(10));
@@ -215,7 +215,7 @@ class ChannelStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void serversRefuse(Carrier carrier) throws Exception {
+    void invalidServerCallsAreRefused(Carrier carrier) throws Exception {
         try (ServerSocketChannel s = carrier.provider().openServerSocketChannel()) {
             assertThatThrownBy(s::accept).isInstanceOf(NotYetBoundException.class);
             s.bind(null);
@@ -227,7 +227,7 @@ class ChannelStateTest {
     }
 
     @Test
-    void theProviderGivesOursForTcpAndTheJdksForTheRest() throws Exception {
+    void providerOpensVerbenaChannelsForTcpOnly() throws Exception {
         VerbenaSelectorProvider ours = VerbenaSelectorProvider.instance();
         try (SocketChannel tcp = ours.openSocketChannel(StandardProtocolFamily.INET);
                 ServerSocketChannel server = ours.openServerSocketChannel(StandardProtocolFamily.INET);

@@ -15,7 +15,7 @@ import sun.nio.ch.DefaultSelectorProvider;
 /** A classic socket that listens has what it accepts into from Verbena, whatever the JDK's new sockets are. */
 class ClassicAcceptTest {
     @Test
-    void whatListensAcceptsIntoItsOwnKind() throws Exception {
+    void listenerAcceptsSocketsOfItsOwnKind() throws Exception {
         StreamServerSocketImpl listener = new StreamServerSocketImpl();
         listener.create(true);
         listener.bind(InetAddress.getLoopbackAddress(), 0);

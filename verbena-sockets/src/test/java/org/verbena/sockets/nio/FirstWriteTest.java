@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FirstWriteTest {
     @ParameterizedTest
     @ValueSource(ints = {5000, 10_000, 60_000, 1_000_000})
-    void aWriteThatDoesNotWaitTakesWhatTcpWould(int size) throws Exception {
+    void nonBlockingWriteTakesAsMuchAsTcp(int size) throws Exception {
         byte[] sent = new byte[size];
         new Random(size).nextBytes(sent);
         int byTcp;

@@ -130,7 +130,7 @@ class ForeignSelectorsTest {
 
     @ParameterizedTest
     @EnumSource(Carrier.class)
-    void whatIsUnreadIsReadyAgain(Carrier carrier) throws Exception {
+    void unreadBytesAreReadyAgain(Carrier carrier) throws Exception {
         try (Carrier.Pair p = carrier.connected()) {
             SelectionKey key = register(p.tested(), OP_READ);
             assertNothingReady();
@@ -165,7 +165,7 @@ class ForeignSelectorsTest {
     /** The thread sleeps in the selector until the other end comes to it. */
     @ParameterizedTest
     @EnumSource(Carrier.class)
-    void aSleeperIsWokenByBytesAndByRoom(Carrier carrier) throws Exception {
+    void sleepingSelectorIsWokenByBytesAndRoom(Carrier carrier) throws Exception {
         try (Carrier.Pair p = carrier.connected()) {
             SelectionKey key = register(p.tested(), OP_READ);
             for (int i = 0; i < 10; i++) {
@@ -202,7 +202,7 @@ class ForeignSelectorsTest {
     /** Both ends at one selector of the JDK: all bytes arrive. */
     @ParameterizedTest
     @EnumSource(Carrier.class)
-    void allBytesPass(Carrier carrier) throws Exception {
+    void allBytesArrive(Carrier carrier) throws Exception {
         try (Carrier.Pair p = carrier.accepted()) {
             SelectionKey out = register(p.tested(), OP_WRITE);
             SelectionKey in = register(p.peer(), OP_READ);
@@ -242,7 +242,7 @@ class ForeignSelectorsTest {
 
     /** As the JDK's HttpClient does it. */
     @Test
-    void whatIsRegisteredBeforeItIsConnectedStaysWithTcp() throws Exception {
+    void channelRegisteredBeforeConnectStaysWithTcp() throws Exception {
         try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open();
                 VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
             listener.bind(Carrier.anyPort());
@@ -273,7 +273,7 @@ class ForeignSelectorsTest {
 
     /** Registered at once after it was connected, before the ends can have agreed. */
     @Test
-    void whatIsRegisteredBeforeTheEndsAgreeStaysWithTcp() throws Exception {
+    void channelRegisteredBeforeTheHandshakeStaysWithTcp() throws Exception {
         try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
             listener.bind(Carrier.anyPort());
             for (int inTime = 0; inTime < 20;) {
@@ -304,7 +304,7 @@ class ForeignSelectorsTest {
     /** That a connected channel might be connected once more is no event, and nothing to spin for. */
     @ParameterizedTest
     @EnumSource(value = Carrier.class, names = {"TCP", "RING"})
-    void interestInConnectingIsQuietOnceConnected(Carrier carrier) throws Exception {
+    void connectInterestIsNotReadyOnceConnected(Carrier carrier) throws Exception {
         try (Carrier.Pair p = carrier.connected()) {
             SelectionKey key = register(p.tested(), OP_CONNECT);
             assertNothingReady();
@@ -322,7 +322,7 @@ class ForeignSelectorsTest {
     /** Closed only after the selector has forgotten it: nobody else will end it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aListenerThatNoSelectorKnowsAnyMoreIsClosedAtOnce(boolean selectorIsClosed) throws Exception {
+    void deregisteredListenerIsClosedAtOnce(boolean selectorIsClosed) throws Exception {
         try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
             listener.bind(Carrier.anyPort());
             SocketAddress address = listener.getLocalAddress();
@@ -339,7 +339,7 @@ class ForeignSelectorsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aConnectingSocketThatNoSelectorKnowsAnyMoreIsClosedAtOnce(boolean selectorIsClosed) throws Exception {
+    void deregisteredConnectingSocketIsClosedAtOnce(boolean selectorIsClosed) throws Exception {
         try (ServerSocketChannel listener = ServerSocketChannel.open().bind(Carrier.anyPort());
                 VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
             SelectionKey key = register(client, OP_CONNECT);
@@ -386,7 +386,7 @@ class ForeignSelectorsTest {
 
     /** The selector finds keys by descriptors: one that it knows must not be given to another channel. */
     @Test
-    void aRefusedConnectionIsNotTakenForTheNext() throws Exception {
+    void refusedConnectionIsNotConfusedWithTheNext() throws Exception {
         try (SocketChannel nobody = Carrier.nobody();
                 ServerSocketChannel listener = ServerSocketChannel.open().bind(Carrier.anyPort())) {
             SocketAddress refusing = nobody.getLocalAddress();

@@ -28,7 +28,7 @@ class IdleWriterTest {
 
     /** A client that sends a request, ends its output before the ends agree, and reads late. */
     @Test
-    void thePeerEndedItsOutputBeforeTheRings() throws Exception {
+    void outputOfThePeerEndedBeforeTheSwitch() throws Exception {
         try (Carrier.Pair pair = halfClosedInTime(); VerbenaSelector selector = new VerbenaSelector(provider)) {
             SocketChannel server = pair.tested();
             server.configureBlocking(false);
@@ -76,7 +76,7 @@ class IdleWriterTest {
 
     /** The program ends its own input while it waits: no key changes its interest. */
     @Test
-    void theInputIsShutWhileAWriterWaits() throws Exception {
+    void shutdownInputKeepsAWaitingWriter() throws Exception {
         try (Carrier.Pair pair = Carrier.RING.connected(); VerbenaSelector selector = new VerbenaSelector(provider)) {
             pair.tested().configureBlocking(false);
             waitForRoom(selector, pair.tested());

@@ -27,7 +27,7 @@ class LateNoticeTest {
 
     @Test
     @Timeout(300)
-    void noNoticeIsLost() throws Exception {
+    void noReadyQueueEntryIsLost() throws Exception {
         try (Carrier.Pair pair = Carrier.RING.connected();
                 VerbenaSelector selector = new VerbenaSelector(VerbenaSelectorProvider.instance())) {
             pair.tested().configureBlocking(false);

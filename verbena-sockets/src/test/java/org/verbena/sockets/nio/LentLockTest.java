@@ -49,7 +49,7 @@ class LentLockTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void aWriterThatWasInterruptedBeforeClosesUnderAReader(Carrier carrier, Threads threads) throws Exception {
+    void interruptedWriterClosesUnderAReader(Carrier carrier, Threads threads) throws Exception {
         Carrier.Pair pair = carrier.connected();
         var reader = reader(threads, pair.tested());
         var writer = threads.start(() -> {
@@ -64,7 +64,7 @@ class LentLockTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void aReaderThatWasInterruptedBeforeClosesUnderAWriter(Carrier carrier, Threads threads) throws Exception {
+    void interruptedReaderClosesUnderAWriter(Carrier carrier, Threads threads) throws Exception {
         Carrier.Pair pair = carrier.connected();
         var writer = writer(threads, pair.tested());
         var reader = threads.start(() -> {
@@ -78,7 +78,7 @@ class LentLockTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void anInterruptOfOneOfTwoThatWaitEndsBoth(Carrier carrier, Threads threads) throws Exception {
+    void interruptOfOneWaitingThreadEndsBoth(Carrier carrier, Threads threads) throws Exception {
         for (boolean atReader : new boolean[] {false, true}) {
             Carrier.Pair pair = carrier.connected();
             var reader = reader(threads, pair.tested());
@@ -95,7 +95,7 @@ class LentLockTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void aThirdThreadClosesUnderBoth(Carrier carrier, Threads threads) throws Exception {
+    void thirdThreadClosesUnderReaderAndWriter(Carrier carrier, Threads threads) throws Exception {
         Carrier.Pair pair = carrier.connected();
         var reader = reader(threads, pair.tested());
         var writer = writer(threads, pair.tested());
@@ -111,7 +111,7 @@ class LentLockTest {
     /** Two streams of one channel: the second reader has the blocking lock, and waits for the first, who wants it back. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void twoStreamsReadOneAfterTheOther(Carrier carrier, Threads threads) throws Exception {
+    void twoStreamsReadInTurn(Carrier carrier, Threads threads) throws Exception {
         Carrier.Pair pair = carrier.connected();
         var one = reader(threads, pair.tested());
         var other = reader(threads, pair.tested());
@@ -125,7 +125,7 @@ class LentLockTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void twoStreamsWriteOneAfterTheOther(Carrier carrier, Threads threads) throws Exception {
+    void twoStreamsWriteInTurn(Carrier carrier, Threads threads) throws Exception {
         int size = 8 << 20;
         Carrier.Pair pair = carrier.connected();
         var one = blocked(threads.start(() -> write(pair.tested(), size)));

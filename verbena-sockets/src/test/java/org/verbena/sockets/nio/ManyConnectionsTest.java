@@ -101,7 +101,7 @@ class ManyConnectionsTest {
     }
 
     @Test
-    void aSelectionLooksAtThoseThatAreReadyAndNotAtAll() throws Exception {
+    void selectionPollsReadyConnectionsOnly() throws Exception {
         int connections = connections();
         assertThat(connections).isGreaterThan(20 * LOOKS);
         connect(connections);

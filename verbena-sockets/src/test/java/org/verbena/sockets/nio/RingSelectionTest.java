@@ -88,7 +88,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aReadyRingIsSelectedAgainAndAgain() throws IOException {
+    void readyRingIsSelectedRepeatedly() throws IOException {
         stream.ready(BOTH);
 
         for (int i = 0; i < 3; i++) {
@@ -101,7 +101,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void whatWasSelectedAndNotRemovedDoesNotCount() throws IOException {
+    void keysLeftInTheSelectedSetAreNotCounted() throws IOException {
         stream.ready(BOTH);
 
         assertThat(selector.select()).isEqualTo(1);
@@ -112,7 +112,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void theDoorbellWakesASleeper() throws Exception {
+    void doorbellWakesASleepingSelector() throws Exception {
         Thread peer = later(() -> {
             stream.ready(OP_READ);
             ringDoorbell();
@@ -125,7 +125,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aNoticeWakesASleeper() throws Exception {
+    void readyQueueEntryWakesASleepingSelector() throws Exception {
         Thread peer = later(() -> {
             stream.ready(OP_READ);
             stream.tell();
@@ -136,14 +136,14 @@ class RingSelectionTest {
     }
 
     @Test
-    void whatBecomesReadyWhileItIsArmedIsNotMissed() throws IOException {
+    void readinessDuringArmingIsNotMissed() throws IOException {
         stream.readyWhileArming = OP_READ;
 
         assertThat(selector.select()).isEqualTo(1);
     }
 
     @Test
-    void aSleeperIsArmedOnceAndLeftAlone() throws IOException {
+    void sleepingSelectorArmsOnce() throws IOException {
         assertThat(selector.select(100)).isZero();
         long looks = selector.looks();
         int arms = stream.arms.get();
@@ -156,7 +156,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aStreamThatChangesToTheRingWhileTheSelectorSleepsIsArmed() throws Exception {
+    void streamSwitchingToRingsDuringASelectIsArmed() throws Exception {
         stream.carry(0);
         CountDownLatch changed = new CountDownLatch(1);
         Thread peer = later(() -> {
@@ -176,7 +176,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void roomOfWhichNobodyCanTellIsFoundAllTheSame() throws Exception {
+    void unsignaledRoomIsFoundByPolling() throws Exception {
         stream.carry(OP_WRITE);
         key.interestOps(OP_WRITE);
         Thread peer = later(() -> stream.ready(OP_WRITE));
@@ -186,7 +186,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void twoSelectorsMaySelectOneChannel() throws Exception {
+    void twoSelectorsSelectOneChannel() throws Exception {
         try (VerbenaSelector other = new VerbenaSelector(provider)) {
             selector.selectNow();
             SelectionKey second = key.channel().register(other, OP_READ);
@@ -206,7 +206,7 @@ class RingSelectionTest {
     /** Register at the second, then leave the first: so programs rebuild a selector, or hand a channel over. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aChannelThatMovesToAnotherSelectorIsHeardThere(boolean closed) throws Exception {
+    void channelMovedToAnotherSelectorIsSelectedThere(boolean closed) throws Exception {
         try (VerbenaSelector second = new VerbenaSelector(provider)) {
             selector.selectNow();
             SelectionKey moved = key.channel().register(second, OP_READ);
@@ -231,7 +231,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aSleeperHearsAsSoonAsTheOtherSelectorForgets() throws Exception {
+    void sleepingSelectorIsWokenWhenTheOtherDeregisters() throws Exception {
         try (VerbenaSelector second = new VerbenaSelector(provider)) {
             selector.selectNow();
             stream.carry(0);
@@ -253,7 +253,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void whatTcpCarriesToItsEndNeedsNoLooksAtASecondSelector() throws Exception {
+    void tcpConnectionIsNotPolledByASecondSelector() throws Exception {
         try (VerbenaSelector second = new VerbenaSelector(provider)) {
             stream.carry(0);
             stream.fallbackReason = "a script says so";
@@ -282,7 +282,7 @@ class RingSelectionTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aChannelThatCannotBeEndedKeepsNoOtherFromIt(boolean closed) throws IOException {
+    void failedCloseOfOneChannelDoesNotPreventOthers(boolean closed) throws IOException {
         List<ScriptedChannel> channels = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             ScriptedChannel c = channel(Pipe.open(), new ScriptedStream(null, BOTH));
@@ -306,7 +306,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void noticesOfNothingEndNoSelectionBeforeItsTime() throws Exception {
+    void spuriousReadyQueueEntriesDoNotEndASelection() throws Exception {
         AtomicBoolean enough = new AtomicBoolean();
         Thread peer = Thread.ofPlatform().start(() -> {
             while (!enough.get()) {
@@ -327,7 +327,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aWakeUpEndsExactlyOneSelection() throws Exception {
+    void wakeupEndsExactlyOneSelection() throws Exception {
         selector.wakeup();
         selector.wakeup();
         assertThat(selector.select()).isZero();
@@ -342,7 +342,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void anInterruptEndsASelectionAndIsKept() throws Exception {
+    void interruptEndsASelectionAndStaysSet() throws Exception {
         Thread selecting = Thread.currentThread();
         Thread other = later(selecting::interrupt);
 
@@ -353,7 +353,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void virtualThreadsSleepToo() throws Exception {
+    void virtualThreadsSleepInSelect() throws Exception {
         List<Integer> counts = new ArrayList<>();
         Thread selecting = Thread.ofVirtual().start(() -> {
             try {
@@ -371,7 +371,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aSelectorThatIsClosedLetsGoOfItsStreams() throws Exception {
+    void closedSelectorReleasesItsStreams() throws Exception {
         selector.selectNow();
         assertThat(stream.listener()).isSameAs(key);
         Thread other = later(() -> selector.close());
@@ -386,7 +386,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aCancelledKeyIsDroppedByTheNextSelection() throws IOException {
+    void cancelledKeyIsDroppedByTheNextSelection() throws IOException {
         stream.ready(OP_READ);
         selector.selectNow();
         key.cancel();
@@ -404,7 +404,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void kernelChannelsAreHeardAlthoughARingIsAlwaysReady() throws IOException {
+    void kernelChannelsAreSelectedBesideAnAlwaysReadyRing() throws IOException {
         stream.ready(OP_READ);
         Pipe pipe = provider.openPipe();
         open.add(pipe.source());
@@ -425,7 +425,7 @@ class RingSelectionTest {
     }
 
     @Test
-    void aSelectionCostsNothingForIdleKeys() throws IOException {
+    void selectionDoesNotPollIdleKeys() throws IOException {
         key.cancel();
         int idle = 10_000;
         List<ScriptedStream> streams = new ArrayList<>();

@@ -147,7 +147,7 @@ class SelectorOracleTest {
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6})
-    void selectsWhatTheJdkSelects(long seed) throws Exception {
+    void selectionMatchesTheJdk(long seed) throws Exception {
         try (Side jdk = new Side(DefaultSelectorProvider.get()); Side ours = new Side(new VerbenaSelectorProvider())) {
             Random random = new Random(seed);
             for (int n = 0; n < STEPS; n++) {

@@ -81,7 +81,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void allOfItArrives(Carrier carrier, Threads threads) throws Exception {
+    void wholeFileArrives(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             var sender = threads.start(sendAll(pair.tested()));
             assertThat(TransferTest.hash(TransferTest.read(pair.peer(), SIZE))).isEqualTo(TransferTest.hash(BYTES));
@@ -93,7 +93,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @EnumSource
-    void ofAChannelThatDoesNotBlockAsMuchAsThereIsRoomFor(Carrier carrier) throws Exception {
+    void nonBlockingTransferIsLimitedByRoom(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.accepted()) {
             pair.tested().configureBlocking(false);
             pair.peer().configureBlocking(false);
@@ -115,7 +115,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @EnumSource
-    void aPartOfTheFileAmongOtherBytes(Carrier carrier) throws Exception {
+    void filePartIsSentBetweenOtherBytes(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             pair.tested().write(ByteBuffer.wrap(BYTES, 0, 10));
             assertThat(send(pair.tested(), 10, 70_000)).isEqualTo(70_000);
@@ -126,7 +126,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatTheFileDoesNotHaveIsNotSent(Carrier carrier) throws Exception {
+    void transferEndsAtTheEndOfTheFile(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             assertThat(send(pair.tested(), SIZE, 10)).isZero();
             assertThat(send(pair.tested(), SIZE + 5L, 10)).isZero();
@@ -139,7 +139,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatCannotBeSentIsRefused(Carrier carrier) throws Exception {
+    void unsendableSourceIsRefused(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             assertThatThrownBy(() -> send(pair.tested(), -1, 1)).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> send(pair.tested(), 0, -1)).isInstanceOf(IllegalArgumentException.class);
@@ -168,7 +168,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @MethodSource("visiblyWaiting")
-    void closingTheChannelEndsWhoWaits(Carrier carrier, Threads threads) throws Exception {
+    void closeEndsAWaitingTransfer(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             var sender = threads.start(sendAll(pair.tested()));
             sender.awaitBlocked();
@@ -180,7 +180,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @MethodSource("visiblyWaiting")
-    void anInterruptClosesTheChannel(Carrier carrier, Threads threads) throws Exception {
+    void interruptClosesTheChannel(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             var sender = threads.start(sendAll(pair.tested()));
             sender.awaitBlocked();
@@ -191,7 +191,7 @@ class SendFileTest {
 
     @ParameterizedTest
     @MethodSource("visiblyWaiting")
-    void aPeerThatGoesEndsWhoWaits(Carrier carrier, Threads threads) throws Exception {
+    void peerCloseEndsAWaitingTransfer(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             var sender = threads.start(sendAll(pair.tested()));
             sender.awaitBlocked();

@@ -37,7 +37,7 @@ class SocketAdaptorTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void aReadTimesOutAndGoesOn(Carrier carrier, Threads threads) throws Exception {
+    void timedOutReadCanContinue(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             Socket s = pair.tested().socket();
             assertThat(s.getSoTimeout()).isZero();
@@ -89,7 +89,7 @@ class SocketAdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void connectsWithATimeOut(Carrier carrier) throws Exception {
+    void connectWithTimeoutSucceeds(Carrier carrier) throws Exception {
         try (ServerSocket server = new ServerSocket()) {
             server.bind(Carrier.anyPort());
             InetSocketAddress there = (InetSocketAddress) server.getLocalSocketAddress();
@@ -125,7 +125,7 @@ class SocketAdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void aConnectionThatNobodyTakesTimesOut(Carrier carrier) throws Exception {
+    void unansweredConnectTimesOut(Carrier carrier) throws Exception {
         try (ServerSocket full = new ServerSocket()) {
             full.bind(Carrier.anyPort(), 1);
             Socket[] fill = new Socket[8];
@@ -150,7 +150,7 @@ class SocketAdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void statesAndAddresses(Carrier carrier) throws Exception {
+    void statesAndAddressesMatchTheJdk(Carrier carrier) throws Exception {
         Socket fresh = carrier.provider().openSocketChannel().socket();
         assertThat(fresh.getChannel().socket()).isSameAs(fresh);
         assertThat(fresh.isConnected()).isFalse();
@@ -225,7 +225,7 @@ class SocketAdaptorTest {
 
     @ParameterizedTest
     @EnumSource
-    void streamsNeedAChannelThatBlocks(Carrier carrier) throws Exception {
+    void streamsRequireABlockingChannel(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             Socket s = pair.tested().socket();
             InputStream in = s.getInputStream();

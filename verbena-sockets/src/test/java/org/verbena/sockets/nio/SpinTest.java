@@ -10,7 +10,7 @@ class SpinTest {
     private static final long LONG_WAIT = 1_000_000_000;
 
     @Test
-    void growsWhereWaitsAreShortAndShrinksToNothing() {
+    void budgetGrowsWithShortWaitsAndShrinksToZero() {
         Spin spin = new Spin();
         spin.limit(20_000);
         assertThat(spin.budget()).isZero();
@@ -31,7 +31,7 @@ class SpinTest {
     }
 
     @Test
-    void aLimitOfNothingNeverSpins() {
+    void zeroLimitNeverSpins() {
         Spin spin = new Spin();
         spin.limit(0);
         spin.waited(0);

@@ -60,7 +60,7 @@ class TransferTest {
     /** What the kernel's buffers would hold a ring holds too: nobody has to read before the other has written. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void bothEndsWriteBeforeTheyRead(Carrier carrier, Threads threads) throws Exception {
+    void bothEndsWriteBeforeReading(Carrier carrier, Threads threads) throws Exception {
         for (int size : new int[] {9000, 400_003}) {
             try (Carrier.Pair pair = carrier.connected()) {
                 byte[] sent = bytes(size);
@@ -84,7 +84,7 @@ class TransferTest {
     /** As above, and a program that asks again and again instead of waiting. */
     @ParameterizedTest
     @EnumSource
-    void oneThreadWritesAllBeforeItReads(Carrier carrier) throws Exception {
+    void oneThreadWritesAllBeforeReading(Carrier carrier) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             byte[] sent = bytes(400_003);
             pair.tested().configureBlocking(false);
@@ -100,7 +100,7 @@ class TransferTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void everySizeBothWaysAtOnce(Carrier carrier, Threads threads) throws Exception {
+    void allSizesPassInBothDirectionsSimultaneously(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             for (int size : SIZES) {
                 byte[] sent = bytes(size);
@@ -131,7 +131,7 @@ class TransferTest {
 
     @ParameterizedTest
     @EnumSource
-    void nonBlockingBothWays(Carrier carrier) throws Exception {
+    void nonBlockingChannelsTransferInBothDirections(Carrier carrier) throws Exception {
         byte[] sent = bytes(3_000_000);
         try (Carrier.Pair pair = carrier.accepted()) {
             pair.tested().configureBlocking(false);
@@ -154,7 +154,7 @@ class TransferTest {
 
     @ParameterizedTest
     @EnumSource
-    void scatterAndGather(Carrier carrier) throws Exception {
+    void scatteredAndGatheredBytesArrive(Carrier carrier) throws Exception {
         byte[] sent = bytes(200_000);
         try (Carrier.Pair pair = carrier.connected()) {
             List<ByteBuffer> parts = new ArrayList<>();
@@ -190,7 +190,7 @@ class TransferTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void streamsOfTheSocket(Carrier carrier, Threads threads) throws Exception {
+    void socketStreamsTransferBytes(Carrier carrier, Threads threads) throws Exception {
         byte[] sent = bytes(2_000_000);
         try (Carrier.Pair pair = carrier.connected()) {
             var writer = threads.start(() -> {
@@ -210,7 +210,7 @@ class TransferTest {
 
     @ParameterizedTest
     @EnumSource
-    void transferToAndFrom(Carrier carrier, @TempDir Path folder) throws Exception {
+    void fileTransfersInBothDirections(Carrier carrier, @TempDir Path folder) throws Exception {
         byte[] sent = bytes(5_000_000);
         try (Carrier.Pair pair = carrier.connected();
                 FileChannel file = FileChannel.open(folder.resolve("from"), StandardOpenOption.CREATE,
@@ -236,7 +236,7 @@ class TransferTest {
 
     @ParameterizedTest
     @EnumSource
-    void transferToAFullChannelThatDoesNotBlockGivesShortCounts(Carrier carrier, @TempDir Path folder)
+    void transferToAFullNonBlockingChannelReturnsShortCounts(Carrier carrier, @TempDir Path folder)
             throws Exception {
         try (Carrier.Pair pair = carrier.connected();
                 FileChannel file = FileChannel.open(folder.resolve("from"), StandardOpenOption.CREATE,
@@ -260,7 +260,7 @@ class TransferTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void pingPongThatSleeps(Carrier carrier, Threads threads) throws Exception {
+    void pingPongWithSleepsCompletes(Carrier carrier, Threads threads) throws Exception {
         int rounds = Thorough.ON ? 2000 : 500;
         try (Carrier.Pair pair = carrier.connected()) {
             var peer = threads.start(() -> {

@@ -90,7 +90,7 @@ class TransportTest {
     }
 
     @Test
-    void itIsDecidedOnceAndNotSaidOfAClosedChannel() throws Exception {
+    void transportIsDecidedOnceAndUnknownForAClosedChannel() throws Exception {
         try (Pair p = Pair.open()) {
             Random random = new Random(1);
             while (p.isUndecided()) {
@@ -111,7 +111,7 @@ class TransportTest {
 
     /** The other direction goes on, by whatever the ends come to. */
     @Test
-    void oneThatWasHalfClosedAtOnceIsDecidedToo() throws Exception {
+    void transportOfAHalfClosedChannelIsDecided() throws Exception {
         for (int i = 0; i < 20; i++) {
             try (Pair p = Pair.open()) {
                 VerbenaSocketChannel ends = i % 2 == 0 ? p.client : p.server;
@@ -137,7 +137,7 @@ class TransportTest {
     }
 
     @Test
-    void aDirectionThatCarriedUrgentDataStaysWithTcp() throws Exception {
+    void directionAfterUrgentDataStaysWithTcp() throws Exception {
         try (Pair p = Pair.open(client -> client.socket().sendUrgentData(1))) {
             Random random = new Random(1);
             while (p.isUndecided() || !p.client.isInputByRing()) {
@@ -179,7 +179,7 @@ class TransportTest {
     /** On rings as on TCP: among the bytes where they are wanted so, else nowhere. */
     @ParameterizedTest
     @EnumSource(Carrier.class)
-    void urgentDataComeInLineWhereTheyAreWanted(Carrier carrier) throws Exception {
+    void urgentDataIsReadInlineIfEnabled(Carrier carrier) throws Exception {
         for (boolean accepted : new boolean[] {false, true}) {
             try (Carrier.Pair p = accepted ? carrier.accepted() : carrier.connected()) {
                 SocketChannel from = p.tested();
@@ -224,7 +224,7 @@ class TransportTest {
 
     /** What was asked for before the ends agree holds on the rings. */
     @Test
-    void urgentDataAreWantedInLineFromTheBeginning() throws Exception {
+    void inlineOptionSetBeforeTheHandshakeHoldsOnRings() throws Exception {
         for (int i = 0; i < 10; i++) {
             try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open();
                     VerbenaSocketChannel client = VerbenaSocketChannel.open()) {
@@ -259,7 +259,7 @@ class TransportTest {
 
     /** A channel that blocks waits for room in the ring. */
     @Test
-    void urgentDataInLineWaitForRoom() throws Exception {
+    void inlineUrgentDataWaitsForRoom() throws Exception {
         try (Carrier.Pair p = Carrier.RING.connected()) {
             p.peer().socket().setOOBInline(true);
             p.tested().configureBlocking(false);
@@ -296,7 +296,7 @@ class TransportTest {
     /** Where TCP is full it is as the JDK's; a ring that is full leaves TCP free. Nothing of what was written is lost. */
     @ParameterizedTest
     @EnumSource(Carrier.class)
-    void urgentDataWhileTheBufferIsFull(Carrier carrier) throws Exception {
+    void urgentDataWithAFullBufferLosesNothing(Carrier carrier) throws Exception {
         MessageDigest written = MessageDigest.getInstance("SHA-256");
         MessageDigest read = MessageDigest.getInstance("SHA-256");
         try (Carrier.Pair p = carrier.connected()) {

@@ -39,7 +39,7 @@ class VerbenaOptionsTest {
     }
 
     @Test
-    void aServerDoesNotSpin() throws Exception {
+    void serverRejectsTheSpinOption() throws Exception {
         try (VerbenaServerSocketChannel s = VerbenaServerSocketChannel.open()) {
             assertThat(s.supportedOptions()).doesNotContain(VerbenaSocketOptions.SPIN);
             assertThatThrownBy(() -> s.getOption(VerbenaSocketOptions.SPIN))
@@ -50,7 +50,7 @@ class VerbenaOptionsTest {
     }
 
     @Test
-    void theBoundDeviceIsTheKernels() throws Exception {
+    void boundDeviceIsSetOnTheSocket() throws Exception {
         try (VerbenaSocketChannel c = VerbenaSocketChannel.open();
                 VerbenaServerSocketChannel s = VerbenaServerSocketChannel.open()) {
             assertThat(c.getOption(VerbenaSocketOptions.BIND_TO_DEVICE)).isEmpty();

@@ -37,7 +37,7 @@ class WaitingTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void whoWaitsUsesNoProcessor(Carrier carrier, Threads threads) throws Exception {
+    void waitingThreadUsesNoCpu(Carrier carrier, Threads threads) throws Exception {
         List<Carrier.Pair> pairs = new ArrayList<>();
         try {
             for (int i = 0; i < 10; i++) {
@@ -94,7 +94,7 @@ class WaitingTest {
     /** The reader and the writer of one channel wait for the same doorbell; neither may starve the other. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void aReaderAndAWriterWaitAtOnce(Carrier carrier, Threads threads) throws Exception {
+    void readerAndWriterWaitSimultaneously(Carrier carrier, Threads threads) throws Exception {
         int rounds = 300;
         try (Carrier.Pair pair = carrier.connected()) {
             AtomicLong written = new AtomicLong();
@@ -139,7 +139,7 @@ class WaitingTest {
      */
     @ParameterizedTest
     @EnumSource
-    void aDoorbellThatTheOtherTookIsNotSleptThrough(Threads threads) throws Exception {
+    void doorbellTakenByTheOtherDirectionWakesBoth(Threads threads) throws Exception {
         try (Carrier.Pair pair = Carrier.RING.connected()) {
             StreamSocketChannel channel = (StreamSocketChannel) pair.tested();
             var stream = Objects.requireNonNull(channel.streamOrNull());
@@ -214,7 +214,7 @@ class WaitingTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void nothingIsMissedWhenBothEndsOftenSleep(Carrier carrier, Threads threads) throws Exception {
+    void frequentSleepsOfBothEndsMissNothing(Carrier carrier, Threads threads) throws Exception {
         int rounds = Thorough.ON ? 5000 : 1000;
         try (Carrier.Pair pair = carrier.connected()) {
             var echo = threads.start(() -> {
@@ -242,7 +242,7 @@ class WaitingTest {
     /** The streams of {@link Channels} hold the channel's blocking lock: a reader that waits must not keep the writer out. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
-    void streamsOfTheJdkDoNotLockEachOtherOut(Carrier carrier, Threads threads) throws Exception {
+    void streamsOfTheJdkDoNotBlockEachOther(Carrier carrier, Threads threads) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             var in = Channels.newInputStream(pair.tested());
             var out = Channels.newOutputStream(pair.tested());

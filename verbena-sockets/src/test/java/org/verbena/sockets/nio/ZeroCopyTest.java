@@ -64,7 +64,7 @@ class ZeroCopyTest {
     }
 
     @Test
-    void isOffAndCanBeTurnedOn() throws Exception {
+    void zeroCopyIsOffByDefaultAndCanBeEnabled() throws Exception {
         try (VerbenaSocketChannel c = connect(false);
                 VerbenaServerSocketChannel s = VerbenaServerSocketChannel.open()) {
             assertThat(c.getOption(VerbenaSocketOptions.ZERO_COPY)).isFalse();
@@ -82,7 +82,7 @@ class ZeroCopyTest {
     /** The program fills the buffer anew as soon as a write has returned. */
     @ParameterizedTest(name = "offloaded: {0}")
     @ValueSource(booleans = {false, true})
-    void whatWasWrittenArrivesWhateverBecomesOfTheBuffer(boolean offloaded) throws Exception {
+    void writtenBytesArriveThoughTheBufferIsReused(boolean offloaded) throws Exception {
         try (VerbenaSocketChannel c = connect(offloaded); Socket peer = server.accept()) {
             CompletableFuture<Long> read = CompletableFuture.supplyAsync(() -> wrongByte(peer));
             c.setOption(VerbenaSocketOptions.ZERO_COPY, true);
@@ -120,7 +120,7 @@ class ZeroCopyTest {
     }
 
     @Test
-    void oneThatIsNotForItGoesTheOrdinaryWay() throws Exception {
+    void unsuitableWriteIsCopied() throws Exception {
         try (VerbenaSocketChannel c = connect(false); Socket peer = server.accept()) {
             c.setOption(VerbenaSocketOptions.ZERO_COPY, true);
             c.write(ByteBuffer.allocate(ZeroCopyOutput.LEAST)); // not direct
@@ -144,7 +144,7 @@ class ZeroCopyTest {
     }
 
     @Test
-    void aCloseEndsAWriteWhosePeerTakesNothing() throws Exception {
+    void closeEndsAWriteBlockedByTheReader() throws Exception {
         try (VerbenaSocketChannel c = connect(false); Socket peer = server.accept()) {
             Threads.Started writer = writeOn(c);
             writer.awaitBlocked();
@@ -157,7 +157,7 @@ class ZeroCopyTest {
     /** The kernel tells of it once, and so does the write. */
     @ParameterizedTest(name = "offloaded: {0}")
     @ValueSource(booleans = {false, true})
-    void aResetIsToldOnce(boolean offloaded) throws Exception {
+    void resetIsReportedOnce(boolean offloaded) throws Exception {
         try (VerbenaSocketChannel c = connect(offloaded); Socket peer = server.accept()) {
             c.setOption(VerbenaSocketOptions.ZERO_COPY, true);
             peer.setSoLinger(true, 0);
@@ -171,7 +171,7 @@ class ZeroCopyTest {
     }
 
     @Test
-    void aPeerThatResetsEndsTheWrite() throws Exception {
+    void resetEndsTheWrite() throws Exception {
         try (VerbenaSocketChannel c = connect(false); Socket peer = server.accept()) {
             Threads.Started writer = writeOn(c);
             assertThat(peer.getInputStream().read()).isZero();

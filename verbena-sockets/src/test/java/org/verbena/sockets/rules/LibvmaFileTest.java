@@ -76,7 +76,7 @@ class LibvmaFileTest {
     }
 
     @Test
-    void isReadAsItIsShipped() throws Exception {
+    void shippedFileIsParsed() throws Exception {
         assertThat(RulesFile.read(HERE)).singleElement().satisfies(b -> {
             assertThat(words(b)).isEqualTo("application-id * *");
             assertThat(b.rules()).singleElement().satisfies(r -> assertThat(List.of(r.transport(), r.role()))
@@ -85,7 +85,7 @@ class LibvmaFileTest {
     }
 
     @Test
-    void itsExamplesAreReadToo() throws Exception {
+    void commentedExamplesAreParsed() throws Exception {
         assertThat(EXAMPLE.matcher(text).results()).hasSize(3);
         List<Block> blocks = read(EXAMPLE.matcher(text).replaceAll("$1"));
         assertThat(blocks).extracting(LibvmaFileTest::words).containsExactly("application-id * *",
@@ -96,7 +96,7 @@ class LibvmaFileTest {
     }
 
     @Test
-    void whatItSaysOfLogsIsRead() throws Exception {
+    void logSettingsAreParsed() throws Exception {
         assertThat(text).contains("# " + LOG);
         for (String destination : List.of("", " destination stderr", " destination syslog", " destination file name")) {
             for (int level = 0; level <= 9; level++) {

@@ -45,7 +45,7 @@ class RuleParserTest {
     }
 
     @Test
-    void libvmasGrammarIsRead() {
+    void libvmaGrammarIsParsed() {
         List<Block> blocks = parse(LIKE_LIBVMA);
         assertThat(blocks).hasSize(3);
         assertThat(blocks.get(0).rules()).hasSize(4).last()
@@ -119,7 +119,7 @@ class RuleParserTest {
     }
 
     @Test
-    void aRuleAtRunTimeIsAUseLine() {
+    void runtimeRuleIsAUseLine() {
         assertThat(RuleParser.parseRules("r", "use os tcp_client *:22")).hasSize(1);
         assertThatThrownBy(() -> RuleParser.parseRules("r", "application-id * *"))
                 .hasMessage("r, line 1, column 1: unknown word 'application-id', here must be one of use");
@@ -127,7 +127,7 @@ class RuleParserTest {
 
     /** What was read says, as text, what is read again to the same. */
     @Test
-    void randomRulesAreReadAsTheyWereMeant() {
+    void randomRulesRoundTrip() {
         SplittableRandom random = new SplittableRandom(7);
         for (int i = 0; i < 3000; i++) {
             RandomRule r = RandomRule.next(random);
@@ -144,7 +144,7 @@ class RuleParserTest {
 
     /** No text does anything but be read, or be refused at a place that is in it. */
     @Test
-    void brokenTextsAreRefusedInOrder() {
+    void invalidTextsAreRefusedAtTheirFirstError() {
         SplittableRandom random = new SplittableRandom(11);
         String alphabet = "use os vma stream tcp_client *:/[].-0123456789af#\n\t\\counter application-id log \u00e9\0";
         int refused = 0;

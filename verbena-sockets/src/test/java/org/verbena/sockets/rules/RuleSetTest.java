@@ -22,13 +22,13 @@ class RuleSetTest {
     }
 
     @Test
-    void noRuleIsStream() {
+    void noRuleMeansStream() {
         assertThat(client(rules("A", ""))).isEqualTo(Transport.STREAM);
         assertThat(rules("A", "").block()).isNull();
     }
 
     @Test
-    void theFirstRuleOfTheRoleDecides() {
+    void firstMatchingRuleOfTheRoleDecides() {
         RuleSet r = rules("A", "use os tcp_server *:*\nuse stream tcp_client 10.0.0.0/8:*\nuse os tcp_client *:*");
         assertThat(client(r)).isEqualTo(Transport.STREAM);
         assertThat(r.decide(Role.TCP_CLIENT, null, new InetSocketAddress("11.0.0.1", 1)).transport())
@@ -38,7 +38,7 @@ class RuleSetTest {
     }
 
     @Test
-    void theFirstBlockThatMatchesIsFinal() {
+    void firstMatchingBlockDecides() {
         String text = """
                 application-id org.x.Other *
                 use os tcp_client *:*
@@ -52,13 +52,13 @@ class RuleSetTest {
     }
 
     @Test
-    void rulesBeforeAnyBlockAreForAll() {
+    void rulesBeforeTheFirstBlockApplyToAllPrograms() {
         assertThat(client(rules("A", "use os tcp_client *:443\napplication-id A *\nuse stream tcp_client *:*")))
                 .isEqualTo(Transport.OS);
     }
 
     @Test
-    void programsAreKnownByClassJarAndProperty() {
+    void programMatchesByClassJarAndProperty() {
         assertThat(Application.of("org.x.Main a b", "", "i").names()).containsExactlyInAnyOrder("java", "org.x.Main",
                 "Main");
         assertThat(Application.of("m/org.x.Main", "p", "i").names()).containsExactlyInAnyOrder("java", "org.x.Main",
@@ -81,14 +81,14 @@ class RuleSetTest {
     }
 
     @Test
-    void idsAreEqualOrAStar() {
+    void idMatchesIfEqualOrStar() {
         List<Block> blocks = RuleParser.parse("f", "application-id java B1\nuse os tcp_client *:*");
         assertThat(client(RuleSet.of(blocks, Application.of("A", "", "B1")))).isEqualTo(Transport.OS);
         assertThat(client(RuleSet.of(blocks, Application.of("A", "", "B2")))).isEqualTo(Transport.STREAM);
     }
 
     @Test
-    void ofAnotherProgramNameAndIdMayBeAny() {
+    void otherProgramMatchesAnyNameAndId() {
         List<Block> blocks = RuleParser.parse("f", "application-id tcp_lat B1\nuse os tcp_client *:*");
         assertThat(client(RuleSet.of(blocks, Application.named("tcp_lat", null)))).isEqualTo(Transport.OS);
         assertThat(client(RuleSet.of(blocks, Application.named(null, "B1")))).isEqualTo(Transport.OS);
@@ -99,7 +99,7 @@ class RuleSetTest {
     }
 
     @Test
-    void rulesWithALocalAddressAreOpenUntilItIsKnown() {
+    void ruleWithALocalAddressIsUndecidedUntilBound() {
         RuleSet r = rules("A", """
                 use os tcp_client 10.0.0.0/8:*:192.0.2.0/24:*
                 use os tcp_client 11.0.0.0/8:*:192.0.2.0/24:*
@@ -112,19 +112,19 @@ class RuleSetTest {
     }
 
     @Test
-    void stackIsTheKernelToday() {
+    void stackRuleUsesTheKernel() {
         Decision d = rules("A", "use vma tcp_client *:*").decide(Role.TCP_CLIENT, null, PEER);
         assertThat(d.isKernel()).isTrue();
         assertThat(d.reason()).contains("stack");
     }
 
     @Test
-    void sdpMatchesNothing() {
+    void sdpRuleMatchesNothing() {
         assertThat(client(rules("A", "use sdp tcp_client *:*\nuse os tcp_client *:*"))).isEqualTo(Transport.OS);
     }
 
     @Test
-    void namesThatNobodyResolvedAreMatchedByStarsAlone() {
+    void unresolvedNameMatchesStarsOnly() {
         InetSocketAddress name = InetSocketAddress.createUnresolved("x", 443);
         assertThat(rules("A", "use os tcp_client 0.0.0.0/0:443").decide(Role.TCP_CLIENT, null, name).isKernel())
                 .isFalse();
@@ -132,7 +132,7 @@ class RuleSetTest {
     }
 
     @Test
-    void warningsNameWhatIsNeverUsed() {
+    void warningsNameUnusedRules() {
         assertThat(RuleWarnings.of(RuleParser.parse("f", """
                 application-id * *
                 use os tcp_client 10.0.0.0/8:*

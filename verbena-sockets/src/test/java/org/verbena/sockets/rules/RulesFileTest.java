@@ -34,7 +34,7 @@ class RulesFileTest {
     }
 
     @Test
-    void commentsMayBeAnything() throws IOException {
+    void commentsMayHaveAnyBytes() throws IOException {
         Path f = file(latin1("# \u00e9t\u00e9 \u00ff\nuse os tcp_client *:* #\u00e9\nuse os tcp_server *:1 # \u00c3"));
         assertThat(RulesFile.read(f)).singleElement().satisfies(b -> assertThat(b.rules()).hasSize(2).element(1)
                 .satisfies(r -> assertThat(r.place().line()).isEqualTo(3)));
@@ -43,7 +43,7 @@ class RulesFileTest {
     }
 
     @Test
-    void elsewhereTheByteIsNamed() throws IOException {
+    void invalidByteOutsideCommentsIsNamed() throws IOException {
         Path f = file(latin1("# \u00e9\n\nuse os tcp_client *:1\napplication-id \u00e9t\u00e9 * # x\n"));
         assertThatExceptionOfType(RuleSyntaxException.class).isThrownBy(() -> RulesFile.read(f)).satisfies(e -> {
             assertThat(e.line()).isEqualTo(4);
@@ -55,7 +55,7 @@ class RulesFileTest {
     }
 
     @Test
-    void whatCannotBeReadIsNamed() {
+    void unreadableFileIsNamed() {
         assertThatThrownBy(() -> RulesFile.read(dir.resolve("none"))).isInstanceOf(IOException.class)
                 .hasMessageStartingWith("the file of rules " + dir.resolve("none") + " cannot be read (");
     }

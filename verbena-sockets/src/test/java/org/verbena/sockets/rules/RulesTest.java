@@ -31,7 +31,7 @@ class RulesTest {
     }
 
     @Test
-    void anAddedRuleIsTheFirst() {
+    void addedRuleComesFirst() {
         assertThat(client(7001)).isEqualTo(Transport.STREAM);
         Verbena.addRule("use os tcp_client *:7001-7002 counter added");
         assertThat(client(7001)).isEqualTo(Transport.OS);
@@ -44,7 +44,7 @@ class RulesTest {
     }
 
     @Test
-    void aWrongRuleChangesNothing() {
+    void invalidRuleChangesNothing() {
         assertThatThrownBy(() -> Verbena.addRule("use os tcp_client *:8001\nuse os tcp_cleint *:8002"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("rule, line 2, column 8: unknown word 'tcp_cleint'");
@@ -57,7 +57,7 @@ class RulesTest {
         "shm0 | device 'shm0' is not one that reaches other hosts",
         "roce_nosuch0 | there is no device 'roce_nosuch0', for there is no such network interface; there are ",
         "roce_lo | device 'roce_lo' reaches this host alone"})
-    void aDeviceThatCannotBeUsedIsRefused(String device, String why) {
+    void unusableDeviceIsRefused(String device, String why) {
         assertThatThrownBy(() -> Verbena.addRule("use stream tcp_client *:8201 device " + device))
                 .isInstanceOf(IllegalArgumentException.class).hasMessageStartingWith("rule, line 1: " + why);
         assertThat(Rules.decide(Role.TCP_CLIENT, null, peer(8201)).rule()).isNull();
@@ -66,14 +66,14 @@ class RulesTest {
     @ParameterizedTest
     @CsvSource({"'', none", "' \n', none", "# use os tcp_client *:8101, none",
         "'use os tcp_client *:8101\nuse os tcp_client *:8102', 2"})
-    void oneRuleIsAddedAtATime(String line, String has) {
+    void onlyOneRuleIsAddedAtATime(String line, String has) {
         assertThatThrownBy(() -> Verbena.addRule(line)).isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("exactly one 'use' line can be added at a time, and '" + line + "' has " + has);
         assertThat(client(8101)).isEqualTo(Transport.STREAM);
     }
 
     @Test
-    void whoAsksForAStackIsCounted() {
+    void stackRulesAreCounted() {
         Verbena.addRule("use vma tcp_client *:9001");
         long before = Verbena.ruleCounters().getOrDefault(Rules.NO_STACK, 0L);
         assertThat(client(9001)).isEqualTo(Transport.OS);
@@ -94,7 +94,7 @@ class RulesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void threadsDifferFromTheProcess(boolean virtual) throws Exception {
+    void threadSettingOverridesTheProcess(boolean virtual) throws Exception {
         Thread.Builder kind = virtual ? Thread.ofVirtual() : Thread.ofPlatform();
         assertThat(isOffloadedIn(kind, true, null)).isTrue();
         assertThat(isOffloadedIn(kind, false, null)).isFalse();
@@ -104,7 +104,7 @@ class RulesTest {
     }
 
     @Test
-    void whatIsNotOffloadedAsksNoRule() {
+    void disabledOffloadIgnoresRules() {
         Verbena.addRule("use stream tcp_client *:6001 counter unasked");
         Verbena.offload(false);
         assertThat(client(6001)).isEqualTo(Transport.OS);

@@ -55,7 +55,7 @@ class ChangeTest {
 
     /** A selector has seen that TCP carries what comes in, and waits for the lock of a reader who goes on to the ring. */
     @Test
-    void whoWaitedForAReaderFindsTheRing() throws Exception {
+    void writerWaitingForAReaderSwitchesToTheRing() throws Exception {
         agree();
         peer.write(bytes(10));
         Inbound in = stream.in();
@@ -81,7 +81,7 @@ class ChangeTest {
      */
     @ParameterizedTest
     @ValueSource(ints = {0, 5})
-    void aReadThatTakesTheFirstDoorbellTellsWhoSleeps(int byTcp) throws Exception {
+    void readTakingTheFirstDoorbellWakesSleepers(int byTcp) throws Exception {
         assertThat(peer.write(bytes(byTcp))).isEqualTo(byTcp);
         stream.agreed(peerLink.offer());
         AtomicInteger told = new AtomicInteger();
@@ -108,7 +108,7 @@ class ChangeTest {
 
     /** TCP is at its end for ever, which no selector has to hear who waits for room in the ring. */
     @Test
-    void whoWaitsForRoomDoesNotHearTheEndOfTcp() throws Exception {
+    void writerWaitingForRoomIsNotEndedByTcp() throws Exception {
         peer.shutdownOutput();
         tcp[0].arrive(0);
         agree();
@@ -125,7 +125,7 @@ class ChangeTest {
 
     /** A program that is told of data and does not read leaves them with the kernel, which holds up the peer. */
     @Test
-    void whatNobodyReadsStaysWithTcp() throws Exception {
+    void unreadBytesStayWithTcp() throws Exception {
         assertThat(peer.keepOutputByTcp()).isTrue(); // as for urgent data
         agree();
         assertThat(peer.write(bytes(150_000))).isEqualTo(150_000);

@@ -14,7 +14,7 @@ class ExitHookTest {
 
     /** A process may open and close contexts for days. */
     @Test
-    void contextsThatWereClosedAreForgotten() throws Exception {
+    void closedContextsAreForgotten() throws Exception {
         int before = ExitHook.announced();
         for (int i = 0; i < MANY; i++) {
             try (Context context = Verbs.open("shm0")) {

@@ -15,7 +15,7 @@ class HandshakeMessageFuzzTest {
     private static final int ROUNDS = 200_000;
 
     @Test
-    void randomBytesAreNoMessage() {
+    void randomBytesAreRefused() {
         Random random = new Random(1);
         byte[] bytes = new byte[2 * HandshakeMessage.BYTES];
         try (Arena arena = Arena.ofConfined()) {
@@ -32,7 +32,7 @@ class HandshakeMessageFuzzTest {
     }
 
     @Test
-    void aMessageWithAnythingInItsFieldsIsSaneOrRefused() {
+    void randomFieldsAreParsedSanelyOrRefused() {
         Random random = new Random(2);
         int accepted = 0;
         try (Arena arena = Arena.ofConfined()) {
@@ -61,7 +61,7 @@ class HandshakeMessageFuzzTest {
     }
 
     @Test
-    void messagesComeBackAsTheyWere() {
+    void messagesRoundTrip() {
         Random random = new Random(3);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);

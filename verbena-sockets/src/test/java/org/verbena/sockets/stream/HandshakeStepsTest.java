@@ -103,7 +103,7 @@ class HandshakeStepsTest {
 
     @ParameterizedTest
     @MethodSource("all")
-    void bothComeToTheSame(Stream.Role role, Stage stage, Then then) throws Exception {
+    void bothEndsReachTheSameResult(Stream.Role role, Stage stage, Then then) throws Exception {
         try (PeerByHand peer = new PeerByHand(process, role)) {
             Way there = new Way(peer.real, peer.own, 0);
             Way back = new Way(peer.own, peer.real, 1);
@@ -149,7 +149,7 @@ class HandshakeStepsTest {
     /** Who looks for the end of TCP takes its error; a program that writes first is told of it all the same, and once. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aResetBeforeTheEndsAgreeIsToldOnce(boolean fallenBack) throws Exception {
+    void resetBeforeTheHandshakeIsReportedOnce(boolean fallenBack) throws Exception {
         try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
             reach(peer, Stage.OFFER_HEARD);
             peer.ownTcp.setOption(StandardSocketOptions.SO_LINGER, 0);
@@ -171,7 +171,7 @@ class HandshakeStepsTest {
 
     /** The same for who reads: the JDK's channels say so each time. */
     @Test
-    void aResetBeforeTheEndsAgreeIsToldToAReader() throws Exception {
+    void resetBeforeTheHandshakeIsReportedToAReader() throws Exception {
         try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
             reach(peer, Stage.OFFER_HEARD);
             peer.ownTcp.setOption(StandardSocketOptions.SO_LINGER, 0);
@@ -191,7 +191,7 @@ class HandshakeStepsTest {
 
     /** A caller that is not the other end is left, with all that it has said. */
     @Test
-    void anOfferOfWhoWasLeftIsForgotten() throws Exception {
+    void offerOfAnotherCallerIsIgnored() throws Exception {
         try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
             try (UnixSocket stranger = peer.knock()) {
                 PeerByHand.sendOffer(stranger, new Offer(0, 1, 4096, 1, 8192, 4096, 0, 0));
@@ -269,12 +269,12 @@ class HandshakeStepsTest {
     }
 
     @Test
-    void nothingIsLeftOver() throws Exception {
-        bothComeToTheSame(Stream.Role.CLIENT, Stage.OFFERED, Then.HANGS_UP); // what is made once
+    void handshakesLeaveNothingOpen() throws Exception {
+        bothEndsReachTheSameResult(Stream.Role.CLIENT, Stage.OFFERED, Then.HANGS_UP); // what is made once
         long before = Descriptors.count();
         for (Arguments one : all().toList()) {
             Object[] of = one.get();
-            bothComeToTheSame((Stream.Role) of[0], (Stage) of[1], (Then) of[2]);
+            bothEndsReachTheSameResult((Stream.Role) of[0], (Stage) of[1], (Then) of[2]);
         }
         Await.until("descriptors given back", () -> Descriptors.count() <= before + 5);
         Await.until("turns given back", () -> {

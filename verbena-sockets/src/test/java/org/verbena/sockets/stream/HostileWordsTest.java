@@ -68,7 +68,7 @@ class HostileWordsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3})
-    void garbageInAnyWordEndsInBytesOrAnError(int block) throws Exception {
+    void garbageInAnyWordYieldsBytesOrAnError(int block) throws Exception {
         for (int seed = block * SEEDS; seed < (block + 1) * SEEDS; seed++) {
             Random random = new Random(seed);
             try (Victim victim = new Victim()) {
@@ -104,7 +104,7 @@ class HostileWordsTest {
 
     /** The header and the entries of ready queues are written by the peer as well. */
     @Test
-    void garbageInReadyQueuesFindsNoConnection() throws Exception {
+    void garbageInReadyQueuesMatchesNoConnection() throws Exception {
         for (int seed = 0; seed < 50; seed++) {
             Random random = new Random(seed);
             try (Victim victim = new Victim()) {
@@ -132,7 +132,7 @@ class HostileWordsTest {
     /** A program that reads late, too, is not to take what it has for all there was. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aSessionThatBreaksOffIsNoEndOfTheStream(boolean byRing) throws Exception {
+    void brokenSessionIsNotEndOfStream(boolean byRing) throws Exception {
         try (Victim victim = new Victim()) {
             ByteBuffer into = ByteBuffer.allocate(200);
             if (byRing) {
@@ -154,7 +154,7 @@ class HostileWordsTest {
 
     /** The peer has died, as the kernel has said before. */
     @Test
-    void theEndThatTcpHasSaidStaysTheEnd() throws Exception {
+    void endOfStreamReportedByTcpIsFinal() throws Exception {
         try (Victim victim = new Victim()) {
             ByteBuffer into = ByteBuffer.allocate(200);
             assertThat(victim.stream.read(into)).isZero();
@@ -168,7 +168,7 @@ class HostileWordsTest {
 
     /** Whatever happens to one session, another goes on. */
     @Test
-    void anotherSessionIsUndisturbed() throws Exception {
+    void otherSessionIsUndisturbed() throws Exception {
         try (Victim victim = new Victim(); Victim healthy = new Victim()) {
             victim.link.block.set(ValueLayout.JAVA_LONG, BlockLayout.CONSUMED, 1L << 40);
             assertThat(org.assertj.core.api.Assertions.catchThrowable(() -> {

@@ -42,7 +42,7 @@ class LateWordsTest {
 
     /** The engine's thread is in the middle of the agreement while another thread closes the channel. */
     @Test
-    void anAgreementThatEndsAfterTheCloseWritesNothing() throws Exception {
+    void handshakeCompletedAfterCloseWritesNothing() throws Exception {
         peer.write(ByteBuffer.allocate(3000));
         stream.read(ByteBuffer.allocate(3000));
         stream.close(false);
@@ -61,7 +61,7 @@ class LateWordsTest {
 
     /** A number is given to the next connection while something of the one before is still on its way. */
     @Test
-    void whatArrivesForTheOneBeforeDoesNotDisturbTheNext() throws Exception {
+    void lateWordsOfAClosedConnectionDoNotDisturbTheNext() throws Exception {
         RingStream next = new RingStream(FakeTcp.pair(10)[0], Stream.Role.CLIENT);
         Link.create(sessions.a, next);
         next.dataArrived();
@@ -71,7 +71,7 @@ class LateWordsTest {
 
     /** A peer may be several rings ahead of a reader that has not even taken what TCP brought. */
     @Test
-    void ringsAreGrantedWhileNobodyReads() throws Exception {
+    void ringsAreGrantedWithoutAReader() throws Exception {
         FakeTcp[] pair = FakeTcp.pair(20_000);
         RingStream from = new RingStream(pair[0], Stream.Role.CLIENT);
         RingStream to = new RingStream(pair[1], Stream.Role.SERVER);
@@ -109,7 +109,7 @@ class LateWordsTest {
 
     /** A writer that returned from makesRoom without a call to the peer's engine makes that call when it arms. */
     @Test
-    void armCallsThePeersEngineAfterMakesRoomDidNot() throws Exception {
+    void armCallsTheEngineOfThePeerAfterMakesRoomDidNot() throws Exception {
         ByteBuffer more = ByteBuffer.allocate(500_000);
         stream.write(more);
         assertThat(more.hasRemaining()).isTrue();

@@ -19,7 +19,7 @@ class NegativeCacheTest {
     }
 
     @Test
-    void aHostIsAllItsPortsAndAPortIsOne() {
+    void hostEntryCoversAllPortsAndPortEntryOne() {
         refusals.host(at(1, 0).getAddress(), FallbackReason.PLAIN_PEER, NOW);
         refusals.port(at(2, 80), FallbackReason.REMOTE_PEER, NOW);
         assertThat(refusals.reason(at(1, 80), NOW)).isEqualTo(FallbackReason.PLAIN_PEER);
@@ -30,7 +30,7 @@ class NegativeCacheTest {
     }
 
     @Test
-    void itIsBelievedForAWhileOrUntilSomebodyIsThere() {
+    void entryExpiresOrIsForgotten() {
         refusals.port(at(2, 80), FallbackReason.REMOTE_PEER, NOW);
         assertThat(refusals.reason(at(2, 80), NOW + NegativeCache.NANOS - 1)).isEqualTo(FallbackReason.REMOTE_PEER);
         assertThat(refusals.reason(at(2, 80), NOW + NegativeCache.NANOS)).isNull();
@@ -41,7 +41,7 @@ class NegativeCacheTest {
     }
 
     @Test
-    void theEldestGoesFirst() {
+    void oldestEntryIsEvictedFirst() {
         for (int i = 0; i <= NegativeCache.MOST; i++) {
             refusals.host(at(i, 0).getAddress(), FallbackReason.PLAIN_PEER, NOW);
         }

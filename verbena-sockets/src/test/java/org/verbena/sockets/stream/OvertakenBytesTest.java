@@ -50,7 +50,7 @@ class OvertakenBytesTest {
 
     /** The sender writes into a ring in such memory, and closes at once: TCP's end must not come before its bytes. */
     @Test
-    void theEndDoesNotOvertakeBytesThatWaitForMemory() throws Exception {
+    void endOfStreamDoesNotOvertakeBytesWaitingForMemory() throws Exception {
         ByteBuffer in = ByteBuffer.allocate(1 << 20);
         long written = 0;
         long memory = sessions.b.arena().total();

@@ -22,7 +22,7 @@ class PatienceTest extends TcpEnds {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Execution(ExecutionMode.CONCURRENT)
-    void aPlainPeerNeverSeesAChangedByte(boolean plainServer) throws Exception {
+    void plainPeerReceivesUnchangedBytes(boolean plainServer) throws Exception {
         Tcp tcp = connect();
         Stream ours = plainServer
                 ? Stream.of(tcp.client(), Stream.Role.CLIENT)
@@ -45,7 +45,7 @@ class PatienceTest extends TcpEnds {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Execution(ExecutionMode.CONCURRENT)
-    void anEndThatWasClosedAtOnceIsNoPlainPeer(boolean server) throws Exception {
+    void peerClosedAtOnceIsNotAPlainPeer(boolean server) throws Exception {
         Tcp tcp = connect();
         RingStream stays = (RingStream) (server
                 ? Stream.of(tcp.server(), Stream.Role.SERVER)
@@ -58,7 +58,7 @@ class PatienceTest extends TcpEnds {
 
     @Test
     @Execution(ExecutionMode.CONCURRENT)
-    void aSquatterOnTheNameLeavesTcp() throws Exception {
+    void takenNameFallsBackToTcp() throws Exception {
         Tcp tcp = connect();
         try (UnixSocket squatter = UnixSocket.listen(nameOf(tcp), 10)) {
             RingStream client = (RingStream) Stream.of(tcp.client(), Stream.Role.CLIENT);
@@ -74,7 +74,7 @@ class PatienceTest extends TcpEnds {
     /** An end that has made its offer waits for the other as long as that lives, one that has not gives up. */
     @Test
     @Execution(ExecutionMode.CONCURRENT)
-    void whoHasOfferedDoesNotGiveUp() throws Exception {
+    void offeringEndDoesNotTimeOut() throws Exception {
         try (PeerByHand.Other process = new PeerByHand.Other();
                 PeerByHand toClient = new PeerByHand(process, Stream.Role.CLIENT);
                 PeerByHand toServer = new PeerByHand(process, Stream.Role.SERVER);
@@ -109,7 +109,7 @@ class PatienceTest extends TcpEnds {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Execution(ExecutionMode.CONCURRENT)
-    void anEndThatIsLateIsWaitedFor(boolean lateServer) throws Exception {
+    void latePeerIsAwaited(boolean lateServer) throws Exception {
         Tcp tcp = connect();
         RingStream[] ends = new RingStream[2];
         for (boolean server : new boolean[] {!lateServer, lateServer}) {

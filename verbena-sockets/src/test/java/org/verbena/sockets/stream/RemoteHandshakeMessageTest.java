@@ -35,7 +35,7 @@ class RemoteHandshakeMessageTest {
     }
 
     @Test
-    void whatIsSaidIsUnderstood() {
+    void messagesRoundTrip() {
         Random random = new Random(1);
         for (int i = 0; i < ROUNDS; i++) {
             RemoteHandshakeMessage.Meeting meeting = meeting(random);
@@ -54,7 +54,7 @@ class RemoteHandshakeMessageTest {
 
     /** As docs/stream.md has it: another version has to find the fields where they are. */
     @Test
-    void theLayoutIsThatOfTheDocument() {
+    void layoutMatchesTheDocument() {
         byte[] bytes = RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.Meeting(1, 0x0203, 0x0405, 0x0607,
                 0x2021_2223,
                 0x2425_2627, 0x0809_0a0b, 0x0c0d_0e0f_1011_1213L, 0x1415_1617_1819_1a1bL, 0x3031_3233_3435_3637L,
@@ -74,7 +74,7 @@ class RemoteHandshakeMessageTest {
     }
 
     @Test
-    void anythingElseIsNothing() {
+    void randomBytesAreRefused() {
         Random random = new Random(2);
         for (int i = 0; i < ROUNDS; i++) {
             byte[] bytes = new byte[random.nextInt(120)];
@@ -91,7 +91,7 @@ class RemoteHandshakeMessageTest {
 
     /** Nothing that is understood says what cannot be. */
     @Test
-    void aLetterWithAnythingInItsFieldsIsSaneOrRefused() {
+    void randomFieldsAreParsedSanelyOrRefused() {
         Random random = new Random(3);
         int understood = 0;
         for (int i = 0; i < ROUNDS; i++) {
@@ -112,7 +112,7 @@ class RemoteHandshakeMessageTest {
     }
 
     @Test
-    void anAddressOfIpv4FoldsToItself() {
+    void ipv4AddressHashesToItself() {
         assertThat(ConnectionName.fold(InetAddress.ofLiteral("10.1.2.3"))).isEqualTo(0x0a01_0203);
         assertThat(ConnectionName.fold(InetAddress.ofLiteral("2001:db8::1:2"))).isEqualTo(0x2001_0db8 ^ 0x0001_0002);
     }

@@ -53,7 +53,7 @@ class RingMemoryTest {
     }
 
     @Test
-    void ringsHaveAPartOfTheLimitAndOfWhatIsLeft() {
+    void ringsGetAShareOfTheLimitAndOfTheRemainder() {
         assertThat(memory.allows(4 * MIB, 16 * MIB)).isTrue();
         memory.add(30 * MIB);
         assertThat(memory.allows(4 * MIB, 10 * MIB)).isTrue();
@@ -81,7 +81,7 @@ class RingMemoryTest {
 
     /** Of what was seen to be left, rings that were granted since have taken a part. */
     @Test
-    void aLookServesManyAndCountsWhatTheyTake() {
+    void limitSampleIsSharedAndCountsAllocations() {
         limit.set(80L * MIB);
         available.set(20L * MIB);
         assertThat(memory.allows(MIB, 2 * MIB)).isTrue();
@@ -97,7 +97,7 @@ class RingMemoryTest {
     }
 
     @Test
-    void withALittleMemoryRegionsAreSmall() {
+    void lowMemoryLimitMakesSmallRegions() {
         assertThat(memory.largestRegion()).isEqualTo(2 * MIB);
         limit.set(MIB);
         later();
@@ -109,7 +109,7 @@ class RingMemoryTest {
 
     /** As with connections that come and go: nothing piles up that looks later. */
     @Test
-    void memoryThatGoesInAndOutOfUseIsLookedAtOnce() throws Exception {
+    void reusedMemorySchedulesOneIdleCheck() throws Exception {
         Arena arena = new Arena(pd, SESSION, memory, a -> idle.incrementAndGet());
         for (int i = 0; i < 100; i++) {
             arena.free(arena.allocate(MIB));
@@ -126,7 +126,7 @@ class RingMemoryTest {
     }
 
     @Test
-    void whatIsNotUsedIsGivenBackAfterAWhile() throws Exception {
+    void unusedMemoryIsReleasedAfterADelay() throws Exception {
         Arena arena = new Arena(pd, SESSION, memory, a -> idle.incrementAndGet());
         Memory header = arena.allocateForGood(2048);
         Memory block = arena.allocate(256);

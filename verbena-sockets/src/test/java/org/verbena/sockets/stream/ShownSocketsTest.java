@@ -71,7 +71,7 @@ class ShownSocketsTest {
 
     @Test
     @SuppressWarnings("EnumOrdinal") // the points are in the order of the reasons
-    void reasonsAreThoseOfTheSamplePoints() {
+    void fallbackReasonsMatchTheSamplePoints() {
         for (FallbackReason reason : FallbackReason.values()) {
             if (reason != FallbackReason.NONE) {
                 assertThat(SamplePoint.toString(SocketLayout.FIRST_REASON + reason.ordinal()))
@@ -82,7 +82,7 @@ class ShownSocketsTest {
 
     /** What cannot be made here is a channel over one that is none of the JDK's. */
     @Test
-    void whatAChannelWasToBeOverIsClosedIfItCannotBeMade() {
+    void innerChannelIsClosedIfConstructionFails() {
         FakeTcp inner = FakeTcp.pair(1)[0];
         assertThatThrownBy(() -> NioChannels.over(VerbenaSelectorProvider.instance(), inner))
                 .isInstanceOf(ClassCastException.class);
@@ -90,7 +90,7 @@ class ShownSocketsTest {
     }
 
     @Test
-    void aChannelSaysWhatItHasCarried() throws Exception {
+    void channelReportsItsTraffic() throws Exception {
         try (VerbenaSocketChannel fresh = VerbenaSocketChannel.open(); Pair pair = new Pair()) {
             assertThat(fresh.statistics()).isEqualTo(new SocketStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
             pair.out.clear();

@@ -88,7 +88,7 @@ class StreamEndTest {
 
     /** The first connection was reset, and its client has connected again from the same port: they are not mixed up. */
     @Test
-    void aDeadEndDoesNotGetTheNextConnectionOfItsAddresses() throws Exception {
+    void deadEndDoesNotReceiveANewConnectionOfItsAddresses() throws Exception {
         for (int round = 0; round < 5; round++) {
             SocketChannel first = onPort(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             InetSocketAddress from = (InetSocketAddress) first.getLocalAddress();
@@ -117,7 +117,7 @@ class StreamEndTest {
 
     /** Both programs live: a message that was cut off must not look whole. */
     @Test
-    void aSessionThatFailsIsNoOrderlyEnd() throws Exception {
+    void sessionFailureIsNoOrderlyEnd() throws Exception {
         Ends ends = connect();
         ends.awaitRings();
         ends.client.write(ByteBuffer.allocate(3000));
@@ -152,7 +152,7 @@ class StreamEndTest {
 
     /** A writer that closes before anybody has noticed: its last bytes may not have come. */
     @Test
-    void aChannelWhoseSessionFailedDoesNotEndInOrder() throws Exception {
+    void failedSessionYieldsNoOrderlyEnd() throws Exception {
         VerbenaServerSocketChannel server = opened(VerbenaServerSocketChannel.open());
         server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         VerbenaSocketChannel writer = opened(VerbenaSocketChannel.open());
@@ -192,7 +192,7 @@ class StreamEndTest {
 
     /** What one end finds out the other learns, too. */
     @Test
-    void aSessionThatOneEndFailsHasFailedForBoth() throws Exception {
+    void sessionFailedByOneEndFailsForBoth() throws Exception {
         Ends ends = connect();
         ends.awaitRings();
         Session own = ends.server.link().session;
@@ -203,7 +203,7 @@ class StreamEndTest {
     }
 
     @Test
-    void aScatteringReadGivesWhatItHasReadBeforeTheReset() throws Exception {
+    void scatteringReadReturnsBytesBeforeTheReset() throws Exception {
         Ends ends = connect();
         ends.awaitRings();
         ends.client.write(ByteBuffer.allocate(4));
@@ -223,7 +223,7 @@ class StreamEndTest {
 
     /** As by TCP: the first write after the peer's end is taken, all of it. */
     @Test
-    void aGatheringWriteToAnEndThatHasGoneIsTakenAsAWhole() throws Exception {
+    void gatheringWriteToAClosedEndIsTakenEntirely() throws Exception {
         Ends ends = connect();
         ends.awaitRings();
         ends.server.close(false);
@@ -241,7 +241,7 @@ class StreamEndTest {
 
     /** An end that never read from the ring leaves unread what is there. */
     @Test
-    void closingWithUnreadBytesIsAReset() throws Exception {
+    void closeWithUnreadBytesResets() throws Exception {
         Ends ends = connect();
         Await.until("rings", () -> ends.client.isOutputByRing() && ends.server.isOutputByRing());
         ends.client.write(ByteBuffer.allocate(1000));

@@ -78,7 +78,7 @@ class StreamHandshakeTest extends TcpEnds {
     }
 
     @Test
-    void bytesChangeToTheRingOnTheirWay() throws Exception {
+    void bytesSwitchToTheRingInFlight() throws Exception {
         Tcp tcp = connect();
         Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
         Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
@@ -109,7 +109,7 @@ class StreamHandshakeTest extends TcpEnds {
     /** Doorbells for room come on TCP too, and only who has read what TCP was to bring can tell them from data. */
     @ParameterizedTest
     @ValueSource(ints = {0, 100, 16_384})
-    void whoOnlyWritesIsWokenByTheReader(int first) throws Exception {
+    void writerIsWokenByTheReader(int first) throws Exception {
         Tcp tcp = connect();
         Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
         assertThat(server.write(ByteBuffer.allocate(first))).isEqualTo(first); // by TCP: it is alone yet
@@ -153,7 +153,7 @@ class StreamHandshakeTest extends TcpEnds {
 
     /** Whoever asks, before anything was read and beside the reader: bytes of the program's, no doorbells. */
     @Test
-    void availableCountsBytesAndNoDoorbells() throws Exception {
+    void availableCountsBytesWithoutDoorbells() throws Exception {
         Tcp tcp = connect();
         Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
         assertThat(client.write(ByteBuffer.allocate(3))).isEqualTo(3); // by TCP: it is alone yet
@@ -180,7 +180,7 @@ class StreamHandshakeTest extends TcpEnds {
 
     /** One thread reads while the ring grows, another asks what there is to read. */
     @Test
-    void availableDisturbsNoReader() throws Exception {
+    void availableDoesNotDisturbAReader() throws Exception {
         int rounds = Thorough.ON ? 20 : 5;
         for (int round = 0; round < rounds; round++) {
             Tcp tcp = connect();
@@ -229,7 +229,7 @@ class StreamHandshakeTest extends TcpEnds {
 
     /** The other process asks for a session before it has greeted: the refusal comes first, and its reason is kept. */
     @Test
-    void aSessionThatWasRefusedBeforeTheGreetingIsCountedForWhatWasLacking() throws Exception {
+    void sessionRefusedBeforeTheHandshakeIsCountedByItsCause() throws Exception {
         Tcp tcp = connect();
         long before = StreamCounters.fallbacks(FallbackReason.NO_MEMORY);
         System.setProperty(MEMORY, "1000"); // less than a session itself needs
@@ -259,7 +259,7 @@ class StreamHandshakeTest extends TcpEnds {
 
     /** As when the other process has made a new session after the old one failed, which this one has not noticed. */
     @Test
-    void anOfferOfAnotherSessionLeavesTcp() throws Exception {
+    void offerOfAnotherSessionFallsBackToTcp() throws Exception {
         Tcp tcp = connect();
         try (UnixSocket name = UnixSocket.listen(nameOf(tcp), 4);
                 Context context = Verbs.open("shm0");
@@ -311,7 +311,7 @@ class StreamHandshakeTest extends TcpEnds {
     }
 
     @Test
-    void garbageFromTheOtherEndLeavesTcp() throws Exception {
+    void invalidHandshakeFallsBackToTcp() throws Exception {
         Tcp tcp = connect();
         RingStream client = (RingStream) Stream.of(tcp.client(), Stream.Role.CLIENT);
         String name = nameOf(tcp);
@@ -338,7 +338,7 @@ class StreamHandshakeTest extends TcpEnds {
     }
 
     @Test
-    void aThousandIdleConnectionsTakeMegabytes() throws Exception {
+    void thousandIdleConnectionsUseFewMegabytes() throws Exception {
         List<RingStream> all = new ArrayList<>();
         addEnds(all);
         Await.until("an agreement", () -> all.stream().allMatch(stream -> stream.isAgreed()));
@@ -369,7 +369,7 @@ class StreamHandshakeTest extends TcpEnds {
     }
 
     @Test
-    void connectionsThatComeAndGoLeaveNothing() throws Exception {
+    void closedConnectionsLeaveNothing() throws Exception {
         List<RingStream> first = new ArrayList<>();
         addEnds(first); // and with them the session, which stays: one of those below may live long enough to need it
         Await.until("an agreement", () -> first.stream().allMatch(stream -> stream.isAgreed()));

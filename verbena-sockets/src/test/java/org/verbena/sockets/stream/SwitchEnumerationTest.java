@@ -79,7 +79,7 @@ class SwitchEnumerationTest {
     }
 
     @Test
-    void everyByteArrivesWhateverEnds() throws Exception {
+    void everyByteArrivesForEachEnd() throws Exception {
         if (LONG) {
             enumerate(SMALL, 6, 333_535, 121_954, BEGINNINGS);
         } else {
@@ -88,7 +88,7 @@ class SwitchEnumerationTest {
     }
 
     @Test
-    void everyByteArrivesWhileBothGoOn() throws Exception {
+    void everyByteArrivesOnOpenConnections() throws Exception {
         if (LONG) {
             enumerate(WITHOUT_ENDS, 8, 85_713, 16_537, BEGINNINGS);
         } else {
@@ -107,7 +107,7 @@ class SwitchEnumerationTest {
 
     /** Wherever a session fails, and whatever both ends do next. */
     @Test
-    void noWrongByteArrivesWhenTheSessionFails() throws Exception {
+    void failedSessionDeliversNoWrongByte() throws Exception {
         Enumeration all = enumerate(SMALL, 3, 7_261, 3_071, BEGINNINGS);
         List<byte[]> states = all.states();
         for (int from = 0; from < states.size(); from += AT_A_TIME) {

@@ -54,7 +54,7 @@ class SwitchModelTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3})
-    void everyByteArrivesOnceAndInOrder(int block) throws Exception {
+    void everyByteArrivesOnceInOrder(int block) throws Exception {
         Map<Reached, Integer> reached = new EnumMap<>(Reached.class);
         for (int seed = block * SEEDS; seed < (block + 1) * SEEDS; seed++) {
             try {
@@ -72,7 +72,7 @@ class SwitchModelTest {
     }
 
     @Test
-    void memoryOfEndedConnectionsIsUsedAgain() throws Exception {
+    void memoryOfEndedConnectionsIsReused() throws Exception {
         long before = sessions.a.arena().total() + sessions.b.arena().total();
         for (int seed = 0; seed < 500; seed++) {
             new Schedule(seed).run();
@@ -168,7 +168,7 @@ class SwitchModelTest {
 
     /** TCP breaks off while the peer may change to the ring, and nobody knows whether it has. */
     @Test
-    void aResetGivesAnErrorAndNoBytes() throws Exception {
+    void resetYieldsAnErrorAndNoBytes() throws Exception {
         FakeTcp[] tcp = FakeTcp.pair(10);
         RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
         Link link = Link.create(sessions.a, stream);
@@ -182,7 +182,7 @@ class SwitchModelTest {
     }
 
     @Test
-    void aReadGivesClosedChannelOnlyWhenClosed() throws Exception {
+    void readThrowsClosedChannelOnlyIfClosed() throws Exception {
         FakeTcp[] tcp = FakeTcp.pair(10);
         RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
         tcp[0].close();
