@@ -6,11 +6,21 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How the two ends of a TCP connection between two hosts agree, within a session of their processes: the one that connected
- * sends its offer, the one that was accepted answers with its own and uses the other's from then on, or declines. The engine's
- * thread alone runs it.
+ * The handshake of a TCP connection between two hosts, within a session of their processes: the client sends its offer; the
+ * server answers with its own and uses the client's from then on, or declines. Runs on the engine's thread only.
  */
 final class RemoteHandshake {
+    private enum State {
+        /** The client obtains a session; the server waits for the request for one. */
+        WAITING,
+        /** At the server: the client makes a session, and sends its offer in it. */
+        SESSION_REQUESTED,
+        /** The stream has a link within the session; the client has sent its offer. */
+        OFFERED,
+        /** The connection uses rings, or TCP carries it to its end. */
+        DONE
+    }
+
     private final StreamEngine engine;
     private final RemoteSessions sessions;
     private final RingStream stream;
@@ -18,8 +28,7 @@ final class RemoteHandshake {
     private final ConnectionName name;
     private StreamEngine.@Nullable Timer timer;
     private @Nullable Session session;
-    private boolean met;
-    private boolean done;
+    private State state = State.WAITING;
 
     RemoteHandshake(StreamEngine engine, RemoteSessions sessions, RingStream stream, Stream.Role role,
             ConnectionName name) {
@@ -44,10 +53,10 @@ final class RemoteHandshake {
     }
 
     boolean isDone() {
-        return done;
+        return state == State.DONE;
     }
 
-    /** In which its offer was made; null before. */
+    /** The session of its offer; null before. */
     @Nullable
     Session session() {
         return session;
@@ -67,30 +76,30 @@ final class RemoteHandshake {
     }
 
     /**
-     * A session is being made for it, at the end that was accepted: the offer comes in it.
+     * At the server: the client makes a session for this connection, and sends the offer in it.
      *
-     * @return false if one was already: each connection has one made, so that who has a few cannot have any number of sessions
+     * @return false if it has one made already: one for each connection bounds the sessions that a client can have made
      */
     boolean onSessionRequest() {
-        if (met || done) {
+        if (state != State.WAITING) {
             return false;
         }
-        met = true;
+        state = State.SESSION_REQUESTED;
         wait(Handshake.HANDSHAKE_TIMEOUT_NANOS, FallbackReason.NO_SESSION);
         return true;
     }
 
-    /** The end that connected has a session. */
+    /** At the client: the session exists. */
     void onSession(Session made) {
-        Link link = done ? null : prepare(made);
+        Link link = isDone() ? null : prepare(made);
         if (link != null) {
             sessions.offer(this, made, link.offer());
         }
     }
 
-    /** The end that was accepted has been found: it answers, or declines. */
+    /** At the server: the offer has arrived; answers or declines it. */
     void onOffer(Session from, long nonce, Offer offer) {
-        if (done || !offer.isOfPeer(from)) {
+        if (isDone() || !offer.isOfPeer(from)) {
             sessions.decline(from, name, nonce, RemoteHandshakeMessage.CLOSED);
             end(FallbackReason.BAD_PEER);
             return;
@@ -106,15 +115,15 @@ final class RemoteHandshake {
         }
     }
 
-    /** The end that connected has its answer. */
+    /** At the client: the answer has arrived. */
     void onAnswer(Offer offer) {
         Session own = session;
-        if (done || own == null) {
+        if (state != State.OFFERED || own == null) {
             return;
         }
         if (offer.isOfPeer(own)) {
             complete(offer);
-        } else { // the other end writes already: only with the session does that end
+        } else { // the peer writes already, until the session ends
             own.fail();
             end(FallbackReason.BAD_PEER);
         }
@@ -125,6 +134,7 @@ final class RemoteHandshake {
             Link link = Link.create(made, stream);
             if (stream.prepare(link)) {
                 session = made;
+                state = State.OFFERED;
                 stream.out().peerFeatures(made.peerFeatures());
                 stream.introduction().peer(made.peerFeatures(), sessions.listener(name.server()));
                 return link;
@@ -140,7 +150,7 @@ final class RemoteHandshake {
     }
 
     private void complete(Offer offer) {
-        done = true;
+        state = State.DONE;
         stopWaiting();
         sessions.forget(this);
         StreamCounters.agreed();
@@ -152,19 +162,19 @@ final class RemoteHandshake {
         }
     }
 
-    /** The program wants no rings, or has closed the connection; after the offer it is too late. */
+    /** The program refuses rings or has closed the connection; has no effect after the offer. */
     void refuse(FallbackReason why) {
-        if (session == null) {
+        if (state != State.OFFERED) {
             end(why);
         }
     }
 
-    /** There are no rings to be had; if an offer was made, nobody uses it. */
+    /** Falls back to TCP; an offer that was made stays unused. */
     void end(FallbackReason why) {
-        if (done) {
+        if (isDone()) {
             return;
         }
-        done = true;
+        state = State.DONE;
         stopWaiting();
         sessions.forget(this);
         stream.fallBack(why);
