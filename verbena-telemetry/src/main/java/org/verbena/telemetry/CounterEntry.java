@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * What a process shows of one object, an entry of the {@link CounterFile}: what it is, and a cell for each thing that is
- * counted of it. Cells are plain words in mapped memory with one writer each, who stores a new value whenever something
- * has happened; so counting costs one store. An entry stays mapped for ever, and is another object's after
- * {@link #close()}.
+ * What a process publishes of one object, an entry of the {@link CounterFile}: its description, and a cell for each
+ * counter. Cells are plain words in mapped memory with one writer each, which stores a new value at each event:
+ * counting costs one store. An entry stays mapped until the process ends, and is reused for another object after {@link
+ * #close()}.
  */
 public final class CounterEntry {
     private final CounterFile file;
@@ -101,7 +101,10 @@ public final class CounterEntry {
                 + Long.BYTES * (long) Objects.checkIndex(index, CounterLayout.MAX_ATTRIBUTES), value);
     }
 
-    /** Has what is counted here added to another entry of the context when this one is closed, as a queue pair's to its port's. */
+    /**
+     * Has what is counted here added to another entry of the context when this one is closed, as a queue pair's to its
+     * port's.
+     */
     public void addUpIn(CounterEntry whole) {
         synchronized (file) {
             total = whole;
@@ -138,7 +141,7 @@ public final class CounterEntry {
         RawMemory.putLongRelease(address + CounterLayout.SEQUENCE, RawMemory.getLong(address) + 1);
     }
 
-    /** The entry is nobody's; under the file's lock. */
+    /** Frees the entry; under the file's lock. */
     void end() {
         RawMemory.putLongVolatile(address + CounterLayout.SEQUENCE, RawMemory.getLong(address) + 1);
     }

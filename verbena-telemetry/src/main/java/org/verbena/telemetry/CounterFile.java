@@ -35,8 +35,8 @@ import org.verbena.linux.spi.RawMemory;
  * The file in which this process shows its objects and their counters, see {@link CounterLayout}: one a process,
  * made with its first context. It is locked as long as the process lives, by which others tell what was left behind.
  *
- * <p>What cannot be put into a file (its file system is full, the folder is not ours) is counted all the same, in memory
- * that only this process sees; a warning says so.
+ * <p>What cannot be put into a file (its file system is full, the folder is not ours) is counted all the same, in
+ * memory that only this process sees; a warning says so.
  *
  * <p>Most cells hold at any time what has happened. Some things only a peer can count; providers gather those when they
  * are asked to, see {@link #onLook}. Safe for use by several threads.
@@ -72,7 +72,9 @@ public final class CounterFile {
         private final int bytes;
         private final int cells;
         private final ArrayDeque<Place> ready = new ArrayDeque<>();
-        /** Whoever was about to store into a cell when its object was closed is to be done before it is another's. */
+        /**
+         * Entries of closed objects: a thread that was about to store into a cell finishes before the entry is reused.
+         */
         private final ArrayDeque<Resting> resting = new ArrayDeque<>();
 
         Free(int bytes, int cells) {
@@ -174,7 +176,7 @@ public final class CounterFile {
             Mapping header = Mapping.map(fd, 0, CounterLayout.HEADER, true);
             CounterFile f = new CounterFile(fd, path, header);
             f.fillHeader();
-            bell = f.bindBell(); // before anybody sees the file: who sees it may ring
+            bell = f.bindBell(); // before the file is visible: its readers may ring
             Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
             f.listen(bell);
             return f;
@@ -300,7 +302,10 @@ public final class CounterFile {
         (e.isLarge() ? large : small).give(new Place(e.id(), e.address()));
     }
 
-    /** The sum of some cells of an entry and of those that {@linkplain CounterEntry#addUpIn add up in} it, open ones and closed ones. */
+    /**
+     * The sum of some cells of an entry and of those that {@linkplain CounterEntry#addUpIn add up in} it, open ones and
+     * closed ones.
+     */
     public synchronized long sumWithParts(CounterEntry total, long mask) {
         long sum = total.sum(mask);
         for (CounterEntry e : open.values()) {
@@ -311,7 +316,10 @@ public final class CounterFile {
         return sum;
     }
 
-    /** A context is about to be closed: nothing else is left of it, not even of objects that were dropped without being closed. */
+    /**
+     * A context is about to be closed: nothing else is left of it, not even of objects that were dropped without being
+     * closed.
+     */
     public synchronized void endContext(CounterEntry context) {
         List.copyOf(open.values()).stream().filter(e -> e.context() == context.id() && e != context)
                 .forEach(CounterEntry::close);
@@ -355,8 +363,8 @@ public final class CounterFile {
     // ---- what peers count
 
     /**
-     * For providers: has {@code look} run whenever somebody wants cells to be exact, on that one's thread or on one of its
-     * own. It gathers what peers have counted.
+     * For providers: runs {@code look} whenever a reader wants exact cells, on the reader's thread or on one of this
+     * file's. It gathers what peers have counted.
      *
      * @return ends that when it is run
      */
@@ -419,7 +427,7 @@ public final class CounterFile {
                 Files.deleteIfExists(p);
                 CounterFolder.own().removeIfEmpty();
             } catch (IOException | SecurityException e) { // another agent's policy, too
-                LOG.log(Level.DEBUG, "the counter file stays until somebody looks for it", e);
+                LOG.log(Level.DEBUG, "the counter file stays until the next reader removes it", e);
             }
         }
     }

@@ -27,17 +27,17 @@ import org.verbena.telemetry.CounterFolder;
 import org.verbena.telemetry.CounterLayout;
 
 /**
- * Another process's counter file. It is read, not mapped: a file that becomes shorter meanwhile is an error then, and not
- * a signal; and nothing in it is believed that has not been checked.
+ * Another process's counter file. It is read, not mapped: a file that becomes shorter meanwhile is an error then, and
+ * not a signal; and nothing in it is believed that has not been checked.
  */
 final class CounterFileReader implements CounterSource {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
-    /** How long a process that is stopped is waited for: somebody may be about to continue it. */
+    /** The wait for a stopped process, which may be about to continue. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * How long one that runs may take to gather what its peers have counted, and what it shows of its sockets: a busy machine
-     * may not let it begin, and thousands of sockets are much work, at the first look.
+     * How long one that runs may take to gather what its peers have counted, and what it shows of its sockets: a busy
+     * machine may not let it begin, and thousands of sockets are much work, at the first look.
      */
     private static final long GATHERING_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -70,7 +70,7 @@ final class CounterFileReader implements CounterSource {
             fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK | PosixFile.O_NOFOLLOW, 0);
         } catch (LinuxException e) {
             if (e.errno() == Errno.ELOOP) {
-                throw new CounterFileException(verb, Errno.EBADMSG, path + " is a symbolic link, which nobody follows");
+                throw new CounterFileException(verb, Errno.EBADMSG, path + " is a symbolic link: not followed");
             }
             throw new CounterFileException(verb, e);
         }
@@ -81,7 +81,7 @@ final class CounterFileReader implements CounterSource {
             }
             if (!UserIds.isOneUser(uid)) {
                 throw new CounterFormatException(path + " may be anybody's: user " + Integer.toUnsignedString(uid)
-                        + " is everybody whom this user namespace does not map");
+                        + " stands for all users whom this user namespace does not map");
             }
             MemorySegment header = arena.allocate(CounterLayout.HEADER, 8);
             if (PosixFile.read(fd, 0, header) < header.byteSize()) {

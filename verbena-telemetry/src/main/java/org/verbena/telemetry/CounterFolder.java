@@ -29,8 +29,9 @@ import org.verbena.linux.UserIds;
 
 /**
  * The folder with the counter files of one user's processes, {@code /dev/shm/verbena-<uid>} unless the system property
- * {@value #PROPERTY} names another. In a user namespace that is not the machine's first, users have other numbers than on
- * the machine, and may share its /dev/shm: there the name ends with that of the namespace, {@code -<inode>}. Immutable.
+ * {@value #PROPERTY} names another. In a user namespace that is not the machine's first, users have other numbers than
+ * on the machine, and may share its /dev/shm: there the name ends with that of the namespace, {@code -<inode>}.
+ * Immutable.
  *
  * @param path the folder
  * @param uid whose it is
@@ -81,7 +82,7 @@ public record CounterFolder(Path path, int uid) {
                 }
             }
         } catch (NoSuchFileException e) {
-            // no shared memory: nobody has files there
+            // no shared memory: there are no files
         } catch (DirectoryIteratorException e) {
             throw e.getCause();
         }
@@ -99,9 +100,9 @@ public record CounterFolder(Path path, int uid) {
     }
 
     /**
-     * Makes sure that nobody but the user can have put files into the folder.
+     * Makes sure that no other user can have put files into the folder.
      *
-     * @throws IOException if somebody else can
+     * @throws IOException if another user can
      */
     public void check() throws IOException, LinuxException {
         try (Fd fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK | PosixFile.O_NOFOLLOW, 0)) {
@@ -124,20 +125,21 @@ public record CounterFolder(Path path, int uid) {
         if (!s.directory()) {
             return "it is none, remove it" + another;
         }
-        if (s.uid() != uid) { // /dev/shm is everybody's; a user whom a user namespace maps to another number may have taken the name
+        // /dev/shm is writable by all users; one with another number in this user namespace may have taken the name
+        if (s.uid() != uid) {
             return "it belongs to " + (UserIds.isOneUser(s.uid())
                     ? "user " + Integer.toUnsignedString(s.uid())
                     : "a user whom this user namespace does not map") + "; have him, or root, remove it" + another;
         }
         if (!oneUser) {
-            return "the number is that of everybody whom this user namespace does not map, which proves nothing";
+            return "the number stands for all users whom this user namespace does not map, which proves nothing";
         }
         return (s.permissions() & OTHERS_WRITE) == 0
                 ? null
                 : "others can write to it, remove it" + another;
     }
 
-    /** Removes the folder if nobody has files there and nobody has chosen it. */
+    /** Removes the folder if it is empty and the default one. */
     void removeIfEmpty() throws IOException {
         if (path.startsWith(PARENT) && path.getFileName().toString().startsWith(PREFIX)) {
             try {
@@ -175,7 +177,9 @@ public record CounterFolder(Path path, int uid) {
         return m.matches() ? Long.parseLong(m.group(1)) : 0;
     }
 
-    /** Removes the files of processes that have ended; the folder has to be this user's, for names in it are believed. */
+    /**
+     * Removes the files of processes that have ended; the folder has to be this user's, for names in it are believed.
+     */
     public void sweep() throws IOException {
         List<Path> all = files();
         Instant old = Instant.now().minus(Duration.ofMinutes(1));
@@ -195,7 +199,7 @@ public record CounterFolder(Path path, int uid) {
         }
     }
 
-    /** True if nobody has the file locked any more. */
+    /** True if no process holds the lock of the file any more. */
     public static boolean isLeftBehind(Path file) {
         try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY | PosixFile.O_NONBLOCK | PosixFile.O_NOFOLLOW, 0)) {
             return FileStatus.of(fd).regularFile() && PosixFile.tryLock(fd);

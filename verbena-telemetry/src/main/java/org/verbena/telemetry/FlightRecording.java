@@ -5,9 +5,9 @@ import jdk.jfr.Event;
 import jdk.jfr.FlightRecorder;
 
 /**
- * Whether the Java Flight Recorder is there and records. Classes of events may be named only where it {@linkplain #isAvailable
- * is there}: on the class path of a runtime image without the module jdk.jfr, their superclass is missing. Safe for use by
- * several threads.
+ * Whether the Java Flight Recorder is there and records. Classes of events may be named only where it {@linkplain
+ * #isAvailable is there}: on the class path of a runtime image without the module jdk.jfr, their superclass is missing.
+ * Safe for use by several threads.
  */
 public final class FlightRecording {
     private static final boolean AVAILABLE = ModuleLayer.boot().findModule("jdk.jfr").isPresent();
@@ -25,8 +25,8 @@ public final class FlightRecording {
     }
 
     /**
-     * Has an event recorded from time to time, as soon as somebody records; only where the recorder {@linkplain #isAvailable
-     * is there}.
+     * Has an event recorded periodically while a recording runs; only where the recorder is {@linkplain #isAvailable
+     * available}.
      *
      * @param commit commits the events; run by a thread of the recorder's
      */
@@ -34,7 +34,7 @@ public final class FlightRecording {
         PeriodicEvent.offer(type, commit);
     }
 
-    /** Has the counters of this process recorded from time to time, as soon as somebody records. */
+    /** Has the counters of this process recorded periodically while a recording runs. */
     static void recordCounters() {
         if (AVAILABLE) {
             PeriodicEvent.offer(CounterEvent.class, () -> CounterEvent.commitAll());

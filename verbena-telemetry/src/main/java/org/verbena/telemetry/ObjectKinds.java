@@ -12,8 +12,8 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The registry of kinds: those of all {@link KindProvider}s that are there. Only readers need it; it is made when it is first
- * asked, so that a process which nobody looks at does not search for providers. Safe for use by several threads.
+ * The registry of kinds: those of all {@link KindProvider}s that are there. Only readers need it; it is made when it is
+ * first asked, so that a process without readers does not search for providers. Safe for use by several threads.
  */
 public final class ObjectKinds {
     private static final Logger LOG = System.getLogger("org.verbena.telemetry");
@@ -30,7 +30,7 @@ public final class ObjectKinds {
 
     private ObjectKinds() {}
 
-    /** The kind with this number; one without points, states and attributes if nobody provides it. */
+    /** The kind with this number; one without points, states and attributes if it has no provider. */
     public static ObjectKind of(int type) {
         ObjectKind kind = Known.KINDS.get(type);
         return kind == null ? new ObjectKind(type, Integer.toString(type), Map.of()) : kind;

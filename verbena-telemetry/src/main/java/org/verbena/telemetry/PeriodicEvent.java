@@ -6,7 +6,7 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.FlightRecorderListener;
 
 /**
- * Has an event recorded from time to time, as soon as somebody records. Not in the class of the event: to initialise such a
+ * Has an event recorded periodically while a recording runs. Not in the class of the event: to initialise such a
  * class registers it, which starts half of the recorder.
  */
 final class PeriodicEvent implements FlightRecorderListener {

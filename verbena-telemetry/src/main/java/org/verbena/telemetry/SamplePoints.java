@@ -10,8 +10,9 @@ import java.util.stream.IntStream;
 import java.util.stream.StreamSupport;
 
 /**
- * How the numbers of sample points are made: bits 8 to 15 are the object type, bits 0 to 7 the number among the points of
- * that type. Numbers below {@link #SUMS} have the cell of that number, modulo {@link CounterLayout#LARGE_CELLS}; others are sums.
+ * How the numbers of sample points are made: bits 8 to 15 are the object type, bits 0 to 7 the number among the points
+ * of that type. Numbers below {@link #SUMS} have the cell of that number, modulo {@link CounterLayout#LARGE_CELLS};
+ * others are sums.
  */
 public final class SamplePoints {
     /** Numbers with this bit are the provider's own. */
@@ -41,7 +42,7 @@ public final class SamplePoints {
         return PROVIDER | objectType << TYPE_SHIFT | number;
     }
 
-    /** The name of a point, or its number if nobody knows it here. */
+    /** The name of a point, or its number if it is unknown here. */
     public static String toString(int point) {
         String name = ObjectKinds.of(objectType(point)).pointName(point);
         return name == null ? "0x" + Integer.toHexString(point) : name;
@@ -73,7 +74,7 @@ public final class SamplePoints {
     /**
      * The cells of an object's entry that make up a point, a bit each.
      *
-     * @return 0 for a number that nobody has heard of here
+     * @return 0 for an unknown number
      */
     public static long cells(int point) {
         int number = point & NUMBER_MASK;

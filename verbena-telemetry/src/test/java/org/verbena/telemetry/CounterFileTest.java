@@ -27,7 +27,7 @@ class CounterFileTest {
     /** Its length comes first. */
     private static final long BELL = CounterLayout.HEADER_BELL + Integer.BYTES;
 
-    /** Whoever looks for processes finds some just as they begin, and rings their bells. */
+    /** Readers find processes that just begin, and ring their bells. */
     @Test
     void fileIsVisibleOnlyWithItsBell(@TempDir Path dir) throws Exception {
         Path folder = Files.createDirectory(dir.resolve("counters"));
@@ -49,7 +49,9 @@ class CounterFileTest {
         assertThat(bells).hasSize(FILES).allMatch(CounterLayout.BELL_PREFIX::equals);
     }
 
-    /** Those with a dot are to have a name without one at once, and are watched from then on: a moment is what matters. */
+    /**
+     * Those with a dot are to have a name without one at once, and are watched from then on: a moment is what matters.
+     */
     private static List<String> names(Path folder) {
         try (Stream<Path> all = Files.list(folder)) {
             return all.map(p -> p.getFileName().toString().replaceFirst("^\\.", "")).toList();

@@ -8,7 +8,7 @@ import java.util.Map;
 
 import org.junit.jupiter.api.Test;
 
-/** This module alone: nobody provides a kind. */
+/** This module alone, without a provider of kinds. */
 class ObjectKindsTest {
     /** Constants of two kinds, one of which has the other's number. */
     public static final class Constants {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 
 /**
- * The events of a context, oldest first. Nobody may ever fetch them, so only the newest {@value #LIMIT} are kept, and those of
- * an object go with it, as the kernel's do.
+ * The events of a context, oldest first. A program may never fetch them, so only the newest {@value #LIMIT} are kept,
+ * and those of an object are removed with it, as in the kernel.
  */
 final class AsyncEventQueue {
     private static final int LIMIT = 4096;

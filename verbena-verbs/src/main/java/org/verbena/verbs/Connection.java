@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A connected queue pair, an {@code rdma_cm_id}. Safe for use by several threads. {@link #close()} disconnects; it does
- * not close the queue pair, which cannot be closed before ({@code EBUSY}). The queue pair keeps it: a program that needs it for
- * nothing need not hold it, but has to close it to close the queue pair; closing the context closes both.
+ * not close the queue pair, which cannot be closed before ({@code EBUSY}). The queue pair keeps it: a program that
+ * needs it for nothing need not hold it, but has to close it to close the queue pair; closing the context closes both.
  */
 public abstract class Connection extends VerbsObject {
     private final QueuePair qp;
@@ -30,7 +30,7 @@ public abstract class Connection extends VerbsObject {
     /** What the peer's application sent when it connected or accepted. */
     public abstract byte[] privateData();
 
-    /** Who the peer is, for people; on shm the process. */
+    /** The peer, for display; on shm the process. */
     public abstract String peer();
 
     /** False from the moment that either side has disconnected or the peer has died. */

@@ -23,7 +23,7 @@ public abstract class ConnectionManager {
      * Listens, {@code rdma_bind_addr} and {@code rdma_listen}.
      *
      * @param local address and port; the wildcard address listens on all, port 0 chooses a free one
-     * @throws VerbsException {@code EADDRINUSE} if somebody listens there, {@code EADDRNOTAVAIL} if the address is not
+     * @throws VerbsException {@code EADDRINUSE} if the port has a listener, {@code EADDRNOTAVAIL} if the address is not
      *         one of this device
      */
     public abstract ConnectionListener listen(InetSocketAddress local) throws VerbsException;
@@ -32,10 +32,10 @@ public abstract class ConnectionManager {
      * Connects, {@code rdma_resolve_addr} and {@code rdma_connect}, and waits for the answer.
      *
      * @param qp a queue pair of this context in state RESET or INIT
-     * @throws VerbsException {@code ECONNREFUSED} if nobody listens or the peer rejects, see
-     *         {@link ConnectionRejectedException}; {@code ETIMEDOUT} if no answer comes in time; {@code EHOSTUNREACH} if
-     *         the device does not reach the address; {@code EINVAL} for a queue pair in another state;
-     *         {@code EOPNOTSUPP} for a parameter that the provider does not know
+     * @throws VerbsException {@code ECONNREFUSED} without a listener or if the peer rejects, see
+     *         {@link ConnectionRejectedException}; {@code ETIMEDOUT} if no answer comes in time; {@code EHOSTUNREACH}
+     *        if the device does not reach the address; {@code EINVAL} for a queue pair in another state; {@code
+     *        EOPNOTSUPP} for a parameter that the provider does not know
      */
     public final Connection connect(QueuePair qp, InetSocketAddress remote, ConnectionParameters parameters)
             throws VerbsException {
@@ -49,15 +49,16 @@ public abstract class ConnectionManager {
             throws VerbsException;
 
     /**
-     * Lets a queue pair be found, {@code rdma_listen} of {@code RDMA_PS_UDP}: who asks is told its number and Q_Key.
+     * Lets a queue pair be found, {@code rdma_listen} of {@code RDMA_PS_UDP}: peers that resolve it get its number and
+     * Q_Key.
      *
      * @param local address and port; the wildcard address is all of the device's, port 0 chooses a free one
-     * @param qp a queue pair of this context, of type UD, in state RESET or one that has a Q_Key. One in state RESET is moved
-     *        to RTS with {@link DatagramService#QKEY}
-     * @param privateData for who asks, at most {@link ConnectionParameters#MAX_PRIVATE_DATA} bytes
-     * @throws VerbsException {@code EADDRINUSE} if somebody has the port; {@code EADDRNOTAVAIL} if the address is not one of
-     *         this device; {@code EINVAL} for another queue pair, or more data; {@code EOPNOTSUPP} if the provider has no
-     *         such services
+     * @param qp a queue pair of this context, of type UD, in state RESET or one that has a Q_Key. One in state RESET is
+     *        moved to RTS with {@link DatagramService#QKEY}
+     * @param privateData for peers that resolve it, at most {@link ConnectionParameters#MAX_PRIVATE_DATA} bytes
+     * @throws VerbsException {@code EADDRINUSE} if the port is taken; {@code EADDRNOTAVAIL} if the address is not one
+     *        of this device; {@code EINVAL} for another queue pair, or more data; {@code EOPNOTSUPP} if the provider
+     *        has no such services
      */
     public final DatagramService provide(InetSocketAddress local, QueuePair qp, byte... privateData)
             throws VerbsException {
@@ -86,9 +87,9 @@ public abstract class ConnectionManager {
      *
      * @param timeout how long to wait at most
      * @param privateData for the service, at most {@link ConnectionParameters#MAX_PRIVATE_DATA} bytes
-     * @throws VerbsException {@code ECONNREFUSED} if there is no such service, or it refuses; {@code ETIMEDOUT} if no answer
-     *         comes in time; {@code EHOSTUNREACH} if the device does not reach the address; {@code EINVAL} for more data;
-     *         {@code EOPNOTSUPP} if the provider has no such services
+     * @throws VerbsException {@code ECONNREFUSED} if there is no such service, or it refuses; {@code ETIMEDOUT} if no
+     *        answer comes in time; {@code EHOSTUNREACH} if the device does not reach the address; {@code EINVAL} for
+     *        more data; {@code EOPNOTSUPP} if the provider has no such services
      */
     public final DatagramPeer resolve(InetSocketAddress remote, Duration timeout, byte... privateData)
             throws VerbsException {

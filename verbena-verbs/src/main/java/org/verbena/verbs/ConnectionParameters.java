@@ -56,7 +56,7 @@ public final class ConnectionParameters {
         timeout = b.timeout;
     }
 
-    /** No private data, 16 reads either way, 7 retries, RNR retries for ever, all access, 10 seconds. */
+    /** No private data, 16 reads either way, 7 retries, unlimited RNR retries, all access, 10 seconds. */
     public static ConnectionParameters defaults() {
         return DEFAULTS;
     }
@@ -91,12 +91,17 @@ public final class ConnectionParameters {
         return initiatorDepth;
     }
 
-    /** Retries of both ends, 0 to 7: the connecting end says how many, and what the accepting one says is of no meaning. */
+    /**
+     * Retries of both ends, 0 to 7: the connecting end says how many, and what the accepting one says is of no meaning.
+     */
     public int retryCount() {
         return retryCount;
     }
 
-    /** Retries of the peer when no receive is posted here, 0 to 7; 7 means for ever. The own ones are what the peer says. */
+    /**
+     * Retries of the peer when no receive is posted here, 0 to 7; 7 means without limit. The peer sets those of this
+     * end.
+     */
     public int rnrRetry() {
         return rnrRetry;
     }
@@ -164,8 +169,8 @@ public final class ConnectionParameters {
         }
 
         /**
-         * Retries of both ends, 0 to 7; {@code retry_count} of {@code struct rdma_conn_param}. Of no meaning where a connection
-         * is accepted.
+         * Retries of both ends, 0 to 7; {@code retry_count} of {@code struct rdma_conn_param}. Of no meaning where a
+         * connection is accepted.
          *
          * @throws IllegalArgumentException if it is not in that range
          */
@@ -175,8 +180,8 @@ public final class ConnectionParameters {
         }
 
         /**
-         * Retries of the peer when no receive is posted here, 0 to 7; 7 means for ever. {@code rnr_retry_count} of
-         * {@code struct rdma_conn_param}: each end says it for the other one.
+         * Retries of the peer when no receive is posted here, 0 to 7; 7 means without limit. {@code rnr_retry_count} of
+         * {@code struct rdma_conn_param}: each end sets it for the other one.
          *
          * @throws IllegalArgumentException if it is not in that range
          */

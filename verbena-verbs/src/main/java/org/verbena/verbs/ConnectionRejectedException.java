@@ -7,7 +7,7 @@ import org.verbena.linux.Errno;
 public final class ConnectionRejectedException extends VerbsException {
     private static final long serialVersionUID = 1L;
 
-    /** Nobody listens there. */
+    /** There is no listener. */
     public static final int INVALID_SERVICE_ID = 8;
     /** The peer's application said no. */
     public static final int CONSUMER_DEFINED = 28;

@@ -4,7 +4,7 @@ package org.verbena.verbs;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody wants to connect, {@code RDMA_CM_EVENT_CONNECT_REQUEST}. It is answered once, by {@link #accept} or
+ * A peer wants to connect, {@code RDMA_CM_EVENT_CONNECT_REQUEST}. It is answered once, by {@link #accept} or
  * {@link #reject}.
  */
 public abstract class ConnectionRequest {
@@ -14,7 +14,10 @@ public abstract class ConnectionRequest {
     /** What the peer's application sent along. */
     public abstract byte[] privateData();
 
-    /** The GID that asks, which the provider has compared with the packets' sender; null if it has no such thing, as shm. */
+    /**
+     * The GID that asks, which the provider has compared with the packets' sender; null if it has no such thing, as
+     * shm.
+     */
     public @Nullable Gid remoteGid() {
         return null;
     }
@@ -24,16 +27,16 @@ public abstract class ConnectionRequest {
         return null;
     }
 
-    /** Who asks, for people; on shm the process. */
+    /** The peer, for display; on shm the process. */
     public abstract String peer();
 
     /**
      * Accepts, {@code rdma_accept}, and waits until the peer is connected.
      *
      * @param qp a queue pair of the listener's context in state RESET or INIT
-     * @throws VerbsException {@code ETIMEDOUT} or {@code ECONNRESET} if the peer has gone; {@code EINVAL} if the request
-     *         was answered already or the queue pair is in another state; {@code EOPNOTSUPP} for a parameter that the
-     *         provider does not know
+     * @throws VerbsException {@code ETIMEDOUT} or {@code ECONNRESET} if the peer has gone; {@code EINVAL} if the
+     *        request was answered already or the queue pair is in another state; {@code EOPNOTSUPP} for a parameter
+     *        that the provider does not know
      */
     public final Connection accept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
         CompMask.check("accept with " + qp.describe(), parameters.compMask(), supportedParametersMask(),

@@ -92,8 +92,8 @@ public abstract class Context extends VerbsObject {
      * An entry of a port's table of partition keys, {@code ibv_query_pkey}.
      *
      * @return 16 bits; 0x8000 is set for a full member
-     * @throws VerbsException {@code EINVAL} if there is no such port or index, {@code EOPNOTSUPP} if the provider has no
-     *         partitions
+     * @throws VerbsException {@code EINVAL} if there is no such port or index, {@code EOPNOTSUPP} if the provider has
+     *        no partitions
      */
     public int queryPkey(int port, int index) throws VerbsException {
         throw new VerbsException("query partition key of " + describe(), Errno.EOPNOTSUPP,
@@ -215,7 +215,8 @@ public abstract class Context extends VerbsObject {
     public abstract ProtectionDomain allocateProtectionDomain() throws VerbsException;
 
     /**
-     * Allocates a thread domain, {@code ibv_alloc_td}: a promise that what belongs to it is used by one thread at a time.
+     * Allocates a thread domain, {@code ibv_alloc_td}: a promise that what belongs to it is used by one thread at a
+     * time.
      *
      * @throws VerbsException {@code EOPNOTSUPP} if the provider has none
      */
@@ -230,11 +231,12 @@ public abstract class Context extends VerbsObject {
     }
 
     /**
-     * Allocates a parent domain, {@code ibv_alloc_parent_domain}: a protection domain that stands for another one and adds
-     * how resources are used. It can be given wherever a protection domain can; memory of the one is reached from the other.
+     * Allocates a parent domain, {@code ibv_alloc_parent_domain}: a protection domain that stands for another one and
+     * adds how resources are used. It can be given wherever a protection domain can; memory of the one is reached from
+     * the other.
      *
-     * @throws VerbsException {@code EINVAL} without a protection domain, with one that is a parent domain itself, or with
-     *         an object of another context, {@code EOPNOTSUPP} for an attribute that the provider does not know
+     * @throws VerbsException {@code EINVAL} without a protection domain, with one that is a parent domain itself, or
+     *        with an object of another context, {@code EOPNOTSUPP} for an attribute that the provider does not know
      */
     public final ProtectionDomain allocateParentDomain(ParentDomainAttributes attributes) throws VerbsException {
         String verb = "allocate parent domain on " + describe();
@@ -269,15 +271,16 @@ public abstract class Context extends VerbsObject {
     }
 
     /**
-     * Opens an XRC domain, {@code ibv_open_xrcd}: a private one, or the one that goes by a file. The first to open that one
-     * creates it, with {@link XrcDomainAttributes#CREATE}.
+     * Opens an XRC domain, {@code ibv_open_xrcd}: a private one, or the one that goes by a file. The first to open that
+     * one creates it, with {@link XrcDomainAttributes#CREATE}.
      *
      * @param attributes a file, or none, and flags: both have to be set
-     * @throws VerbsException {@code EINVAL} if an attribute is missing or a flag unknown, or for a domain that is there and
-     *         {@link XrcDomainAttributes#EXCLUSIVE}; {@code EAGAIN} for one that is not there without
-     *         {@link XrcDomainAttributes#CREATE}; {@code EBADF} for a descriptor that is not open; {@code ENOENT},
-     *         {@code EACCES} and others for a path; {@code ENOMEM} if the device has no domain left;
-     *         {@code ETIMEDOUT} if another process is stopped while it opens the same; {@code EOPNOTSUPP} if the provider has none, or does not know an attribute
+     * @throws VerbsException {@code EINVAL} if an attribute is missing or a flag unknown, or for a domain that is there
+     *        and {@link XrcDomainAttributes#EXCLUSIVE}; {@code EAGAIN} for one that is not there without {@link
+     *        XrcDomainAttributes#CREATE}; {@code EBADF} for a descriptor that is not open; {@code ENOENT}, {@code
+     *        EACCES} and others for a path; {@code ENOMEM} if the device has no domain left; {@code ETIMEDOUT} if
+     *        another process is stopped while it opens the same; {@code EOPNOTSUPP} if the provider has none, or does
+     *        not know an attribute
      */
     public final XrcDomain openXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
         String verb = "open XRC domain on " + describe();
@@ -340,8 +343,8 @@ public abstract class Context extends VerbsObject {
     /**
      * Creates a completion queue, {@code ibv_create_cq_ex}.
      *
-     * @throws VerbsException {@code EINVAL} for a wrong size or vector, or a channel or parent domain of another context,
-     *         {@code EOPNOTSUPP} for an attribute, flag or completion field that the provider does not know
+     * @throws VerbsException {@code EINVAL} for a wrong size or vector, or a channel or parent domain of another
+     *        context, {@code EOPNOTSUPP} for an attribute, flag or completion field that the provider does not know
      */
     public final CompletionQueue createCompletionQueue(CompletionQueueAttributes attributes) throws VerbsException {
         String verb = "create CQ on " + describe();
@@ -435,7 +438,9 @@ public abstract class Context extends VerbsObject {
         return implCreateWorkQueue(attributes);
     }
 
-    /** The bits of {@link WorkQueueInitAttributes#compMask()} that the provider knows; by default those of the flags. */
+    /**
+     * The bits of {@link WorkQueueInitAttributes#compMask()} that the provider knows; by default those of the flags.
+     */
     protected int supportedWorkQueueMask() {
         return WorkQueueInitAttributes.FLAGS;
     }
@@ -450,8 +455,8 @@ public abstract class Context extends VerbsObject {
      *
      * @param logSize the table has {@code 1 << logSize} entries
      * @param entries the work queues; one may be there several times
-     * @throws VerbsException {@code EINVAL} if these are not as many, or one is of another context, {@code EOPNOTSUPP} if
-     *         the provider has none
+     * @throws VerbsException {@code EINVAL} if these are not as many, or one is of another context, {@code EOPNOTSUPP}
+     *        if the provider has none
      */
     public final RwqIndirectionTable createRwqIndirectionTable(int logSize, List<WorkQueue> entries)
             throws VerbsException {
@@ -488,8 +493,8 @@ public abstract class Context extends VerbsObject {
     }
 
     /**
-     * Whether the device counts something. That an object has such a point does not say that every object of its kind does:
-     * a queue pair of type UD, for instance, has no writes.
+     * Whether the device counts something. That an object has such a point does not say that every object of its kind
+     * does: a queue pair of type UD, for instance, has no writes.
      *
      * @param point any number, see {@link SamplePoint}
      */
@@ -530,8 +535,8 @@ public abstract class Context extends VerbsObject {
     }
 
     /**
-     * Takes the next asynchronous event, {@code ibv_get_async_event}. Events need no acknowledgement. Those of an object
-     * that is closed are gone with it, and of events that nobody takes the oldest go when there are 4096.
+     * Takes the next asynchronous event, {@code ibv_get_async_event}. Events need no acknowledgement. Those of an
+     * object that is closed are removed with it; of more than 4096 events not taken, the oldest are dropped.
      *
      * @param timeout how long to wait at most; zero does not wait
      * @return the event, or null when the time is over or the thread was interrupted
@@ -578,8 +583,8 @@ public abstract class Context extends VerbsObject {
     /**
      * Closes all that was opened from the context, children first, and then the context. Does nothing if it is closed.
      *
-     * @throws VerbsException {@code EBUSY} if a peer that does not go on (it is stopped) is in the middle of a transfer to
-     *         memory that cannot be taken away from it. Then nothing was closed; the call can be repeated
+     * @throws VerbsException {@code EBUSY} if a peer that does not go on (it is stopped) is in the middle of a transfer
+     *        to memory that cannot be taken away from it. Then nothing was closed; the call can be repeated
      */
     @Override
     public void close() throws VerbsException {

@@ -5,9 +5,9 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * A queue pair of type UD that is found by an address and a port: who {@linkplain ConnectionManager#resolve asks} is told
- * its number and Q_Key. A listening {@code rdma_cm_id} of {@code RDMA_PS_UDP} that accepts everybody. {@link #close} ends
- * it; the queue pair cannot be closed before. Safe for use by several threads.
+ * A queue pair of type UD that is found by an address and a port: peers that {@linkplain ConnectionManager#resolve
+ * resolve} it get its number and Q_Key. A listening {@code rdma_cm_id} of {@code RDMA_PS_UDP} that accepts every peer.
+ * {@link #close} ends it; the queue pair cannot be closed before. Safe for use by several threads.
  */
 public abstract class DatagramService extends VerbsObject {
     /** The Q_Key that librdmacm gives to queue pairs of {@code RDMA_PS_UDP}, {@code RDMA_UDP_QKEY}. */

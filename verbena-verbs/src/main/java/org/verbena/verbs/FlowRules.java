@@ -6,7 +6,7 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
-/** What makes no sense in the attributes of a flow, whoever the provider is. */
+/** Contradictions in the attributes of a flow, for every provider. */
 final class FlowRules {
     private static final int MAX_PRIORITY = 0xffff;
     private static final int TYPE_IPV4 = 0x0800;

@@ -13,9 +13,9 @@ import org.verbena.linux.Errno;
  * A memory region, {@code struct ibv_mr}: memory that work requests name by a key. Safe for use by several threads,
  * but for {@link #reregister}, during which no other thread uses the region.
  *
- * <p>Work requests name a byte by the region's key and an address that counts from {@link #address()}. That is where the
- * memory lies in this process, unless the region was registered with an {@linkplain MemoryRegionAttributes.Builder#iova
- * address of the application's choice} or with {@link AccessFlags#ZERO_BASED}.
+ * <p>Work requests name a byte by the region's key and an address that counts from {@link #address()}. That is where
+ * the memory lies in this process, unless the region was registered with an {@linkplain
+ * MemoryRegionAttributes.Builder#iova address of the application's choice} or with {@link AccessFlags#ZERO_BASED}.
  *
  * <p>When {@link #close()} ({@code ibv_dereg_mr}) has returned, no peer and no work request touches the memory any
  * more. Memory from {@link ProtectionDomain#allocate} is given back then; its segment stays safe to touch but is no
@@ -69,9 +69,10 @@ public abstract class MemoryRegion extends VerbsObject {
     }
 
     /**
-     * The registered memory as this process touches it. After {@link #close()}, that of {@link ProtectionDomain#allocate} reads as
-     * zero, is shared with nobody, and what is written to it reaches nobody; other memory is the application's, as before. Empty
-     * for memory that it cannot touch so: {@link DeviceMemory}, and a region {@linkplain ProtectionDomain#allocateNullRegion() without memory}.
+     * The registered memory as this process touches it. After {@link #close()}, that of {@link
+     * ProtectionDomain#allocate} reads as zero and is no longer shared: writes to it have no effect; other memory is
+     * the application's, as before. Empty for memory that it cannot touch so: {@link DeviceMemory}, and a region
+     * {@linkplain ProtectionDomain#allocateNullRegion() without memory}.
      */
     public final MemorySegment segment() {
         return segment;
@@ -100,17 +101,17 @@ public abstract class MemoryRegion extends VerbsObject {
 
     /**
      * Changes the region's memory, protection domain or rights, {@code ibv_rereg_mr}: as if it was deregistered and
-     * registered anew, and with the same promise as {@link #close()} for what it loses. It is used by no other thread and
-     * no work request meanwhile. Ask for {@link #lkey()} and {@link #rkey()} again, which may have changed.
+     * registered anew, and with the same promise as {@link #close()} for what it loses. It is used by no other thread
+     * and no work request meanwhile. Ask for {@link #lkey()} and {@link #rkey()} again, which may have changed.
      *
      * @param flags what to change: {@link #CHANGE_TRANSLATION}, {@link #CHANGE_PD}, {@link #CHANGE_ACCESS}
      * @param newPd the new domain, of the same context; ignored unless it is to change
      * @param newMemory the new memory, as for {@link ProtectionDomain#register}; ignored unless it is to change. Its
      *        addresses count from where it lies
      * @param newAccess the new rights; ignored unless they are to change
-     * @throws VerbsException {@code EINVAL} for wrong arguments or memory that cannot change (a device's), {@code EBUSY}
-     *         while a memory window is bound or if a stopped peer does not leave the memory, {@code EOPNOTSUPP} if the
-     *         provider cannot. The region is as before then
+     * @throws VerbsException {@code EINVAL} for wrong arguments or memory that cannot change (a device's), {@code
+     *        EBUSY} while a memory window is bound or if a stopped peer does not leave the memory, {@code EOPNOTSUPP}
+     *        if the provider cannot. The region is as before then
      */
     public final void reregister(int flags, @Nullable ProtectionDomain newPd, @Nullable MemorySegment newMemory,
             int newAccess) throws VerbsException {

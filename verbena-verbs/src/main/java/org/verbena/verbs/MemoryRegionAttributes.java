@@ -132,8 +132,8 @@ public final class MemoryRegionAttributes {
         }
 
         /**
-         * The address of the first byte as work requests name it. It lies as far behind the start of a page as the memory
-         * does.
+         * The address of the first byte as work requests name it. It lies as far behind the start of a page as the
+         * memory does.
          */
         public Builder iova(long value) {
             iova = value;
@@ -143,7 +143,7 @@ public final class MemoryRegionAttributes {
 
         /**
          * A buffer that another driver shares by a descriptor, {@code ibv_reg_dmabuf_mr}; needs {@link #iova}. The
-         * descriptor stays the caller's, who may close it once the region is registered.
+         * descriptor stays the caller's and may be closed once the region is registered.
          *
          * @param fd the descriptor
          * @param bytes the region's size
@@ -163,7 +163,8 @@ public final class MemoryRegionAttributes {
         }
 
         /**
-         * Counts the region from its first moment on, as {@link Counters#attach(CounterAttachAttributes)} has described.
+         * Counts the region from its first moment on, as {@link Counters#attach(CounterAttachAttributes)} has
+         * described.
          */
         public Builder counters(Counters value) {
             counters = value;

@@ -14,7 +14,7 @@ import org.verbena.linux.Errno;
  * by several threads.
  */
 public abstract class ProtectionDomain extends VerbsObject {
-    /** Who owns no arena. */
+    /** A thread that owns no arena. */
     private static final Thread ANY_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     private static final long PAGE = 4096;
@@ -92,12 +92,14 @@ public abstract class ProtectionDomain extends VerbsObject {
     /**
      * Registers memory that exists already, {@code ibv_reg_mr}. The memory must be native and must stay allocated until
      * the region is closed; if its arena is closed earlier, work requests of this process on it fail with
-     * {@link WcStatus#LOC_PROT_ERR}. Memory of a confined arena is refused, for requests are carried out on several threads.
+     * {@link WcStatus#LOC_PROT_ERR}. Memory of a confined arena is refused, for requests are carried out on several
+     * threads.
      *
-     * @param memory a native segment of at least one byte, that any thread may touch; {@link AccessFlags#LOCAL_WRITE} needs a writable one
+     * @param memory a native segment of at least one byte, that any thread may touch; {@link AccessFlags#LOCAL_WRITE}
+     *        needs a writable one
      * @param access see {@link AccessFlags}
-     * @throws VerbsException {@code EINVAL} for heap or confined memory, a wrong size or wrong access, {@code ENOMEM} if the device
-     *         has no region left
+     * @throws VerbsException {@code EINVAL} for heap or confined memory, a wrong size or wrong access, {@code ENOMEM}
+     *        if the device has no region left
      */
     public final MemoryRegion register(MemorySegment memory, int access) throws VerbsException {
         String verb = "register " + memory.byteSize() + " bytes on " + describe();
@@ -111,9 +113,9 @@ public abstract class ProtectionDomain extends VerbsObject {
      * Registers memory with attributes, {@code ibv_reg_mr_ex}; also {@code ibv_reg_mr_iova} and
      * {@code ibv_reg_dmabuf_mr}.
      *
-     * @throws VerbsException as {@link #register(MemorySegment, int)}; {@code EINVAL} also for attributes that do not go
-     *         together, {@code EBADF} for a descriptor that is not open, {@code EINVAL} for one that is no shared buffer or
-     *         a range outside it, {@code EOPNOTSUPP} for an attribute that the provider does not know
+     * @throws VerbsException as {@link #register(MemorySegment, int)}; {@code EINVAL} also for attributes that do not
+     *        go together, {@code EBADF} for a descriptor that is not open, {@code EINVAL} for one that is no shared
+     *        buffer or a range outside it, {@code EOPNOTSUPP} for an attribute that the provider does not know
      */
     public final MemoryRegion register(MemoryRegionAttributes attributes) throws VerbsException {
         MemoryRegionAttributes a = attributes;
@@ -265,10 +267,10 @@ public abstract class ProtectionDomain extends VerbsObject {
      * @param advice see {@link MemoryAdvice}
      * @param flags 0 or {@link MemoryAdvice#FLUSH}
      * @param ranges at least one, in regions of this domain with {@link AccessFlags#ON_DEMAND}
-     * @throws VerbsException {@code EOPNOTSUPP} for an advice that the provider does not know, {@code EINVAL} for unknown
-     *         flags or no range, {@code EFAULT} for a key that there is not, a range outside its region, or memory that
-     *         is not mapped, {@code EPERM} for a region of another domain, or one that may not be written and
-     *         {@link MemoryAdvice#PREFETCH_WRITE}, {@code ENOENT} for a region that is not on demand, {@code ENOMEM}
+     * @throws VerbsException {@code EOPNOTSUPP} for an advice that the provider does not know, {@code EINVAL} for
+     *        unknown flags or no range, {@code EFAULT} for a key that there is not, a range outside its region, or
+     *        memory that is not mapped, {@code EPERM} for a region of another domain, or one that may not be written
+     *        and {@link MemoryAdvice#PREFETCH_WRITE}, {@code ENOENT} for a region that is not on demand, {@code ENOMEM}
      */
     public final void advise(int advice, int flags, List<ScatterGatherElement> ranges) throws VerbsException {
         String verb = "advise on memory of " + describe();
@@ -284,12 +286,12 @@ public abstract class ProtectionDomain extends VerbsObject {
     /**
      * Creates a queue pair, {@code ibv_create_qp}, in state {@link QueuePairState#RESET}. One of type
      * {@link QueuePairType#XRC_RECV} is created by {@link XrcDomain#createQueuePair}; one of type
-     * {@link QueuePairType#XRC_SEND} has no receives, whatever sizes and queue were given for them; one with a shared receive
-     * queue has none of its own, whatever sizes were given.
+     * {@link QueuePairType#XRC_SEND} has no receives, whatever sizes and queue were given for them; one with a shared
+     * receive queue has none of its own, whatever sizes were given.
      *
-     * @throws VerbsException {@code EINVAL} if a capability exceeds the device's limit, a queue is of another context, or
-     *         the type does not go with an attribute; {@code EOPNOTSUPP} for a type or attribute that the provider does not know, {@code ENOMEM} if the device
-     *         has no queue pair left
+     * @throws VerbsException {@code EINVAL} if a capability exceeds the device's limit, a queue is of another context,
+     *        or the type does not go with an attribute; {@code EOPNOTSUPP} for a type or attribute that the provider
+     *        does not know, {@code ENOMEM} if the device has no queue pair left
      */
     public final QueuePair createQueuePair(QueuePairInitAttributes attributes) throws VerbsException {
         String verb = "create QP on " + describe();
@@ -374,9 +376,9 @@ public abstract class ProtectionDomain extends VerbsObject {
      * {@link SharedReceiveQueueType#XRC} needs a domain and a completion queue, both of this context.
      *
      * @return the queue; its capacity is at least what was asked for
-     * @throws VerbsException {@code EINVAL} if a size exceeds the device's limit, an attribute does not go with the type or
-     *         is missing for it, or an object is of another context, {@code ENOMEM} if the device has no queue left,
-     *         {@code EOPNOTSUPP} if the provider has none, or does not know the type or an attribute
+     * @throws VerbsException {@code EINVAL} if a size exceeds the device's limit, an attribute does not go with the
+     *        type or is missing for it, or an object is of another context, {@code ENOMEM} if the device has no queue
+     *        left, {@code EOPNOTSUPP} if the provider has none, or does not know the type or an attribute
      */
     public final SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueAttributes attributes)
             throws VerbsException {

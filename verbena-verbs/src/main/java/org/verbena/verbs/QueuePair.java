@@ -21,7 +21,7 @@ public abstract class QueuePair extends VerbsObject {
     private final @Nullable XrcDomain xrcDomain;
     private final QueuePairInitAttributes init;
 
-    /** Here so that whoever holds the queue pair need not hold its connection as well. */
+    /** Kept reachable, so that a program that holds the queue pair need not hold its connection as well. */
     @SuppressWarnings({"unused", "UnusedVariable"}) private @Nullable Connection connection;
 
     /** For providers. */
@@ -105,22 +105,23 @@ public abstract class QueuePair extends VerbsObject {
     public abstract int number();
 
     /**
-     * The state now. Of a queue pair of type {@link QueuePairType#XRC_RECV} that another process has made, that process is
-     * asked, which may take seconds if it is stopped; then it is the state known last.
+     * The state now. Of a queue pair of type {@link QueuePairType#XRC_RECV} that another process has made, that process
+     * is asked, which may take seconds if it is stopped; then it is the state known last.
      */
     public abstract QueuePairState state();
 
     /**
-     * Why the queue pair went to {@link QueuePairState#ERR}, one sentence; empty if it did not or nobody knows.
+     * Why the queue pair went to {@link QueuePairState#ERR}, one sentence; empty if it did not or the reason is
+     * unknown.
      */
     public String errorReason() {
         return "";
     }
 
     /**
-     * Binds a memory window of {@link MemoryWindow#TYPE_1}, {@code ibv_bind_mw}: posts a work request to the send queue,
-     * and is called by the thread that may use that. When the request has completed ({@link WcOpcode#BIND_MW}) the
-     * window has a new key, and the old one is gone with what it was bound to.
+     * Binds a memory window of {@link MemoryWindow#TYPE_1}, {@code ibv_bind_mw}: posts a work request to the send
+     * queue, and is called by the thread that may use that. When the request has completed ({@link WcOpcode#BIND_MW})
+     * the window has a new key, and the old one is gone with what it was bound to.
      *
      * @param region with {@link AccessFlags#MW_BIND}; null, or a length of 0, leaves the window unbound
      * @param address first byte, as {@link MemoryRegion#address()} counts
@@ -149,14 +150,14 @@ public abstract class QueuePair extends VerbsObject {
     }
 
     /**
-     * The queue for sends, writes, reads and atomics; of a queue pair of type {@link QueuePairType#XRC_RECV} it refuses to
-     * post, with {@code EINVAL}.
+     * The queue for sends, writes, reads and atomics; of a queue pair of type {@link QueuePairType#XRC_RECV} it refuses
+     * to post, with {@code EINVAL}.
      */
     public abstract SendQueue sendQueue();
 
     /**
-     * The queue for receives; with a shared receive queue, and of queue pairs of the XRC types, it refuses to post, with
-     * {@code EINVAL}.
+     * The queue for receives; with a shared receive queue, and of queue pairs of the XRC types, it refuses to post,
+     * with {@code EINVAL}.
      */
     public abstract ReceiveQueue receiveQueue();
 
@@ -199,7 +200,7 @@ public abstract class QueuePair extends VerbsObject {
      * How far the bytes of a message are written to the target's memory in order, {@code ibv_query_qp_data_in_order}.
      *
      * @param operation one bit of {@link SendOperations}
-     * @return {@code DATA_IN_ORDER_…} bits, 0 if nothing is promised or nobody knows
+     * @return {@code DATA_IN_ORDER_…} bits, 0 if nothing is promised or it is unknown
      */
     public int queryDataInOrder(int operation) {
         return 0;
@@ -234,8 +235,8 @@ public abstract class QueuePair extends VerbsObject {
 
     /**
      * Lets the queue pair receive what is sent to a multicast group, {@code ibv_attach_mcast}. Each datagram takes one
-     * receive of each queue pair that is attached; attaching twice changes nothing. A queue pair that is closed leaves its groups.
-     * For queue pairs of type UD.
+     * receive of each queue pair that is attached; attaching twice changes nothing. A queue pair that is closed leaves
+     * its groups. For queue pairs of type UD.
      *
      * @param group a multicast GID, see {@link Gid#isMulticast()}
      * @param lid the group's LID; not used where there are none
@@ -281,9 +282,9 @@ public abstract class QueuePair extends VerbsObject {
     /**
      * Directs packets to the queue pair, {@code ibv_create_flow}, until the flow is closed.
      *
-     * @throws VerbsException {@code EINVAL} if the queue pair is not of type UD or RAW_PACKET, for an unknown type or flag,
-     *         or if the specifications contradict each other; {@code EOPNOTSUPP} if the provider has no flows, or not
-     *         such; {@code EPERM} if the process may not, {@code ENOMEM} if the device has no room for more
+     * @throws VerbsException {@code EINVAL} if the queue pair is not of type UD or RAW_PACKET, for an unknown type or
+     *        flag, or if the specifications contradict each other; {@code EOPNOTSUPP} if the provider has no flows, or
+     *        not such; {@code EPERM} if the process may not, {@code ENOMEM} if the device has no room for more
      */
     public final Flow createFlow(FlowAttributes attributes) throws VerbsException {
         String verb = "create flow on " + describe();

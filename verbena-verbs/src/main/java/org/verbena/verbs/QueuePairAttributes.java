@@ -258,8 +258,8 @@ public final class QueuePairAttributes {
     }
 
     /**
-     * Of {@link QueuePair#query()}, whether requests that were started before {@link QueuePairState#SQD} are not done yet;
-     * {@code sq_draining}. No modify looks at it.
+     * Of {@link QueuePair#query()}, whether requests that were started before {@link QueuePairState#SQD} are not done
+     * yet; {@code sq_draining}. No modify looks at it.
      */
     public boolean sqDraining() {
         return sqDraining;
@@ -295,7 +295,7 @@ public final class QueuePairAttributes {
         return pathMtu;
     }
 
-    /** Acknowledgement time-out, 4.096 µs · 2^timeout; 0 waits for ever; at most 31. */
+    /** Acknowledgement time-out, 4.096 µs · 2^timeout; 0 waits without limit; at most 31. */
     public int timeout() {
         return timeout;
     }
@@ -305,7 +305,7 @@ public final class QueuePairAttributes {
         return retryCount;
     }
 
-    /** How often a request is repeated that found no receive posted, 0 to 7; 7 means for ever. */
+    /** Retries of a request that found no receive posted (RNR), 0 to 7; 7 means without limit. */
     public int rnrRetry() {
         return rnrRetry;
     }
@@ -487,7 +487,7 @@ public final class QueuePairAttributes {
             return this;
         }
 
-        /** Acknowledgement time-out, 4.096 µs · 2^timeout; 0 waits for ever; at most 31. */
+        /** Acknowledgement time-out, 4.096 µs · 2^timeout; 0 waits without limit; at most 31. */
         public Builder timeout(int value) {
             timeout = value;
             mask |= TIMEOUT;
@@ -501,7 +501,7 @@ public final class QueuePairAttributes {
             return this;
         }
 
-        /** How often a request is repeated that found no receive posted, 0 to 7; 7 means for ever. */
+        /** Retries of a request that found no receive posted (RNR), 0 to 7; 7 means without limit. */
         public Builder rnrRetry(int value) {
             rnrRetry = value;
             mask |= RNR_RETRY;
@@ -522,7 +522,9 @@ public final class QueuePairAttributes {
             return this;
         }
 
-        /** How long the peer waits before it repeats a request that found no receive posted: the timer's code, 0 to 31. */
+        /**
+         * How long the peer waits before it repeats a request that found no receive posted: the timer's code, 0 to 31.
+         */
         public Builder minRnrTimer(int value) {
             minRnrTimer = value;
             mask |= MIN_RNR_TIMER;

@@ -72,7 +72,7 @@ public final class Rate {
         return find(0, rate, 2);
     }
 
-    /** The rate of so many Mbit/s, {@code mbps_to_ibv_rate}; {@link #MAX} if there is none. */
+    /** The rate of a number of Mbit/s, {@code mbps_to_ibv_rate}; {@link #MAX} if there is none. */
     public static int ofMegabits(int megabits) {
         return Math.max(MAX, find(1, megabits, 0));
     }

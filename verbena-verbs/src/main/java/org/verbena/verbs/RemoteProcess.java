@@ -133,8 +133,7 @@ public final class RemoteProcess implements AutoCloseable {
     /** Throws {@code EINVAL} if this is closed, {@code ESRCH} if the process has ended. */
     void requireAlive(String verb) throws VerbsException {
         if (closed) {
-            throw new VerbsException(verb, Errno.EINVAL, "nobody looks at process " + pid()
-                    + " any more: it was closed");
+            throw new VerbsException(verb, Errno.EINVAL, "the view of process " + pid() + " is closed");
         }
         if (!isAlive()) {
             throw new VerbsException(verb, Errno.ESRCH, "process " + pid() + " has ended");

@@ -46,7 +46,7 @@ public final class RxHashConfiguration {
         return fields;
     }
 
-    /** What makes no sense, whoever the provider is; null if all does. */
+    /** The first contradiction, for every provider; null if there is none. */
     @Nullable
     String objection() {
         if (function != TOEPLITZ) {

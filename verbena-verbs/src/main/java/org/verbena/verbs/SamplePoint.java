@@ -6,8 +6,8 @@ import org.verbena.telemetry.SamplePoints;
 /**
  * What can be counted of an object: an open set of numbers, later versions may add values. The first two are those of
  * {@code enum ibv_counter_description}. The name says what kind of object a point belongs to, as does the number:
- * {@link #objectType(int)}. Which of them a device has, {@link Context#supportsSamplePoint} says. Modules above have points of
- * their own, as {@code SocketSamplePoint}.
+ * {@link #objectType(int)}. Which of them a device has, {@link Context#supportsSamplePoint} says. Modules above have
+ * points of their own, as {@code SocketSamplePoint}.
  *
  * <p>Bytes are payload. A message is counted once, whatever number of packets it takes.
  */
@@ -37,7 +37,9 @@ public final class SamplePoint {
     public static final int QP_TX_ATOMICS = 0x106;
     /** Other requests carried out: binds, invalidations, flushes. */
     public static final int QP_TX_OTHERS = 0x107;
-    /** Messages of an unreliable service that were given away without reaching anybody, as far as the sender can know. */
+    /**
+     * Messages of an unreliable service that were given away without reaching anybody, as far as the sender can know.
+     */
     public static final int QP_TX_LOST = 0x108;
     /** Requests that found no receive at the peer and had to wait: {@code rnr_nak_retry_err}. */
     public static final int QP_TX_RNR_WAITS = 0x109;
@@ -133,9 +135,15 @@ public final class SamplePoint {
     public static final int QP_TX_BYTES = 0x181;
     /** Bytes that came in: received, written by the peer, and read from it. */
     public static final int QP_RX_BYTES = 0x182;
-    /** Requests that failed, {@code req_cqe_error} less {@code req_cqe_flush_error}: flushed ones are {@link #QP_REQ_FLUSHED}. */
+    /**
+     * Requests that failed, {@code req_cqe_error} less {@code req_cqe_flush_error}: flushed ones are {@link
+     * #QP_REQ_FLUSHED}.
+     */
     public static final int QP_REQ_ERRORS = 0x183;
-    /** Receives that failed, {@code resp_cqe_error} less {@code resp_cqe_flush_error}: flushed ones are {@link #QP_RESP_FLUSHED}. */
+    /**
+     * Receives that failed, {@code resp_cqe_error} less {@code resp_cqe_flush_error}: flushed ones are {@link
+     * #QP_RESP_FLUSHED}.
+     */
     public static final int QP_RESP_ERRORS = 0x184;
 
     // ---- completion queue
@@ -179,7 +187,8 @@ public final class SamplePoint {
     /** Memory windows of it that were invalidated, by either end. */
     public static final int MR_INVALIDATIONS = 0x407;
 
-    // ---- port: the sums over its queue pairs, of today and before; the number is that of the queue pair's point + 0x400
+    // ---- port: the sums over its queue pairs, of today and before; the number is that of the queue pair's point +
+    // 0x400
 
     /** Added to the number of a queue pair's point: the same of a port. */
     public static final int PORT = 0x400;
@@ -188,7 +197,7 @@ public final class SamplePoint {
 
     /** Peers that a connection was set up with, however many queue pairs have used it. */
     public static final int DEVICE_PEERS = 0x600;
-    /** Peers that ended, or were given up, with a connection that nobody had ended before. */
+    /** Peers that ended, or were given up, with a connection that neither end had ended before. */
     public static final int DEVICE_PEERS_LOST = 0x601;
     /** Connections of queue pairs made by the connection manager. */
     public static final int DEVICE_CONNECTIONS = 0x602;
@@ -217,11 +226,14 @@ public final class SamplePoint {
     /** Packets received that do not come from the address that their queue pair is connected to. */
     public static final int DEVICE_BAD_ADDRESSES = 0x60e;
     /**
-     * Packets received that nothing in the state of their connection expects: answers that nobody waits for, reserved codes,
-     * requests behind a gap that was told of already, repetitions of READs and atomics that have been forgotten.
+     * Packets received that nothing in the state of their connection expects: unexpected responses, reserved codes,
+     * requests behind a gap for which a NAK was sent already, retransmissions of READs and atomics that are no longer
+     * kept.
      */
     public static final int DEVICE_BAD_SEQUENCES = 0x60f;
-    /** Datagrams to the connection manager that were not read: a wrong Q_Key or length, more than it takes at a time. */
+    /**
+     * Datagrams to the connection manager that were not read: a wrong Q_Key or length, more than it takes at a time.
+     */
     public static final int DEVICE_CM_DROPPED = 0x610;
     /** Datagrams to the connection manager that are none of its messages. */
     public static final int DEVICE_CM_MALFORMED = 0x611;
@@ -250,7 +262,10 @@ public final class SamplePoint {
         return SamplePoints.ofProvider(objectType, number);
     }
 
-    /** The value's name, or its number if this version does not know it. Points of modules above are known where those are there. */
+    /**
+     * The value's name, or its number if this version does not know it. Points of modules above are known where those
+     * are there.
+     */
     public static String toString(int point) {
         return SamplePoints.toString(point);
     }

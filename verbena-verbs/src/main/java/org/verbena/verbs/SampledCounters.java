@@ -36,7 +36,7 @@ final class SampledCounters extends Counters {
         /** Makes what is read next of this sample, and of others with the same source, exact. */
         void refresh() throws VerbsException;
 
-        /** Whom {@link #refresh} asks. */
+        /** The process or provider that {@link #refresh} asks. */
         Object source();
     }
 

@@ -70,21 +70,21 @@ public abstract class SendQueue {
     }
 
     /**
-     * Says which shared receive queue the request that was added last is for, {@code ibv_wr_set_xrc_srqn}: for queue pairs
-     * of type XRC_SEND, where each request needs it, also one that takes no receive. Only what concerns this process alone
-     * needs none: binding a window and taking a key away. {@code EINVAL} elsewhere; {@code EOPNOTSUPP} if the provider has
-     * no XRC.
+     * Says which shared receive queue the request that was added last is for, {@code ibv_wr_set_xrc_srqn}: for queue
+     * pairs of type XRC_SEND, where each request needs it, also one that takes no receive. Only what concerns this
+     * process alone needs none: binding a window and taking a key away. {@code EINVAL} elsewhere; {@code EOPNOTSUPP} if
+     * the provider has no XRC.
      *
-     * @param number of a queue of type XRC, see {@link SharedReceiveQueue#number()}; 24 bits. The request reaches memory
-     *        of that queue's protection domain, by keys of the process that has the queue
+     * @param number of a queue of type XRC, see {@link SharedReceiveQueue#number()}; 24 bits. The request reaches
+     *        memory of that queue's protection domain, by keys of the process that has the queue
      */
     public SendQueue remoteSharedReceiveQueue(int number) {
         return unsupported();
     }
 
     /**
-     * Adds a send of raw packets that the device cuts into segments, {@code ibv_wr_send_tso}; the buffers that follow are
-     * the payload.
+     * Adds a send of raw packets that the device cuts into segments, {@code ibv_wr_send_tso}; the buffers that follow
+     * are the payload.
      *
      * @param header where the headers are that each segment begins with; they are copied now. {@code offset} and
      *        {@code length} outside it are answered with {@code EINVAL}
@@ -96,8 +96,8 @@ public abstract class SendQueue {
     }
 
     /**
-     * Adds a send that takes a key away from the peer, {@code ibv_wr_send_inv}: one of a memory window of type 2 that was
-     * bound by the receiving queue pair. It is gone when the peer's completion is there, which names it.
+     * Adds a send that takes a key away from the peer, {@code ibv_wr_send_inv}: one of a memory window of type 2 that
+     * was bound by the receiving queue pair. It is gone when the peer's completion is there, which names it.
      *
      * @param invalidated the key, of the peer; a wrong one is an error on both ends
      */
@@ -106,8 +106,8 @@ public abstract class SendQueue {
     }
 
     /**
-     * Adds the binding of a memory window of {@link MemoryWindow#TYPE_2}, {@code ibv_wr_bind_mw}. It takes no buffers. The
-     * window must not be bound; it is this queue pair's until it is invalidated.
+     * Adds the binding of a memory window of {@link MemoryWindow#TYPE_2}, {@code ibv_wr_bind_mw}. It takes no buffers.
+     * The window must not be bound; it is this queue pair's until it is invalidated.
      *
      * @param rkey the key from now on: the window's but for the lower 8 bits, see {@link MemoryWindow#incrementRkey}
      * @param region of the window's protection domain, with {@link AccessFlags#MW_BIND}
@@ -121,8 +121,8 @@ public abstract class SendQueue {
     }
 
     /**
-     * Adds the invalidation of a key of this process, {@code ibv_wr_local_inv}: of a memory window of type 2. It takes no
-     * buffers. When it has completed, no peer touches the memory by that key.
+     * Adds the invalidation of a key of this process, {@code ibv_wr_local_inv}: of a memory window of type 2. It takes
+     * no buffers. When it has completed, no peer touches the memory by that key.
      */
     public SendQueue localInvalidate(long wrId, int flags, int rkey) {
         return unsupported();
@@ -130,8 +130,8 @@ public abstract class SendQueue {
 
     /**
      * Adds a flush, {@code ibv_wr_flush}: when it has completed, what earlier requests wrote to the range is where
-     * {@code type} says. It takes no buffers. Region and queue pair of the peer need {@link AccessFlags#FLUSH_GLOBAL} or
-     * {@link AccessFlags#FLUSH_PERSISTENT}.
+     * {@code type} says. It takes no buffers. Region and queue pair of the peer need {@link AccessFlags#FLUSH_GLOBAL}
+     * or {@link AccessFlags#FLUSH_PERSISTENT}.
      *
      * @param type see {@link FlushType}
      * @param level {@link FlushType#RANGE}, or {@link FlushType#REGION}: address and length do not matter then
@@ -141,7 +141,7 @@ public abstract class SendQueue {
     }
 
     /**
-     * Adds a write of 8 bytes that nobody sees in part, {@code ibv_wr_atomic_write}. It takes no buffers.
+     * Adds an atomic write of 8 bytes, {@code ibv_wr_atomic_write}. It takes no buffers.
      *
      * @param remoteAddress a multiple of 8
      * @param value in the machine's byte order
@@ -168,8 +168,8 @@ public abstract class SendQueue {
      * Gives the data themselves, {@code ibv_wr_set_inline_data}: they are copied now, need not be registered and may be
      * heap memory. Sets {@link SendFlags#INLINE}.
      *
-     * @param data where they are; {@code offset} and {@code length} outside it are answered with {@code EINVAL}, and memory
-     *         that cannot be read (its arena is closed, its file has been cut off) with {@code EFAULT}
+     * @param data where they are; {@code offset} and {@code length} outside it are answered with {@code EINVAL}, and
+     *        memory that cannot be read (its arena is closed, its file has been cut off) with {@code EFAULT}
      */
     public abstract SendQueue inline(MemorySegment data, long offset, long length);
 
@@ -177,8 +177,8 @@ public abstract class SendQueue {
      * Commits the batch, {@code ibv_wr_complete}.
      *
      * @return 0, or: {@code EINVAL} for an unknown flag, too many buffers, inline data that are too long, a wrong state
-     *         or a closed queue pair; {@code EFAULT} for inline data that cannot be read; {@code ENOMEM} if the queue is
-     *         full; {@code EOPNOTSUPP} for an operation that the provider, or the kind of memory, does not know
+     *         or a closed queue pair; {@code EFAULT} for inline data that cannot be read; {@code ENOMEM} if the queue
+     *        is full; {@code EOPNOTSUPP} for an operation that the provider, or the kind of memory, does not know
      */
     public abstract int complete();
 
@@ -218,8 +218,8 @@ public abstract class SendQueue {
     }
 
     /**
-     * For providers: makes {@link #complete()} answer {@code EOPNOTSUPP}, or {@code EINVAL} if no batch is open. This is
-     * what an operation of a later version does on a provider that was built before it.
+     * For providers: makes {@link #complete()} answer {@code EOPNOTSUPP}, or {@code EINVAL} if no batch is open. This
+     * is what an operation of a later version does on a provider that was built before it.
      */
     protected abstract SendQueue unsupported();
 }

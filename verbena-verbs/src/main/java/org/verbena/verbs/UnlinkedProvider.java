@@ -15,8 +15,8 @@ import org.verbena.verbs.spi.VerbsProvider;
 
 /**
  * Which provider a linkage error is about: {@link java.util.ServiceLoader} lets such an error through as it is, and
- * that says what is missing, not who misses it. Only the class path needs this; a module's providers are checked when
- * it is resolved.
+ * that names the missing class, not the provider that needs it. Only the class path needs this; a module's providers
+ * are checked when it is resolved.
  */
 final class UnlinkedProvider {
     private UnlinkedProvider() {}

@@ -73,7 +73,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
     }
 
     /**
-     * For providers: shows the object to those who look at this process, and lets it be counted; once, before
+     * For providers: publishes the object to readers of this process's counters, and lets it be counted; once, before
      * {@link #opened()}.
      *
      * @param e its entry, which is given back when the object is closed
@@ -99,7 +99,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
         bound = c;
     }
 
-    /** Nothing is counted any more: whoever counted this object keeps the last value. */
+    /** Ends counting: counters of this object keep their last values. */
     private void endCounting() {
         for (SampledCounters c : counters) {
             c.settle(this);
@@ -137,7 +137,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
                         n + (n == 1 ? " object still uses" : " objects still use")
                                 + " it" + namesOfUsers() + ": close what was made from it first");
             }
-        } while (!users.compareAndSet(0, CLOSED)); // somebody else came and perhaps went
+        } while (!users.compareAndSet(0, CLOSED)); // another thread entered and perhaps left
         try {
             implClose();
         } catch (VerbsException e) {
@@ -280,7 +280,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
             used = List.of();
         }
 
-        /** Run by the cleaner and by a context that closes: for whoever comes second all is released, too, when it returns. */
+        /** Run by the cleaner and by a closing context: when it returns to the second caller all is released, too. */
         @Override
         public void run() {
             String n;

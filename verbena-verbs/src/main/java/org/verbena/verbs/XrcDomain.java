@@ -7,9 +7,9 @@ import org.verbena.linux.Errno;
 
 /**
  * An extended reliable connection domain, {@code struct ibv_xrcd}: what joins queue pairs of type
- * {@link QueuePairType#XRC_RECV} with shared receive queues of type {@link SharedReceiveQueueType#XRC}, of one process or
- * of several that opened the domain by the same file. A message that comes in on the one names the other by its number,
- * so that one connection between two hosts reaches every process there.
+ * {@link QueuePairType#XRC_RECV} with shared receive queues of type {@link SharedReceiveQueueType#XRC}, of one process
+ * or of several that opened the domain by the same file. A message that comes in on the one names the other by its
+ * number, so that one connection between two hosts reaches every process there.
  *
  * {@snippet :
  * XrcDomain domain = context.openXrcDomain(XrcDomainAttributes.builder()
@@ -21,8 +21,9 @@ import org.verbena.linux.Errno;
  * int error = qp.sendQueue().start().send(id, 0).remoteSharedReceiveQueue(number).sge(region, 0, 64).complete();
  * }
  *
- * <p>{@link #close()} leaves the domain, {@code ibv_close_xrcd}: with {@code EBUSY} while a queue or queue pair was made on
- * this object and is open. A domain lives until the last of those who opened it has left. Safe for use by several threads.
+ * <p>{@link #close()} leaves the domain, {@code ibv_close_xrcd}: with {@code EBUSY} while a queue or queue pair was
+ * made on this object and is open. A domain lives until the last context that opened it has left. Safe for use by
+ * several threads.
  */
 public abstract class XrcDomain extends VerbsObject {
     private static final int MAX_NUMBER = 0xffffff;
@@ -47,8 +48,8 @@ public abstract class XrcDomain extends VerbsObject {
      * @param attributes see {@link QueuePairInitAttributes#builderXrcReceive()}; sizes and completion queues are of no
      *        meaning
      * @throws VerbsException {@code EINVAL} for another type, or an attribute that such a queue pair cannot have,
-     *         {@code EOPNOTSUPP} for one that the provider does not know, {@code ENOMEM} if the device has no queue pair
-     *         left
+     *         {@code EOPNOTSUPP} for one that the provider does not know, {@code ENOMEM} if the device has no queue
+     *        pair left
      */
     public final QueuePair createQueuePair(QueuePairInitAttributes attributes) throws VerbsException {
         String verb = "create QP on " + describe();
@@ -70,13 +71,13 @@ public abstract class XrcDomain extends VerbsObject {
     }
 
     /**
-     * Opens a queue pair of the domain that another process, or this one, has created, {@code ibv_open_qp}: the same queue
-     * pair with one more handle. It lives until its last handle is closed.
+     * Opens a queue pair of the domain that another process, or this one, has created, {@code ibv_open_qp}: the same
+     * queue pair with one more handle. It lives until its last handle is closed.
      *
      * @param attributes number and type are needed
-     * @throws VerbsException {@code EINVAL} for another type than {@link QueuePairType#XRC_RECV}, or if the domain has no
-     *         queue pair of that number, {@code EOPNOTSUPP} if the provider cannot, or does not know an attribute,
-     *         {@code ETIMEDOUT} if the process that made it does not answer
+     * @throws VerbsException {@code EINVAL} for another type than {@link QueuePairType#XRC_RECV}, or if the domain has
+     *        no queue pair of that number, {@code EOPNOTSUPP} if the provider cannot, or does not know an attribute,
+     *        {@code ETIMEDOUT} if the process that made it does not answer
      */
     public final QueuePair openQueuePair(QueuePairOpenAttributes attributes) throws VerbsException {
         String verb = "open QP 0x" + Integer.toHexString(attributes.number()) + " of " + describe();
@@ -113,7 +114,9 @@ public abstract class XrcDomain extends VerbsObject {
         throw new VerbsException("open QP of " + describe(), Errno.EOPNOTSUPP, "the provider cannot");
     }
 
-    /** The bits of {@link QueuePairOpenAttributes#compMask()} that the provider knows; by default those of the start. */
+    /**
+     * The bits of {@link QueuePairOpenAttributes#compMask()} that the provider knows; by default those of the start.
+     */
     protected int supportedQueuePairOpenMask() {
         return QueuePairOpenAttributes.BASIC;
     }

@@ -102,10 +102,11 @@ public final class XrcDomainAttributes {
         private Builder() {}
 
         /**
-         * The file that the domain goes by: all who open it by the same file, under whatever name, share one domain.
-         * Nothing is read or written. The descriptor stays the caller's, who may close it once the domain is open.
+         * The file that identifies the domain: all contexts that open it by the same file, under whatever name, share
+         * one domain. Nothing is read or written. The descriptor stays the caller's and may be closed once the domain
+         * is open.
          *
-         * @param descriptor an open one; -1 for a domain that nobody else can open
+         * @param descriptor an open one; -1 for a domain that cannot be shared
          */
         public Builder fd(int descriptor) {
             fd = descriptor;
@@ -115,8 +116,8 @@ public final class XrcDomainAttributes {
         }
 
         /**
-         * As {@link #fd}, by a path of the default file system. The file must be there, be a regular one, and the process
-         * must be allowed to read it.
+         * As {@link #fd}, by a path of the default file system. The file must be there, be a regular one, and the
+         * process must be allowed to read it.
          */
         public Builder file(Path path) {
             file = path;

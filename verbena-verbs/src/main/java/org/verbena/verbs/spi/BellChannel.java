@@ -21,8 +21,8 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A completion channel that is a {@link Doorbell}: this process rings it, and who knows its name. Events themselves wait
- * in the completion queues, which are asked when the bell has rung.
+ * A completion channel that is a {@link Doorbell}: this process rings it, and peers that know its name. Events
+ * themselves wait in the completion queues, which are asked when the bell has rung.
  */
 public abstract class BellChannel extends CompletionChannel {
     /** A platform thread looks for interruption this often while it sleeps in the kernel. */

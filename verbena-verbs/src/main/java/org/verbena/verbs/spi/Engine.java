@@ -21,9 +21,9 @@ import org.verbena.telemetry.CounterLayout;
 import org.verbena.verbs.SamplePoint;
 
 /**
- * A context's own thread: descriptors that it watches, and work that waits while the application's threads are elsewhere.
- * It sleeps in {@code epoll_wait}; it ticks only for a while after something had to wait, and wakes for deadlines. Safe
- * for use by several threads.
+ * A context's own thread: descriptors that it watches, and work that waits while the application's threads are
+ * elsewhere. It sleeps in {@code epoll_wait}; it ticks only for a while after something had to wait, and wakes for
+ * deadlines. Safe for use by several threads.
  */
 public final class Engine implements Runnable {
     private static final int TICK_MILLIS = 1;
@@ -68,13 +68,18 @@ public final class Engine implements Runnable {
 
     /** Something that has to be looked after until it is done. */
     public interface Waiting {
-        /** Answers false when it needs no tick any more: it is done, or somebody will wake the engine for it. */
+        /**
+         * Answers false when it needs no tick any more: it is done, or a peer or thread will wake the engine for it.
+         */
         boolean tick();
 
         /** Called in every round of the engine; answers true if it is over. */
         boolean wake();
 
-        /** Called before the engine sleeps: the time of {@link System#nanoTime()} for the next round, {@link Long#MAX_VALUE} for none. */
+        /**
+         * Called before the engine sleeps: the time of {@link System#nanoTime()} for the next round, {@link
+         * Long#MAX_VALUE} for none.
+         */
         default long deadline() {
             return Long.MAX_VALUE;
         }
@@ -148,7 +153,7 @@ public final class Engine implements Runnable {
             try {
                 Eventfd.signalQuietly(wake.value());
             } catch (IllegalStateException closedMeanwhile) {
-                // the context is being closed: there is nobody to wake
+                // the context is being closed: no thread is left to wake
             }
         }
     }
@@ -199,7 +204,7 @@ public final class Engine implements Runnable {
         }
     }
 
-    /** Looks again at what it looks after, though it may have found before that somebody would wake it. */
+    /** Polls its tasks again, though they may have stopped ticking because a wake-up was to come. */
     public void lookAgain() {
         if (!changed) {
             changed = true;
@@ -233,7 +238,7 @@ public final class Engine implements Runnable {
                 }
                 idle = look(woken) ? 0 : Math.min(idle + 1, IDLE_TICKS);
             } catch (Throwable t) {
-                // without the engine nobody would notice the death of a peer, so it goes on whatever happens
+                // without the engine the death of a peer would go unnoticed, so it continues after any error
                 log.log(Level.ERROR, "the engine of " + deviceName + " goes on after", t);
             }
         }
@@ -244,7 +249,7 @@ public final class Engine implements Runnable {
         watches.clear();
     }
 
-    /** Milliseconds, rounded up; -1 for ever. */
+    /** Milliseconds, rounded up; -1 without a deadline. */
     private int untilDeadline() {
         long next = Long.MAX_VALUE;
         long now = System.nanoTime();

@@ -8,7 +8,7 @@ import org.verbena.telemetry.FlightRecording;
 /**
  * What providers tell the Java Flight Recorder: connections, errors, waits and sleeps. See {@code docs/jfr.md}.
  *
- * <p>To be called where something seldom happens. While nobody records, or where the Java runtime has no recorder, a call
+ * <p>To be called for rare events. Without a recording, or where the Java runtime has no recorder, a call
  * does nothing and allocates nothing. Safe for use by several threads.
  */
 public final class FlightEvents {
@@ -76,7 +76,7 @@ public final class FlightEvents {
     /**
      * A thread is about to sleep until something happens on a device.
      *
-     * @return to be told of the end; null if nobody wants to know
+     * @return to be informed of the end; null without a recording
      */
     public static @Nullable Sleep sleeps(String device) {
         return FlightRecording.isOn() ? WakeUpEvent.begin(device) : null;

@@ -40,7 +40,7 @@ public abstract class QueuedConnection extends Connection {
     }
 
     /**
-     * Ends it, once, by whoever is first.
+     * Ends it once, for the first caller.
      *
      * @param type of the event, see {@link ConnectionEvent}
      * @param reason for people

@@ -25,7 +25,7 @@ public abstract class QueuedListener<R extends ConnectionRequest> extends Connec
 
     private final Context context;
     private final InetSocketAddress address;
-    /** An empty element wakes those who wait when the listener is closed. */
+    /** An empty element wakes waiting threads when the listener is closed. */
     private final LinkedBlockingQueue<Optional<R>> requests = new LinkedBlockingQueue<>(MAX_WAITING);
     private volatile boolean closing;
 
@@ -36,7 +36,7 @@ public abstract class QueuedListener<R extends ConnectionRequest> extends Connec
         this.address = address;
     }
 
-    /** Somebody wants to connect; false if it is too late, or too many wait. */
+    /** A peer wants to connect; false if the listener is closed, or too many requests wait. */
     protected final boolean offer(R request) {
         return !closing && requests.offer(Optional.of(request));
     }

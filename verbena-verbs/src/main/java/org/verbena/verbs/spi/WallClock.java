@@ -5,15 +5,17 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Turns {@code System.nanoTime()} into nanoseconds since the epoch. The two clocks are compared now and then, so that the
- * result follows a system clock that is adjusted. It does not go back while the clock that it is made from does not,
- * unless the system clock is set back by more than a second. Used by one thread at a time; allocates only when the clocks
- * have moved apart.
+ * Turns {@code System.nanoTime()} into nanoseconds since the epoch. The two clocks are compared now and then, so that
+ * the result follows a system clock that is adjusted. It does not go back while the clock that it is made from does
+ * not, unless the system clock is set back by more than a second. Used by one thread at a time; allocates only when the
+ * clocks have moved apart.
  */
 public final class WallClock {
     private static final long LOOK_AFTER = TimeUnit.MILLISECONDS.toNanos(100);
     private static final long TOLERANCE = TimeUnit.MILLISECONDS.toNanos(2);
-    /** So long after one clock the other may be read, or both are read again, up to so many times. */
+    /**
+     * The longest time between the reads of the two clocks; beyond it both are read again, a limited number of times.
+     */
     private static final long CLOSE = TimeUnit.MICROSECONDS.toNanos(10);
     private static final int LOOKS = 5;
     private static final long SET_BACK = TimeUnit.SECONDS.toNanos(1);
