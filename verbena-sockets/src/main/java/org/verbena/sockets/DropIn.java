@@ -28,7 +28,10 @@ public final class DropIn {
 
     private DropIn() {}
 
-    /** What this Verbena offers to an agent; an agent uses the application's own if it offers at least what its own does. */
+    /**
+     * What this Verbena offers to an agent; an agent uses the application's own if it offers at least what its own
+     * does.
+     */
     public static int level() {
         return LEVEL; // a method, so that no caller has the number compiled in
     }
@@ -55,7 +58,9 @@ public final class DropIn {
         }
     }
 
-    /** @throws IllegalArgumentException if what system properties say is wrong; those that are not known may be others' */
+    /**
+     * @throws IllegalArgumentException if what system properties say is wrong; those that are not known may be others'
+     */
     static void check() {
         String wrong = DropInProperty.wrong();
         if (wrong != null) {
@@ -66,21 +71,23 @@ public final class DropIn {
     }
 
     /**
-     * Why this process cannot have connections through shared memory, as the end of a sentence; null if it can. Tries it,
-     * and leaves nothing behind. Who asks says it: it is not logged again.
+     * Why this process cannot have connections through shared memory, as the end of a sentence; null if it can. Tries
+     * it, and leaves nothing behind. The caller reports it: it is not logged again.
      */
     public static @Nullable String problem() {
         return SharedMemory.problemToSay();
     }
 
-    /** Whether a rule names a device by which other hosts are reached; to be asked when {@link #mistake} finds nothing. */
+    /**
+     * Whether a rule names a device by which other hosts are reached; to be asked when {@link #mistake} finds nothing.
+     */
     public static boolean namesDevices() {
         return Rules.nameDevices();
     }
 
     /**
-     * What to run when this process ends, after all hooks of the program's; null if there is nothing to do, or who asked
-     * before has it.
+     * What to run when this process ends, after all hooks of the program's; null if there is nothing to do, or an
+     * earlier caller has it.
      */
     public static @Nullable Runnable atExit() {
         return Summary.take();
@@ -103,8 +110,8 @@ public final class DropIn {
     }
 
     /**
-     * What makes the implementations of classic sockets: from whether it is for a {@link java.net.ServerSocket} to a new
-     * one, or to nothing if the JDK's is to be taken. The JDK takes it for its own platform's.
+     * What makes the implementations of classic sockets: from whether it is for a {@link java.net.ServerSocket} to a
+     * new one, or to nothing if the JDK's is to be taken. The JDK takes it for its own platform's.
      */
     public static Function<Boolean, @Nullable SocketImpl> sockets() {
         return Maker.sockets();
@@ -119,15 +126,16 @@ public final class DropIn {
     }
 
     /**
-     * Says what reaches the protected members of {@link SocketImpl}, asked when they are needed: to accept into the JDK's, where
-     * another agent has taken back what the agent has changed. To be called once, before {@link #sockets}.
+     * Says what reaches the protected members of {@link SocketImpl}, asked when they are needed: to accept into the
+     * JDK's, where another agent has taken back what the agent has changed. To be called once, before {@link #sockets}.
      */
     public static void reachSocketImplBy(Supplier<MethodHandles.Lookup> lookup) {
         NioChannels.reachSocketImplBy(lookup);
     }
 
     /**
-     * Says what the agent has changed in the JDK, to be shown with what becomes of it. May be called again, with all of it.
+     * Says what the agent has changed in the JDK, to be shown with what becomes of it. May be called again, with all of
+     * it.
      *
      * @param parts of {@code SocketLayout.PARTS}
      */
@@ -136,8 +144,8 @@ public final class DropIn {
     }
 
     /**
-     * How many sockets listen that are not Verbena's, and so accept connections that TCP carries; they are shown from then
-     * on. To be called once, before {@link #provider} and {@link #sockets} are given to the program.
+     * How many sockets listen that are not Verbena's, and so accept connections that TCP carries; they are shown from
+     * then on. To be called once, before {@link #provider} and {@link #sockets} are given to the program.
      */
     public static int listenersFromBefore() {
         return PlainListeners.find();
@@ -146,18 +154,20 @@ public final class DropIn {
     /**
      * Announces that other agents may apply a policy to the immediate caller of the JDK's channels.
      *
-     * @return what to run whenever somebody else transforms one of their classes: it waits for nothing
+     * @return what to run whenever another agent transforms one of their classes; does not block
      */
     public static Runnable expectPolicies() {
         return Maker.expectPolicies();
     }
 
-    /** What of {@link #changed} is the JDK's own again, by another agent: parts with commas between; empty if nothing. */
+    /**
+     * What of {@link #changed} is the JDK's own again, by another agent: parts with commas between; empty if nothing.
+     */
     public static String takenBack() {
         return JdkChanges.takenBack();
     }
 
-    /** Apart, so that only who has asynchronous channels pays for them. */
+    /** Apart, so that only programs with asynchronous channels pay for them. */
     private static final class Asynchronous {
         static final AsynchronousChannelProvider PROVIDER = new VerbenaAsynchronousChannelProvider();
     }

@@ -8,8 +8,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A system property of the sockets, which the agent's arguments may set too. No pattern is compiled before there is a value
- * to match: few programs set any, and all of them come by here when they open their first channel.
+ * A system property of the sockets, which the agent's arguments may set too. No pattern is compiled before there is a
+ * value to match: few programs set any, and all of them come by here when they open their first channel.
  *
  * @param name after {@code verbena.}
  * @param values a pattern of what it takes
@@ -78,7 +78,7 @@ record DropInProperty(String name, String values, long least, long most, String 
         return null;
     }
 
-    /** The first property, by its name, that is set and that nobody knows, as a sentence; null if there is none. */
+    /** The first unknown property that is set, by name, as a sentence; null if there is none. */
     static @Nullable String unknown() {
         String first = null;
         for (String name : System.getProperties().stringPropertyNames()) {

@@ -15,8 +15,9 @@ import org.verbena.sockets.stream.StreamFigures;
 import org.verbena.sockets.stream.StreamTotals;
 
 /**
- * What the sockets of this process have come to, written when it ends: a line of JSON to standard error, or to the end of a
- * file, as the system property {@value #PROPERTY} says. The line is one write, so that many processes can share a file.
+ * What the sockets of this process have come to, written when it ends: a line of JSON to standard error, or to the end
+ * of a file, as the system property {@value #PROPERTY} says. The line is one write, so that many processes can share a
+ * file.
  */
 final class Summary {
     private static final String PROPERTY = "verbena.summary";
@@ -44,7 +45,7 @@ final class Summary {
         }
     }
 
-    /** What writes it, for the one who asks first; null if nothing is to be written. */
+    /** Its writer, for the first caller; null if nothing is to be written. */
     static @Nullable Runnable take() {
         return where().isEmpty() || TAKEN.getAndSet(true) ? null : Summary::write;
     }

@@ -67,7 +67,10 @@ public final class VerbenaAsynchronousChannelProvider extends AsynchronousChanne
         return new StreamAsynchronousChannel(own(group), VerbenaSocketChannel.open());
     }
 
-    /** Where {@link CallerPolicy a policy} leaves Verbena no channels. By its class: who asks the JDK for it gets Verbena's. */
+    /**
+     * Where {@link CallerPolicy a policy} leaves Verbena no channels. By its class: the JDK's factory would return
+     * Verbena's.
+     */
     private static final class Jdk {
         static final AsynchronousChannelProvider PROVIDER = new LinuxAsynchronousChannelProvider();
     }

@@ -20,9 +20,9 @@ import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.nio.VerbenaSelector;
 
 /**
- * The selector provider whose TCP channels use the transport {@code stream} where both ends can. Datagram channels, pipes
- * and Unix-domain channels are the JDK's own, with this as their provider; so are all, where {@link CallerPolicy a policy} leaves
- * Verbena none.
+ * The selector provider whose TCP channels use the transport {@code stream} where both ends can. Datagram channels,
+ * pipes and Unix-domain channels are the JDK's own, with this as their provider; so are all, where {@link CallerPolicy
+ * a policy} leaves Verbena none.
  */
 @SuppressWarnings("exports") // the JDK's own provider, for the channels that stay the kernel's
 public final class VerbenaSelectorProvider extends SelectorProviderImpl {
@@ -36,15 +36,15 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
     public VerbenaSelectorProvider() {
         DropIn.check();
         String unknown = DropInProperty.unknown();
-        if (unknown != null) { // the agent refuses it; here it may be somebody else's
+        if (unknown != null) { // the agent refuses it; here it may belong to another library
             System.getLogger("org.verbena.sockets").log(System.Logger.Level.WARNING, unknown);
         }
         Summary.atExit();
     }
 
     /**
-     * The provider of the process if it is Verbena's, else one beside it. Made at the first use: who makes the process's
-     * provider must not ask for it.
+     * The provider of the process if it is Verbena's, else one beside it. Made at the first use: the creation of the
+     * process's provider must not ask for it.
      */
     public static VerbenaSelectorProvider instance() {
         VerbenaSelectorProvider i = instance;

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.VerbenaSelectorProvider;
 
 /**
- * Channels that share a pool of threads. One thread of its own finds out which of them are ready; the threads of the pool
- * then read, write, connect and accept, and call the completion handlers. Thread-safe.
+ * Channels that share a pool of threads. One thread of its own finds out which of them are ready; the threads of the
+ * pool then read, write, connect and accept, and call the completion handlers. Thread-safe.
  */
 public final class ChannelGroup extends AsynchronousChannelGroup implements Executor {
     /** How long the group waits when there is no thread for what it found. */
@@ -63,7 +63,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
     }
 
     /**
-     * With a pool of so many threads.
+     * With a pool of a fixed number of threads.
      *
      * @throws IllegalArgumentException if there are to be none
      */
@@ -125,9 +125,9 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
         }
     }
 
-    /** Lets those go first who want a channel forgotten. */
+    /** Lets threads that deregister a channel go first. */
     private synchronized void awaitForgotten() {
-        Thread.interrupted(); // by somebody who lists all threads; it would end each selection
+        Thread.interrupted(); // by code that interrupts all threads; it would end each selection
         while (forgetting > 0) {
             try {
                 wait();
@@ -151,34 +151,34 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
 
     /** The keys of a selection: they are told when the selector's locks are free again. */
     private static final class Found implements Consumer<SelectionKey> {
-        private final List<Membership> who = new ArrayList<>();
-        private final List<Integer> what = new ArrayList<>();
+        private final List<Membership> members = new ArrayList<>();
+        private final List<Integer> readyOps = new ArrayList<>();
 
         @Override
         public void accept(SelectionKey key) {
             try {
                 int ops = key.readyOps();
                 key.interestOpsAnd(~ops);
-                who.add((Membership) key.attachment());
-                what.add(ops);
+                members.add((Membership) key.attachment());
+                readyOps.add(ops);
             } catch (CancelledKeyException e) {
-                // who closed the channel ends what was pending
+                // close ends pending operations
             }
         }
 
         /** False if there was no thread for one just now, which is found again. */
         boolean tell() {
             boolean all = true;
-            for (int i = 0; i < who.size(); i++) {
+            for (int i = 0; i < members.size(); i++) {
                 try {
-                    who.get(i).ready(what.get(i));
+                    members.get(i).ready(readyOps.get(i));
                 } catch (RuntimeException | Error e) { // of the executor, be it the program's or out of threads
-                    who.get(i).again(what.get(i));
+                    members.get(i).again(readyOps.get(i));
                     all = false;
                 }
             }
-            who.clear();
-            what.clear();
+            members.clear();
+            readyOps.clear();
             return all;
         }
     }
@@ -278,8 +278,8 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
     }
 
     /**
-     * Calls the handler of a request that has ended: in this thread if it may, runs a task of this group and has not called
-     * too many, else in the pool.
+     * Calls the handler of a request that has ended: in this thread if it may, runs a task of this group and has not
+     * called too many, else in the pool.
      *
      * @throws ShutdownChannelGroupException if there is no thread to call it in
      */

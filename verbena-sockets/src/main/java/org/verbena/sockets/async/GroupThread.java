@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the current thread is to a group while it runs one of the group's tasks: only there a completion handler may be
- * called directly by the operation that it waits for, and only so many of them one inside the other.
+ * called directly by its operation, up to a limited depth of recursion.
  */
 final class GroupThread {
     /** As the JDK's limit, and by its property: deeper ones go to the pool, lest the stack overflows. */

@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an asynchronous channel is to its group: the channel that carries it, what it waits for, and its end. Its monitor
- * guards the state of the channel; who holds it waits for nothing.
+ * What an asynchronous channel is to its group: the channel that carries it, what it waits for, and its end. Its
+ * monitor guards the state of the channel; its holder does not block.
  */
 final class Membership {
     private final ChannelGroup group;
@@ -119,7 +119,7 @@ final class Membership {
         try {
             owner.close();
         } catch (IOException | RuntimeException _) {
-            // nobody asked for the end who could be told
+            // no caller waits for the result
         }
     }
 }

@@ -28,8 +28,8 @@ final class Pool {
     }
 
     /**
-     * So many threads, which are there from the beginning: those that are no daemons keep the program alive as long as its
-     * group is not shut down.
+     * So many threads, which are there from the beginning: those that are no daemons keep the program alive as long as
+     * its group is not shut down.
      */
     static ExecutorService fixed(int threads, ThreadFactory factory) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.MILLISECONDS,
@@ -44,8 +44,8 @@ final class Pool {
     }
 
     /**
-     * Has a pool of the program's make so many threads, as the JDK's groups do: those that are no daemons keep the program
-     * alive. Pools without a limit make theirs when they are needed.
+     * Has a pool of the program start its threads, as the JDK's groups do: threads that are not daemons keep the
+     * program alive. Pools without a limit start theirs on demand.
      */
     static void begin(ExecutorService pool, int threads) {
         if (pool instanceof ThreadPoolExecutor p && p.getMaximumPoolSize() == Integer.MAX_VALUE) {
@@ -56,7 +56,7 @@ final class Pool {
         }
     }
 
-    /** A thread that nobody waits for, and that holds on to nothing of who happens to make it. */
+    /** A daemon thread that inherits nothing from the thread that creates it. */
     static Thread daemon(Runnable task) {
         Thread t = Thread.ofPlatform().daemon().name("verbena-async").inheritInheritableThreadLocals(false)
                 .unstarted(task);
@@ -64,7 +64,7 @@ final class Pool {
         return t;
     }
 
-    /** Threads are made when there is something to do; but who gives a wrong number is to learn of it. */
+    /** Threads are created on demand; but a wrong number is to be reported at once. */
     private static void checkInitialSize() {
         String value = System.getProperty(PROPERTY + "initialSize");
         if (value != null) {

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One kind of operation of a channel, of which one at most is under way: it is tried at once, and again whenever the group
- * finds the channel ready for it. Who tries has taken it away from everybody else. Guarded by its {@link Membership}.
+ * One kind of operation of a channel, of which at most one is pending: it is tried at once, and again whenever the
+ * group finds the channel ready for it. The thread that tries it has claimed it. Guarded by its {@link Membership}.
  *
  * @param <V> the result
  */
@@ -118,7 +118,7 @@ abstract class Slot<V> implements Runnable {
                 }
                 failure = new AsynchronousCloseException();
             }
-        } catch (Throwable t) { // whoever asked is told, be it whatever it is
+        } catch (Throwable t) { // reported to the caller, whatever it is
             failure = t;
         }
         end(request, result, failure, mayCallAtOnce());

@@ -31,8 +31,8 @@ import sun.nio.ch.Net;
 import org.verbena.sockets.nio.NioChannels;
 
 /**
- * An asynchronous channel over a channel of this module that does not block, which rings carry where both ends can. What
- * it answers, and throws, is what the JDK's own does. Thread-safe.
+ * An asynchronous channel over a channel of this module that does not block, which rings carry where both ends can.
+ * What it answers, and throws, is what the JDK's own does. Thread-safe.
  */
 public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
     private enum State {
@@ -377,7 +377,7 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
         checkConnected();
         channel.shutdownInput();
         inputShut = true;
-        reading.ready(); // who reads finds the end
+        reading.ready(); // a pending read finds the end
         return this;
     }
 
@@ -387,7 +387,7 @@ public final class StreamAsynchronousChannel extends AsynchronousSocketChannel {
         checkConnected();
         channel.shutdownOutput();
         outputShut = true;
-        writing.ready(); // who writes fails
+        writing.ready(); // a pending write fails
         return this;
     }
 

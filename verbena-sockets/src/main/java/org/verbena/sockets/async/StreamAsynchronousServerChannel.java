@@ -23,7 +23,9 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-/** An asynchronous listener over one of this module that does not block; what it accepts is in its group. Thread-safe. */
+/**
+ * An asynchronous listener over one of this module that does not block; what it accepts is in its group. Thread-safe.
+ */
 public final class StreamAsynchronousServerChannel extends AsynchronousServerSocketChannel {
     private final ServerSocketChannel channel;
     private final Membership member;
@@ -75,7 +77,7 @@ public final class StreamAsynchronousServerChannel extends AsynchronousServerSoc
                 try {
                     accepted.close();
                 } catch (IOException e) {
-                    // nobody has seen it
+                    // the program has not seen it
                 }
             }
         }

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Memory of an operation whose arenas stay open until the operation ends, as with the JDK's own channels:
- * {@code Arena.close()} fails meanwhile. To take hold also says what the JDK says of memory that is not to be had, before
- * the first byte is moved: that of an arena that is closed, or another thread's. Thread-safe.
+ * {@code Arena.close()} fails meanwhile. To take hold also says what the JDK says of memory that is not to be had,
+ * before the first byte is moved: that of an arena that is closed, or another thread's. Thread-safe.
  *
- * <p>The one public way to hold an arena is a downcall, which has to end before anything else is done. So this takes the
- * way of the JDK's channels, package {@code jdk.internal.access}. Where that is not exported to this module memory is
- * checked, and not held: who closes an arena under an operation makes it fail as soon as it comes to the memory.
+ * <p>The one public way to hold an arena is a downcall, which has to end before anything else is done. So this takes
+ * the way of the JDK's channels, package {@code jdk.internal.access}. Where that is not exported to this module memory
+ * is checked, and not held: closing an arena under an operation makes that fail at its next access.
  */
 public final class MemoryHold {
     private static final boolean HOLDS = Object.class.getModule().isExported("jdk.internal.access", MemoryHold.class

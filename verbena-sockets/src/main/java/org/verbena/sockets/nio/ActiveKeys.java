@@ -8,8 +8,8 @@ import org.verbena.sockets.stream.Stream;
 
 /**
  * The keys of streams that have to be looked at: those that were ready last time or changed. A key that is not ready is
- * armed and forgotten, its peer will tell; so what a selection costs does not depend on how many keys are idle. Only a few
- * that carried bytes a moment ago stay unarmed: to look at them is cheaper for both ends than a notice.
+ * armed and forgotten, its peer will tell; so what a selection costs does not depend on how many keys are idle. Only a
+ * few that carried bytes a moment ago stay unarmed: to look at them is cheaper for both ends than a notice.
  */
 final class ActiveKeys {
     /** How many keys that are not ready are looked at rather than armed. */
@@ -17,7 +17,7 @@ final class ActiveKeys {
 
     private final KeyList keys = new KeyList();
     private final ReadyQueue queue;
-    private long looks;
+    private long polls;
     private boolean restless;
 
     ActiveKeys(ReadyQueue queue) {
@@ -32,8 +32,8 @@ final class ActiveKeys {
     }
 
     /** How often keys were looked at, all together. */
-    long looks() {
-        return looks;
+    long polls() {
+        return polls;
     }
 
     /** Finds which are ready, and arms and forgets others if they are many. */
@@ -44,7 +44,7 @@ final class ActiveKeys {
     /**
      * Finds which are ready, and arms all others, since the thread is about to sleep.
      *
-     * @return whether there are keys which must be looked at again soon, for nobody can tell of them
+     * @return whether there are keys which must be polled soon, because the peer cannot signal them
      */
     boolean armAll(FoundKeys found) {
         restless = false;
@@ -73,7 +73,7 @@ final class ActiveKeys {
         if (s == null || ops == 0 || !key.isValid()) {
             return false;
         }
-        looks++;
+        polls++;
         int ready = s.readyOps(ops);
         if (ready != 0) {
             found.add(key, ready);
@@ -93,8 +93,9 @@ final class ActiveKeys {
             found.add(key, ready);
             return true;
         }
-        // The peer rings the doorbell of what it reads by the ring on TCP, which still carries our own reads: then nobody
-        // can tell our end that there is room again.
+        // The peer rings the doorbell of what it reads by the ring on TCP, which still carries our own reads: then the
+        // peer
+        // cannot signal to this end that there is room again.
         boolean roomUntold = (ops & OP_WRITE) != 0 && s.isOutputByRing() && !s.isInputByRing();
         restless |= roomUntold;
         return roomUntold;

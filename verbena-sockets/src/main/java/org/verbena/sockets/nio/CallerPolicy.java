@@ -12,13 +12,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import sun.nio.ch.DefaultSelectorProvider;
 
 /**
- * Whether a policy of another agent refuses Verbena the JDK's sockets. One that judges the immediate caller of each method,
- * as Elasticsearch's entitlements do, sees Verbena where the JDK's own channel would show it the program. What is opened then
- * is the JDK's, so that the policy judges the program. Thread-safe.
+ * Whether a policy of another agent refuses Verbena the JDK's sockets. One that judges the immediate caller of each
+ * method, as Elasticsearch's entitlements do, sees Verbena where the JDK's own channel would show it the program. What
+ * is opened then is the JDK's, so that the policy judges the program. Thread-safe.
  *
- * <p>It is tried, by an address that no channel takes, with the first channel of each kind, and with each one once somebody else
- * has transformed a class of the JDK's channels: it may have been for that. A transformation is in force some time after it is
- * known here, so each channel tries until one of each kind did so long after.
+ * <p>It is tried, by an address that no channel takes, with the first channel of each kind, and with each one once
+ * another agent has transformed a class of the JDK's channels: it may have been for that. A transformation is in force
+ * some time after it is known here, so each channel tries until one of each kind did so long after.
  */
 public final class CallerPolicy {
     private static final SocketAddress NOWHERE = new SocketAddress() {
@@ -30,7 +30,9 @@ public final class CallerPolicy {
 
     private static volatile boolean clientsUntried;
     private static volatile boolean serversUntried;
-    /** When somebody transformed a class last, by {@link System#nanoTime}; 0 if nobody has, or what came of it is known. */
+    /**
+     * When another agent transformed a class last, by {@link System#nanoTime}; 0 if none has, or the result is known.
+     */
     private static final AtomicLong TRANSFORMED = new AtomicLong();
     private static volatile boolean refused;
 
@@ -42,7 +44,7 @@ public final class CallerPolicy {
         serversUntried = true;
     }
 
-    /** Somebody transforms a class of the JDK's channels. In a thread that does so: it waits for nothing. */
+    /** Another agent transforms a class of the JDK's channels. On its thread: does not block. */
     public static void othersTransform() {
         TRANSFORMED.set(System.nanoTime() | 1);
     }
@@ -104,7 +106,7 @@ public final class CallerPolicy {
                         refuses(s);
                     }
                 }
-            } catch (IOException e) { // no descriptor: whoever wants one is told
+            } catch (IOException e) { // no descriptor: reported to the next caller that needs one
                 return refused;
             }
         }

@@ -98,7 +98,7 @@ final class ChannelOptions {
         }
         if (name == VerbenaSocketOptions.TRANSPORT) {
             if (Objects.equals(value, get(name))) {
-                return; // who sets all options to what they were need not know that one is only read
+                return; // restoring all options to their values must not fail at a read-only one
             }
             throw new UnsupportedOperationException("'" + name + "' can only be read: rules choose the transport");
         }

@@ -23,9 +23,9 @@ import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.sockets.rules.Rules;
 
 /**
- * What stands behind a classic {@link java.net.Socket} or {@link java.net.ServerSocket}, over a channel of this package:
- * its states, its options and its end. It does and says what the JDK's own implementation does and says; the JDK treats it
- * as such, by its marker, and puts its SOCKS client before it.
+ * What stands behind a classic {@link java.net.Socket} or {@link java.net.ServerSocket}, over a channel of this
+ * package: its states, its options and its end. It does and says what the JDK's own implementation does and says; the
+ * JDK treats it as such, by its marker, and puts its SOCKS client before it.
  *
  * @param <C> the channel
  */
@@ -38,7 +38,7 @@ abstract class ClassicSocketImpl<C extends NetworkChannel & SelChImpl> extends S
     /** What holds for the thread that made the socket; another may use it first. */
     final boolean offloaded = Rules.isOffloaded();
 
-    /** Guards the changes of state; nobody waits for anything while holding it. */
+    /** Guards the changes of state; its holder does not block. */
     final Object stateLock = new Object();
 
     private volatile @Nullable C channel;
@@ -72,7 +72,8 @@ abstract class ClassicSocketImpl<C extends NetworkChannel & SelChImpl> extends S
         end = CLEANER.register(this, () -> closeUnchecked(opened));
     }
 
-    private static void closeUnchecked(NetworkChannel channel) { // knows nothing of this object, or nothing would be lost
+    // knows nothing of this object, or nothing would be lost
+    private static void closeUnchecked(NetworkChannel channel) {
         try {
             channel.close();
         } catch (IOException e) {
@@ -120,7 +121,7 @@ abstract class ClassicSocketImpl<C extends NetworkChannel & SelChImpl> extends S
         }
     }
 
-    /** Sees to it that nobody sleeps at the channel, which is about to be closed, unless closing it does that. */
+    /** Wakes threads that sleep at the channel, which is about to be closed, unless closing it does that. */
     void wake() {}
 
     static int port(@Nullable SocketAddress address) {

@@ -14,9 +14,9 @@ import sun.nio.ch.DefaultSelectorProvider;
 
 /**
  * Keeps the descriptor of an inner channel open, also when that is closed, as long as a selector of the JDK knows the
- * descriptor as the outer channel's: such a selector finds keys by descriptors, and would take another channel that gets
- * the same number for this one. A channel that a selector knows keeps its descriptor; so the inner one is registered with a
- * selector that nobody waits for.
+ * descriptor as the outer channel's: such a selector finds keys by descriptors, and would take another channel that
+ * gets the same number for this one. A channel that is registered keeps its descriptor; so the inner one is registered
+ * with a selector that is never used to select.
  */
 final class DescriptorHold {
     private static @Nullable Selector selector;
@@ -28,7 +28,10 @@ final class DescriptorHold {
         this.inner = inner;
     }
 
-    /** The selector of all, made when it is needed; if there is no descriptor for it now, there may be one the next time. */
+    /**
+     * The selector of all, made when it is needed; if there is no descriptor for it now, there may be one the next
+     * time.
+     */
     private static synchronized Selector selector() throws IOException {
         Selector own = selector;
         if (own == null) {
@@ -38,7 +41,10 @@ final class DescriptorHold {
         return own;
     }
 
-    /** Makes the selector of all while there are descriptors: without it, channels that come and go are taken for each other. */
+    /**
+     * Makes the selector of all while there are descriptors: without it, channels that come and go are taken for each
+     * other.
+     */
     static void prepare() {
         try {
             selector();
@@ -65,13 +71,13 @@ final class DescriptorHold {
         try {
             System.getLogger("org.verbena.sockets").log(System.Logger.Level.DEBUG, what + ": " + why.getMessage());
         } catch (RuntimeException | Error _) {
-            // it is for who looks for it only
+            // it serves diagnosis only
         }
     }
 
     /**
-     * Lets go: a channel that was closed meanwhile is gone then, and so are others that were let go just now; as closing one,
-     * this may take what SO_LINGER says. Idempotent.
+     * Lets go: a channel that was closed meanwhile is gone then, and so are others that were let go just now; as
+     * closing one, this may take what SO_LINGER says. Idempotent.
      */
     synchronized void end() {
         SelectionKey held = key;

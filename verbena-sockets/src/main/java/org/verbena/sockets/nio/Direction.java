@@ -13,7 +13,10 @@ import org.verbena.sockets.stream.Stream;
 
 /** What the two directions of a channel have in common: one thread at a time, which may wait, and how it ends. */
 abstract class Direction {
-    /** Bytes of an array at a time, as with the JDK's: TCP copies them to memory outside the heap, which each thread keeps. */
+    /**
+     * Bytes of an array at a time, as with the JDK's: TCP copies them to memory outside the heap, which each thread
+     * keeps.
+     */
     static final int MOST_OF_ARRAY = 128 << 10;
 
     /** Larger arrays are not kept from being collected. */
@@ -88,7 +91,8 @@ abstract class Direction {
     }
 
     /**
-     * Sleeps between {@link #begin} and {@link #end} until the direction may be ready, the time is over, or it is closed.
+     * Sleeps between {@link #begin} and {@link #end} until the direction may be ready, the time is over, or it is
+     * closed.
      *
      * @param nanos 0 without end
      * @throws InterruptedIOException if the thread is interrupted, and closing the channel is left to the caller
@@ -101,7 +105,7 @@ abstract class Direction {
         }
     }
 
-    /** Ends the direction: who waits learns of it. */
+    /** Ends the direction and wakes waiting threads. */
     final void shutdown(Stream stream) throws IOException {
         shut = true;
         channel.waiting().stop(op);

@@ -8,13 +8,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * The lock of one direction of a connection. Who closes the channel waits until its holder has left the stream; the holder
- * may itself be about to close the channel, from the JDK's interruption code, or want a lock back that the other has, and
- * then steps aside so that nobody waits for it.
+ * The lock of one direction of a connection. A closing thread waits until the holder has left the stream; the holder
+ * may itself be about to close the channel, from the JDK's interruption code, or want a lock back that the closing
+ * thread has, and then steps aside so that neither waits for it.
  */
 final class DirectionLock {
     private static final long PAUSE_NANOS = 50_000;
-    /** Between two looks of who may wait for hours. */
+    /** The longest pause between two polls of a thread that may wait for hours. */
     private static final long LONGEST_WAIT_MILLIS = 16;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -59,8 +59,8 @@ final class DirectionLock {
     }
 
     /**
-     * Takes the lock, whose holder may want {@code blockingLock} back before it lets go, see {@link LentLock}; a caller that
-     * is in one of the streams which hold that gives it up in between.
+     * Takes the lock, whose holder may want {@code blockingLock} back before it lets go, see {@link LentLock}; a caller
+     * that is in one of the streams which hold that gives it up in between.
      */
     void lock(Object blockingLock) {
         if (lock.tryLock()) {
@@ -112,8 +112,8 @@ final class DirectionLock {
         aside = false;
     }
 
-    /** Waits until nobody touches the stream; the channel is marked closed, so nobody will. */
-    void awaitNobody() {
+    /** Waits until no thread uses the stream; the channel is marked closed, so none will. */
+    void awaitUnused() {
         while (!aside) {
             if (lock.tryLock()) {
                 lock.unlock();

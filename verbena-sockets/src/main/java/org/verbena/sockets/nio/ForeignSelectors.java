@@ -19,12 +19,12 @@ import org.verbena.sockets.stream.FallbackReason;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * A connection at selectors of the JDK, which a process has if Verbena came into it late. They ask the channel what to wait
- * for at its socket, and what that means when it comes; of a registration itself the channel learns nothing.
+ * A connection at selectors of the JDK, which a process has if Verbena came into it late. They ask the channel what to
+ * wait for at its socket, and what that means when it comes; of a registration itself the channel learns nothing.
  *
  * <p>A channel that such a selector asks stays with TCP, if that is not too late. If rings carry its bytes the peer is
- * asked for a doorbell, which is an event at the socket; and since nobody tells the selector what is in memory already, the
- * key asks again before each selection that follows an event.
+ * asked for a doorbell, which is an event at the socket; and since the selector does not know what is in memory
+ * already, the key asks again before each selection that follows an event.
  */
 final class ForeignSelectors {
     private static final int BYTES = OP_READ | OP_WRITE;
@@ -52,7 +52,10 @@ final class ForeignSelectors {
         return known;
     }
 
-    /** The connection is made, and {@code made} carries its bytes; the caller lets {@link #forget} follow, without a lock. */
+    /**
+     * The connection is made, and {@code made} carries its bytes; the caller lets {@link #forget} follow, without a
+     * lock.
+     */
     void connected(Stream made) {
         stream = made;
         if (known) {
@@ -61,8 +64,8 @@ final class ForeignSelectors {
     }
 
     /**
-     * The descriptor need not be kept: no selector knows the channel any more, or it is connected, so that the channel itself
-     * sees to it that the socket is closed last. May take what SO_LINGER says.
+     * The descriptor need not be kept: no selector knows the channel any more, or it is connected, so that the channel
+     * itself sees to it that the socket is closed last. May take what SO_LINGER says.
      */
     void forget() {
         hold.end();
@@ -93,7 +96,7 @@ final class ForeignSelectors {
             return tcp.translateInterestOps(ops);
         }
         if (wanted == 0) {
-            return 0; // OP_CONNECT too: room in TCP, which it would be, means nothing any more and is there for ever
+            return 0; // OP_CONNECT too: it would be room in TCP, which means nothing any more and stays
         }
         int ready = s.arm(wanted, null);
         int kernel = s.kernelOps(wanted);
@@ -156,7 +159,9 @@ final class ForeignSelectors {
         napsSeen = naps;
     }
 
-    /** Has the selector ask for the events before it selects the next time, which it does for keys that have changed. */
+    /**
+     * Has the selector ask for the events before it selects the next time, which it does for keys that have changed.
+     */
     private static void askAgain(SelectionKeyImpl key) {
         try {
             if ((key.interestOpsOr(OP_CONNECT) & OP_CONNECT) == 0) { // which means nothing any more

@@ -20,11 +20,11 @@ import org.verbena.sockets.stream.Stream;
 /** The direction of a channel that comes in: one reader at a time, which waits or not. */
 final class Input extends Direction {
     private static final int END = -1;
-    /** After so many reads in vain TCP is asked whether the peer is still there. */
-    private static final int MOST_LOOKS = 1024;
+    /** After this number of empty reads TCP is asked whether the peer is still there. */
+    private static final int MAX_EMPTY_READS = 1024;
 
-    /** Reads in vain, one after the other; guarded by the lock. */
-    private int looks;
+    /** Consecutive empty reads; guarded by the lock. */
+    private int emptyReads;
 
     Input(StreamSocketChannel channel) {
         super(channel, OP_READ);
@@ -116,9 +116,9 @@ final class Input extends Direction {
     }
 
     private void lookedInVain(Stream stream, boolean inVain) {
-        looks = inVain ? looks + 1 : 0;
-        if (looks == MOST_LOOKS) {
-            looks = 0;
+        emptyReads = inVain ? emptyReads + 1 : 0;
+        if (emptyReads == MAX_EMPTY_READS) {
+            emptyReads = 0;
             if (!channel.foreign().areKnown()) { // whose selector takes the doorbells itself
                 stream.lookAtTcp();
             }

@@ -39,7 +39,7 @@ public final class JdkChanges {
     private static final int ASYNCHRONOUS = 3;
     private static final int TRANSFER = 4;
 
-    /** Who tries new sockets, and that it was asked. */
+    /** The thread that tries new sockets, and whether it was asked. */
     private static volatile @Nullable Thread tries;
     private static boolean asked;
 

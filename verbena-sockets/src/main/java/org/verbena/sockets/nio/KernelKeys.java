@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * The keys at the inner selector, one of the JDK's: what the kernel has to say of channels that stay its own, and of the
- * TCP connections that streams keep.
+ * The keys at the inner selector, one of the JDK's: what the kernel has to say of channels that stay its own, and of
+ * the TCP connections that streams keep.
  */
 final class KernelKeys {
     /** How long what the kernel says may go unheard while there is always something else ready. */
@@ -30,7 +30,7 @@ final class KernelKeys {
         return inner;
     }
 
-    /** Whether it is time to ask the kernel again although nobody waits. */
+    /** Whether it is time to ask the kernel again although no thread waits. */
     boolean isDue() {
         return System.nanoTime() - polledAt >= UNHEARD_NANOS;
     }
@@ -79,8 +79,8 @@ final class KernelKeys {
             Stream s = key.stream;
             if (s != null && key.isValid()) {
                 ops = s.kernelReady(ops, key.interest() & SelectorKey.BYTES);
-                key.askKernel(s); // what has ended stays readable for ever
-                // what was taken off TCP in order to find the change to the ring is known to the stream alone
+                key.askKernel(s); // an ended stream stays readable
+                // bytes taken off TCP in order to find the switch to the ring are known to the stream only
                 active.add(key);
             }
             if ((ops & key.interest()) != 0) {

@@ -7,10 +7,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sleeping under a channel's blocking lock. The streams that {@link java.nio.channels.Channels} makes of a channel that is
- * not of the JDK's own class hold that lock while they read or write, so a reader that waits would keep the writer out for
- * ever, and the program would hang where it does not with the JDK's channels. Here another thread sleeps in place of such a
- * reader, which lends the lock to others meanwhile.
+ * Sleeping under a channel's blocking lock. The streams that {@link java.nio.channels.Channels} makes of a channel that
+ * is not of the JDK's own class hold that lock while they read or write, so a reader that waits would keep the writer
+ * out for ever, and the program would hang where it does not with the JDK's channels. Here another thread sleeps in
+ * place of such a reader, which lends the lock to others meanwhile.
  */
 final class LentLock {
     private static final Set<String> STREAMS = Set.of("sun.nio.ch.ChannelInputStream",
@@ -61,7 +61,7 @@ final class LentLock {
         } catch (IOException | RuntimeException | Error e) {
             thrown = e;
         }
-        direction.stepAside(); // who has the lock now may be closing the channel, and is not to wait for who wants it back
+        direction.stepAside(); // the present holder may be closing the channel, and must not wait for this thread
         synchronized (lock) {
             failure = thrown;
             over = true;

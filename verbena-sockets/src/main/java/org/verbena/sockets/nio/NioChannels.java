@@ -26,7 +26,7 @@ public final class NioChannels {
             ShownSockets.begin();
             return new StreamSocketChannel(provider, inner);
         } catch (Throwable t) {
-            inner.close(); // nobody else would
+            inner.close(); // it has no other owner
             throw t;
         }
     }
@@ -37,7 +37,7 @@ public final class NioChannels {
             ShownSockets.begin();
             return new StreamServerSocketChannel(provider, inner);
         } catch (Throwable t) {
-            inner.close(); // nobody else would
+            inner.close(); // it has no other owner
             throw t;
         }
     }
@@ -76,7 +76,10 @@ public final class NioChannels {
         return channel instanceof StreamSocketChannel;
     }
 
-    /** There may be selectors of the JDK: what channels need to be known to them is taken now, while there are descriptors. */
+    /**
+     * There may be selectors of the JDK: what channels need to be known to them is taken now, while there are
+     * descriptors.
+     */
     public static void expectForeignSelectors() {
         DescriptorHold.prepare();
     }
@@ -86,7 +89,9 @@ public final class NioChannels {
         PlainAcceptor.reachBy(lookup);
     }
 
-    /** A new implementation of a classic socket, one that listens or one that connects; null if it is to be the JDK's. */
+    /**
+     * A new implementation of a classic socket, one that listens or one that connects; null if it is to be the JDK's.
+     */
     public static @Nullable SocketImpl socketImpl(boolean server) {
         if (JdkChanges.isTrial() || CallerPolicy.refuses(server)) {
             return null;

@@ -73,7 +73,10 @@ final class Output extends Direction {
         }
     }
 
-    /** Writes an array for a socket, and nothing of another thread's in between; a channel that does not block is refused. */
+    /**
+     * Writes an array for a socket, and nothing of another thread's in between; a channel that does not block is
+     * refused.
+     */
     void writeFully(byte[] from, int offset, int length) throws IOException {
         lock().lock();
         try {
@@ -206,7 +209,8 @@ final class Output extends Direction {
             do { // once even for no byte: what is wrong with the file is said
                 asked = count - sent;
                 n = stream.sendFile(file, position + sent, asked);
-                if (n < 0 || n == 0 && waits) { // by a piece that is written it waits for room, and learns of the file's end
+                // by a piece that is written it waits for room, and learns of the file's end
+                if (n < 0 || n == 0 && waits) {
                     asked = Math.min(asked, PIECE);
                     n = sendPiece(stream, file, position + sent, (int) asked);
                 }
@@ -225,7 +229,7 @@ final class Output extends Direction {
     /** Reads and writes; 0 if there is no room, or nothing in the file. */
     private int sendPiece(Stream stream, FileChannel file, long position, int count) throws IOException {
         if (stream.isOutputByRing() && !channel.isBlocking() && stream.readyOps(OP_WRITE) == 0) {
-            return 0; // nothing is read in vain
+            return 0; // so that nothing is read from the file for nothing
         }
         ByteBuffer piece = Util.getTemporaryDirectBuffer(count);
         try {

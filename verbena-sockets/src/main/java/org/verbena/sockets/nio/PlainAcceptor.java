@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 import sun.nio.ch.NioSocketImpl;
 
 /**
- * Accepts, for a listener of Verbena's, into an implementation of the JDK's: {@link java.net.ServerSocket} hands it one when
- * another agent has taken back what Verbena's has changed there. Only the JDK's own can fill it, so one of these has the
- * listener's descriptor; of it the protected members of {@link SocketImpl} are used, and nothing private.
+ * Accepts, for a listener of Verbena's, into an implementation of the JDK's: {@link java.net.ServerSocket} hands it one
+ * when another agent has taken back what Verbena's has changed there. Only the JDK's own can fill it, so one of these
+ * has the listener's descriptor; of it the protected members of {@link SocketImpl} are used, and nothing private.
  */
 final class PlainAcceptor {
     /** Connections are waited for elsewhere: here is one, or another thread or process was faster. */
@@ -37,7 +37,7 @@ final class PlainAcceptor {
         members = lookup;
     }
 
-    /** @throws SocketException if nobody has said it */
+    /** @throws SocketException if it was not set */
     static MethodHandles.Lookup members() throws SocketException {
         Supplier<MethodHandles.Lookup> by = members;
         if (by == null) {

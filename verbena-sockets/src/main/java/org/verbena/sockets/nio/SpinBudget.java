@@ -2,13 +2,13 @@
 package org.verbena.sockets.nio;
 
 /**
- * How long to poll memory before sleeping. A wait that was short shows a conversation: the next one polls up to the limit.
- * Short is what polling would have met if neither end had slept, and sleeping costs either end a wake-up, so it is some
- * times the limit. After longer waits the budget halves, down to nothing: who is idle does not poll.
+ * How long to poll memory before sleeping. A wait that was short shows a conversation: the next one polls up to the
+ * limit. Short is what polling would have met if neither end had slept, and sleeping costs either end a wake-up, so it
+ * is some times the limit. After longer waits the budget halves, down to zero: an idle thread does not poll.
  */
 final class SpinBudget {
     private static final long LEAST_NANOS = 500;
-    /** Waits of so many times the limit are short. */
+    /** Waits up to this multiple of the limit are short. */
     private static final int SHORT = 5;
 
     private long budgetNanos;

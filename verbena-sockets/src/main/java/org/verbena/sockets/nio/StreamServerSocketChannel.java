@@ -177,13 +177,15 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
         if (own != null) {
             own.end();
         }
-        inner.close(); // which waits for the selectors that know it, and wakes who accepts
+        inner.close(); // which waits for the selectors that know it, and wakes accepting threads
         if (!isRegistered()) {
             hold.end(); // those that knew it have gone before; from others comes kill()
         }
     }
 
-    /** The inner channel ends by itself, when the inner selector drops its key, or when no selector of others knows it. */
+    /**
+     * The inner channel ends by itself, when the inner selector drops its key, or when no selector of others knows it.
+     */
     @Override
     public void kill() {
         if (!isRegistered()) {

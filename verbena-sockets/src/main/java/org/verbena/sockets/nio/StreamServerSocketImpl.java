@@ -30,8 +30,8 @@ import sun.nio.ch.SelChImpl;
 import org.verbena.sockets.VerbenaSelectorProvider;
 
 /**
- * What listens behind a classic {@link java.net.ServerSocket}, over a {@link StreamServerSocketChannel} whose inner channel
- * never blocks. It is bound when it begins to listen, since channels do both at once.
+ * What listens behind a classic {@link java.net.ServerSocket}, over a {@link StreamServerSocketChannel} whose inner
+ * channel never blocks. It is bound when it begins to listen, since channels do both at once.
  */
 final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketChannel> {
     /** Bits of IP_TOS that are not the program's. */
@@ -60,7 +60,7 @@ final class StreamServerSocketImpl extends ClassicSocketImpl<StreamServerSocketC
             waiting = new Waiting((SelChImpl) inner, c.blockingLock(), Interrupts.END_VIRTUAL_WAIT);
             return c;
         } catch (Throwable t) {
-            inner.close(); // nobody else would
+            inner.close(); // it has no other owner
             throw t;
         }
     }

@@ -33,14 +33,14 @@ import org.verbena.sockets.stream.StreamFigures;
 import org.verbena.sockets.stream.StreamState;
 
 /**
- * A TCP channel over one of the JDK's, the inner channel. Until it is connected the inner channel has the same blocking mode
- * and does everything; from then on it never blocks and a {@link Stream} carries the bytes.
+ * A TCP channel over one of the JDK's, the inner channel. Until it is connected the inner channel has the same blocking
+ * mode and does everything; from then on it never blocks and a {@link Stream} carries the bytes.
  *
  * <p>As with the JDK's own, a channel that is closed while a selector knows it is only shut down at first: the selector
  * {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not dropped.
  *
- * <p>It is a function since the agent makes {@link FileChannel#transferTo} call {@link #apply}, by an interface that the JDK
- * knows: a {@link SelChImpl} that is a {@link Function}, too, is this class.
+ * <p>It is a function since the agent makes {@link FileChannel#transferTo} call {@link #apply}, by an interface that
+ * the JDK knows: a {@link SelChImpl} that is a {@link Function}, too, is this class.
  */
 final class StreamSocketChannel extends JdkBackedChannel
         implements
@@ -59,7 +59,7 @@ final class StreamSocketChannel extends JdkBackedChannel
     private final ChannelOptions options;
     private final Connector connector;
 
-    /** Guards the change to connected and the end; who holds it waits for nothing but what SO_LINGER says of this channel. */
+    /** Guards the change to connected and the end; its holder does not block but for SO_LINGER of this channel. */
     private final Object stateLock = new Object();
 
     private volatile @Nullable Stream stream;
@@ -91,7 +91,8 @@ final class StreamSocketChannel extends JdkBackedChannel
     static StreamSocketChannel accepted(
             SelectorProvider provider, SocketChannel inner, Interrupts interrupts, Decision decision)
             throws IOException {
-        StreamSocketChannel channel = new StreamSocketChannel(provider, inner, interrupts, true); // nobody asks again
+        // no later call decides it
+        StreamSocketChannel channel = new StreamSocketChannel(provider, inner, interrupts, true);
         channel.connected(Stream.Role.SERVER, decision);
         return channel;
     }
@@ -130,8 +131,8 @@ final class StreamSocketChannel extends JdkBackedChannel
     }
 
     /**
-     * Ends a channel that was closed while it was registered. A selector calls this when it has dropped a key whose channel is
-     * neither open nor registered with another selector.
+     * Ends a channel that was closed while it was registered. A selector calls this when it has dropped a key whose
+     * channel is neither open nor registered with another selector.
      */
     @Override
     public void kill() throws IOException {
@@ -287,7 +288,7 @@ final class StreamSocketChannel extends JdkBackedChannel
         return output.sendFile(file, position, Math.min(count, Long.MAX_VALUE - position));
     }
 
-    /** What sends bytes of {@code file} from a position and so many, and throws what {@link FileChannel#transferTo} does. */
+    /** Sends a number of bytes of {@code file} from a position, and throws what {@link FileChannel#transferTo} does. */
     @Override
     public LongBinaryOperator apply(FileChannel file) {
         return (position, count) -> {
@@ -343,9 +344,9 @@ final class StreamSocketChannel extends JdkBackedChannel
     }
 
     /**
-     * Sends a byte of urgent data: by TCP, unless a ring carries the bytes and the receiver wants it in line among them. TCP
-     * drops what is not wanted in line, and the sender learns whether the connection still lives, which is what programs use
-     * it for.
+     * Sends a byte of urgent data: by TCP, unless a ring carries the bytes and the receiver wants it in line among
+     * them. TCP drops what is not wanted in line, and the sender learns whether the connection still lives, which is
+     * what programs use it for.
      *
      * @return false if there is no room for it, or the peer has not yet said how it wants it
      */
@@ -356,7 +357,7 @@ final class StreamSocketChannel extends JdkBackedChannel
             if (output.isShut()) {
                 throw new ClosedChannelException();
             }
-            // by TCP it stays with TCP: else the receiver, who may count the byte or not, would miss the change
+            // by TCP it stays with TCP: else the receiver, which may count the byte or not, would miss the switch
             if (!connected.keepOutputByTcp()) {
                 if (!connected.knowsUrgentInline()) {
                     return false;
@@ -468,8 +469,8 @@ final class StreamSocketChannel extends JdkBackedChannel
         }
         if (s == null) {
             connector.end();
-            waiting.stop(OP_READ); // who connects an inner channel that does not block
-            inner.close(); // wakes who connects otherwise
+            waiting.stop(OP_READ); // connects by a non-blocking inner channel
+            inner.close(); // wakes a thread that connects by a blocking one
             if (!isRegistered()) {
                 foreign().forget(); // those that knew it have gone before; from others comes kill()
             }
@@ -478,8 +479,8 @@ final class StreamSocketChannel extends JdkBackedChannel
         waiting.stop(OP_READ);
         waiting.stop(OP_WRITE);
         s.hurry();
-        input.lock().awaitNobody();
-        output.lock().awaitNobody();
+        input.lock().awaitUnused();
+        output.lock().awaitUnused();
         synchronized (stateLock) {
             quiet = true;
             if (isRegistered()) {
@@ -495,13 +496,13 @@ final class StreamSocketChannel extends JdkBackedChannel
         try {
             int linger = inner.getOption(StandardSocketOptions.SO_LINGER);
             if (linger > 0) {
-                inner.setOption(StandardSocketOptions.SO_LINGER, -1); // nobody is to wait in the selector
+                inner.setOption(StandardSocketOptions.SO_LINGER, -1); // so that no thread waits in the selector
             }
             if (linger != 0) {
                 s.shutdownOutput();
             }
         } catch (IOException _) {
-            // the connection has gone already: there is nobody to tell
+            // the connection has gone already
         }
     }
 
@@ -509,7 +510,7 @@ final class StreamSocketChannel extends JdkBackedChannel
         try {
             s.shutdownOutput();
         } catch (IOException _) {
-            // the connection has gone already: there is nobody to tell
+            // the connection has gone already
         }
     }
 

@@ -29,8 +29,8 @@ import sun.nio.ch.Net;
 import org.verbena.sockets.VerbenaSelectorProvider;
 
 /**
- * The connection of a classic {@link java.net.Socket}, over a {@link StreamSocketChannel} which threads may wait at without
- * being interruptible. The inner channel never blocks, not even to connect.
+ * The connection of a classic {@link java.net.Socket}, over a {@link StreamSocketChannel} which threads may wait at
+ * without being interruptible. The inner channel never blocks, not even to connect.
  */
 final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
     /** As the JDK's says it, each time again once a reader has seen it. */
@@ -46,7 +46,7 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
         try {
             return new StreamSocketChannel(provider, inner, Interrupts.END_VIRTUAL_WAIT, offloaded);
         } catch (Throwable t) {
-            inner.close(); // nobody else would
+            inner.close(); // it has no other owner
             throw t;
         }
     }

@@ -27,12 +27,12 @@ import org.verbena.sockets.stream.ReadyQueue;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * One selector for every channel of the provider. Those that rings carry tell by a {@link ReadyQueue} that they are ready;
- * for all else, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys that are
- * ready, not on those that are idle.
+ * One selector for every channel of the provider. Those that rings carry tell by a {@link ReadyQueue} that they are
+ * ready; for all else, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys
+ * that are ready, not on those that are idle.
  *
- * <p>Locks and sets are as {@link Selector} says. A selection returns 0 only when its time is over, when it was woken or
- * interrupted, or when what is ready was selected before and never removed.
+ * <p>Locks and sets are as {@link Selector} says. A selection returns 0 only when its time is over, when it was woken
+ * or interrupted, or when what is ready was selected before and never removed.
  */
 public final class VerbenaSelector extends AbstractSelector {
     private static final long FOREVER = -1;
@@ -87,8 +87,8 @@ public final class VerbenaSelector extends AbstractSelector {
     }
 
     /** How often this selector looked at a stream's key, all together. */
-    synchronized long looks() {
-        return active.looks();
+    synchronized long polls() {
+        return active.polls();
     }
 
     // -- what other threads do
@@ -106,7 +106,7 @@ public final class VerbenaSelector extends AbstractSelector {
             // refuses channels of which the JDK knows nothing; both locks of the channel may be taken again
             key.innerKey(kernels.register(kernel.inner(), 0, key));
         } catch (ClosedChannelException _) {
-            key.cancel(); // as the one who closes it is about to do
+            key.cancel(); // as the closing thread is about to do
         }
         keys.add(key);
         updates.add(key); // which others may have seen, and cancelled, already

@@ -15,16 +15,19 @@ import sun.nio.ch.SelChImpl;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * Where the reader and the writer of one connection sleep: at its TCP socket, virtual threads in the JDK's poller, others in
- * {@code poll(2)}.
+ * Where the reader and the writer of one connection sleep: at its TCP socket, virtual threads in the JDK's poller,
+ * others in {@code poll(2)}.
  *
- * <p>When rings carry the bytes both wait for the same doorbell, but the JDK's poller knows one thread for each event of a
- * socket, and a doorbell is taken once. So one of them is the leader: it sleeps at the socket, takes the doorbell, and wakes
- * the other, the follower, which sleeps on its own. The follower looks at its direction again, and leads if the leader has
- * gone.
+ * <p>When rings carry the bytes both wait for the same doorbell, but the JDK's poller knows one thread for each event
+ * of a socket, and a doorbell is taken once. So one of them is the leader: it sleeps at the socket, takes the doorbell,
+ * and wakes the other, the follower, which sleeps on its own. The follower looks at its direction again, and leads if
+ * the leader has gone.
  */
 final class Waiting {
-    /** How long a writer sleeps when no doorbell can reach it: TCP still carries what comes in, so any byte there is data. */
+    /**
+     * How long a writer sleeps when no doorbell can reach it: TCP still carries what comes in, so any byte there is
+     * data.
+     */
     private static final long DEAF_NANOS = 1_000_000;
 
     /** Wake-ups without anything to do, one after the other, from which on a thread no longer trusts the socket's. */
@@ -87,19 +90,19 @@ final class Waiting {
      * @return how many doorbells were heard, for {@link #await}
      */
     synchronized int prepare(Stream stream) {
-        if (stream.takeLeftDoorbell()) { // nobody leads: who does from now on has armed after this
+        if (stream.takeLeftDoorbell()) { // there is no leader; the next one arms after this
             heard++;
         }
         return heard;
     }
 
     /**
-     * Sleeps until {@code op} may be ready, the time is over, or {@link #stop}; may return early. The caller holds the lock of
-     * the direction, has armed the stream, and looks again afterwards.
+     * Sleeps until {@code op} may be ready, the time is over, or {@link #stop}; may return early. The caller holds the
+     * lock of the direction, has armed the stream, and looks again afterwards.
      *
      * @param direction whose lock the caller holds
-     * @param before what {@link #prepare} said before the stream was armed: a doorbell that the other thread has heard since
-     *     may have been the answer, even if nothing is ready, and there is no second one
+     * @param before what {@link #prepare} said before the stream was armed: a doorbell that the other thread has heard
+     *        since may have been the answer, even if nothing is ready, and there is no second one
      * @param nanos how long, 0 without end
      * @return whether an interrupt of the thread was taken away, which the caller gives back
      */
@@ -111,8 +114,8 @@ final class Waiting {
     }
 
     /**
-     * Sleeps until the kernel says that the socket is ready for what happens before there are bytes, a connection made or
-     * accepted; otherwise as {@link #await}. {@link #stop} for reading ends it.
+     * Sleeps until the kernel says that the socket is ready for what happens before there are bytes, a connection made
+     * or accepted; otherwise as {@link #await}. {@link #stop} for reading ends it.
      *
      * @param event as poll(2) calls it
      */
@@ -206,8 +209,9 @@ final class Waiting {
     }
 
     /**
-     * Takes the doorbell, if it was one, and lets the other look. Where there is none and this thread has got what it waited
-     * for, the doorbell stays until somebody is about to sleep again: the bytes are not kept waiting by a system call.
+     * Takes the doorbell, if it was one, and lets the other look. Where there is none and this thread has got what it
+     * waited for, the doorbell stays until a thread is about to sleep again: the bytes are not delayed by a system
+     * call.
      */
     private void hand(Stream stream, Sleeper self, int op) {
         Sleeper other = self == reader ? writer : reader;
@@ -238,7 +242,7 @@ final class Waiting {
         self.nativeThread = 0;
     }
 
-    /** Ends the sleep of who waits for {@code op}, now and for good; returns when it is awake. */
+    /** Ends the sleep of a thread that waits for {@code op}, and prevents later ones; returns when it is awake. */
     void stop(int op) {
         Sleeper sleeper = op == OP_READ ? reader : writer;
         long next = System.nanoTime();

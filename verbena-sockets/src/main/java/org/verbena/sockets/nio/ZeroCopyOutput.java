@@ -14,8 +14,8 @@ import org.verbena.linux.ZeroCopy;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * Writes that TCP sends from the program's own memory, as {@code SO_ZEROCOPY} allows it, and that last until the kernel has
- * let go of the memory. Its methods are called with the lock of the output held, which keeps the descriptor open.
+ * Writes that TCP sends from the program's own memory, as {@code SO_ZEROCOPY} allows it, and that last until the kernel
+ * has let go of the memory. Its methods are called with the lock of the output held, which keeps the descriptor open.
  */
 final class ZeroCopyOutput {
     /** For less a copy costs no more than to pin pages and to wait. */
@@ -47,8 +47,8 @@ final class ZeroCopyOutput {
     /**
      * Sends some of it.
      *
-     * @return bytes; 0 if there is no room just now; -1 if it has to be written in the ordinary way, which also says what is
-     *     wrong
+     * @return bytes; 0 if there is no room just now; -1 if it has to be written in the ordinary way, which also says
+     *        what is wrong
      */
     int send(Stream stream, ByteBuffer from) throws IOException {
         int n = stream.sendZeroCopy(from);
@@ -56,7 +56,7 @@ final class ZeroCopyOutput {
             awaitNotice();
             return send(stream, from);
         }
-        takeNotices(); // who waits for room is to be woken by room alone
+        takeNotices(); // a thread that waits for room is to be woken by room only
         if (n > 0) {
             pending++;
             sends++;
@@ -74,7 +74,7 @@ final class ZeroCopyOutput {
         takeNotices();
         if (pending == before && Poll.await(Fd.of(tcp.getFDVal()), 0, LOOK_MILLIS) != 0) {
             takeNotices();
-            if (pending == before) { // an error of the connection, which stays, and is for the next who writes
+            if (pending == before) { // an error of the connection, which stays, for the next write
                 LockSupport.parkNanos(NAP_NANOS);
             }
         }

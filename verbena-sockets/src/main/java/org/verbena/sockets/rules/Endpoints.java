@@ -8,8 +8,8 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The addresses and ports that one half of a rule matches. Addresses are 128 bits: of IPv4 as {@code ::ffff:a.b.c.d}, so
- * that a prefix of IPv4 matches such an address in either form. Immutable.
+ * The addresses and ports that one half of a rule matches. Addresses are 128 bits: of IPv4 as {@code ::ffff:a.b.c.d},
+ * so that a prefix of IPv4 matches such an address in either form. Immutable.
  *
  * @param any every address, also none at all
  * @param high the upper half of the network's address
@@ -39,7 +39,7 @@ record Endpoints(boolean any, long high, long low, int prefix, int firstPort, in
         }
         InetAddress address = socket == null ? null : socket.getAddress();
         if (address == null) {
-            return false; // bound to nothing, or a name that nobody resolved
+            return false; // bound to nothing, or an unresolved name
         }
         byte[] bytes = address.getAddress();
         return address instanceof Inet4Address ? matches(0, lower4(bytes)) : matches(word(bytes, 0), word(bytes, 8));

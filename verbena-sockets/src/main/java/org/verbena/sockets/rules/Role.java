@@ -20,7 +20,7 @@ public enum Role {
         this.word = word;
     }
 
-    /** Whether it is of datagrams, which are the kernel's whatever rules say: nobody asks for their transport. */
+    /** Whether it is of datagrams, which the kernel carries whatever the rules: their transport is not looked up. */
     public boolean isDatagram() {
         return this == UDP_SENDER || this == UDP_RECEIVER || this == UDP_CONNECT;
     }

@@ -34,8 +34,8 @@ public final class Rules {
     private Rules() {}
 
     /**
-     * Whether sockets that the calling thread creates now may use anything but the kernel: asked when a channel is opened,
-     * since another thread may connect it.
+     * Whether sockets that the calling thread creates now may use anything but the kernel: asked when a channel is
+     * opened, since another thread may connect it.
      */
     public static boolean isOffloaded() {
         return Offload.isOn();
@@ -103,8 +103,8 @@ public final class Rules {
      * Puts one {@code use} line before all other rules. Sockets that are decided already stay as they are.
      *
      * @throws RuleSyntaxException with line and column
-     * @throws IllegalArgumentException for none, as an empty text or a comment alone, for more than one, and for a device
-     *         that is not there
+     * @throws IllegalArgumentException for none, as an empty text or a comment alone, for more than one, and for a
+     *        device that is not there
      */
     public static void add(String line) {
         List<Rule> more = RuleParser.parseRules("rule", line);
@@ -121,8 +121,8 @@ public final class Rules {
     /**
      * The rules, read at the first use.
      *
-     * @throws IllegalArgumentException if they are malformed, with line and column, name a device that is not there, or the
-     *         file cannot be read; each time
+     * @throws IllegalArgumentException if they are malformed, with line and column, name a device that is not there, or
+     *        the file cannot be read; each time
      */
     public static RuleSet check() {
         RuleSet r = rules;
@@ -147,10 +147,11 @@ public final class Rules {
             RuleSet r = rules;
             if (r == null) {
                 String file = System.getProperty(FILE, "");
-                // what the program is called takes time to find out, and without a file nobody asks
+                // the name of the program takes time to find out, and is needed with a file only
                 RuleSet own = file.isEmpty() ? RuleSet.EMPTY : RuleSet.of(file(file), Application.own());
                 String lines = System.getProperty(LINES, "");
-                r = lines.isEmpty() ? own : own.with(RuleParser.parseLines(LINES, lines)); // few programs need the parser
+                // few programs need the parser
+                r = lines.isEmpty() ? own : own.with(RuleParser.parseLines(LINES, lines));
                 for (Role role : Role.values()) {
                     RuleDevices.check(r.rules(role));
                 }

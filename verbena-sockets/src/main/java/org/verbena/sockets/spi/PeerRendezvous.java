@@ -15,12 +15,16 @@ import org.verbena.verbs.ConnectionRequest;
 import org.verbena.verbs.Context;
 
 /**
- * The other end of a connected channel, for a module that wants queue pairs of its own to it. Both ends {@linkplain #say say}
- * a random number to each other; who {@linkplain #heard hears} the other's connects to {@link #listener()} with it in the
- * private data, as {@link #MAGIC} tells, and the other end {@linkplain #expect expects} that. Thread-safe.
+ * The other end of a connected channel, for a module that wants queue pairs of its own to it. Both ends {@linkplain
+ * #say say} a random number to each other; the end that {@linkplain #heard has} the other's connects to {@link
+ * #listener()} with it in the private data, as {@link #MAGIC} tells, and the other end {@linkplain #expect expects}
+ * that. Thread-safe.
  */
 public final class PeerRendezvous {
-    /** What private data of such a request begin with: {@code int}, big-endian; the number that was heard is at offset 8. */
+    /**
+     * What private data of such a request begin with: {@code int}, big-endian; the number that was heard is at offset
+     * 8.
+     */
     public static final int MAGIC = Rendezvous.MAGIC;
 
     private final Stream stream;
@@ -55,7 +59,7 @@ public final class PeerRendezvous {
         return stream.number();
     }
 
-    /** Why TCP carries the connection to its end, a sentence; empty if rings do, or nobody knows yet. */
+    /** Why TCP carries the connection to its end, a sentence; empty if rings do, or it is undecided. */
     public String fallbackReason() {
         return stream.fallbackReason();
     }
@@ -90,7 +94,9 @@ public final class PeerRendezvous {
         return introduction().context();
     }
 
-    /** Where the connection manager of {@link #context()} reaches the other end's process; null before they have agreed. */
+    /**
+     * Where the connection manager of {@link #context()} reaches the other end's process; null before they have agreed.
+     */
     public @Nullable InetSocketAddress listener() {
         return introduction().listener();
     }
@@ -120,7 +126,10 @@ public final class PeerRendezvous {
         return introduction().heard();
     }
 
-    /** Takes requests that name {@code number}, which this end says; on a thread of the transport: {@code taker} must not block. */
+    /**
+     * Takes requests that name {@code number}, which this end says; on a thread of the transport: {@code taker} must
+     * not block.
+     */
     public static void expect(long number, Consumer<ConnectionRequest> taker) {
         Rendezvous.expect(number, taker);
     }

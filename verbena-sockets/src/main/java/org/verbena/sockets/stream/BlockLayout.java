@@ -6,15 +6,17 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The control block of one end of a connection: 256 bytes of its own memory. The first two lines the peer writes, by RDMA
- * WRITE of 8 bytes each, and this end reads them. The third this end writes, and the peer looks at it when TCP has ended, if
- * the peer has it mapped: what stands there outlives the process.
+ * The control block of one end of a connection: 256 bytes of its own memory. The first two lines the peer writes, by
+ * RDMA WRITE of 8 bytes each, and this end reads them. The third this end writes, and the peer looks at it when TCP has
+ * ended, if the peer has it mapped: what stands there outlives the process.
  *
  * <pre>
  *         0         8         16        24        32        40       48
- *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   what the peer says as the one that sends
- *   64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ introduction   as the one that receives
- *  128  │ read     │ left     │                                                                    what this end has come to
+ *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   what the peer says as the one that
+ *        sends 64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ introduction   as the one
+ *        that receives
+ *  128  │ read     │ left     │                                                                    what this end has
+ *        come to
  * </pre>
  *
  * Each word is read once and checked before it is used. docs/stream.md explains them.
@@ -48,7 +50,10 @@ final class BlockLayout {
     /** 1: the peer wants urgent data in line; written before its first {@link #DATA_ARM}. */
     static final int URGENT = 112;
 
-    /** Not 0: what the peer says to a module above, see {@link Rendezvous}; only to who has {@link HandshakeMessage#INTRODUCTIONS}. */
+    /**
+     * Not 0: the nonce of the peer for a module above, see {@link Rendezvous}; only to peers with {@link
+     * HandshakeMessage#INTRODUCTIONS}.
+     */
     static final int INTRODUCTION = 120;
 
     /** Position up to which this end's program has read, always; {@link #CONSUMED} is told now and then. */

@@ -12,14 +12,14 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The handshake of the end that connected: gets a permit to listen, listens at the name of its cookie, and says HELLO to who
- * has said it there.
+ * The handshake of the end that connected: gets a permit to listen, listens at the name of its cookie, and answers the
+ * HELLO of a peer that connects there.
  */
 final class ClientHandshake extends Handshake {
     private @Nullable UnixSocket listener;
     /** Whether it may listen, or has. */
     private boolean hasPermit;
-    /** Why who has come to the name was sent away; null if nobody was. */
+    /** Why a peer that came to the name was rejected; null if none was. */
     private @Nullable FallbackReason rejectedPeer;
 
     ClientHandshake(StreamEngine engine, RingStream stream, SocketChannel tcp, @Nullable String device) {
@@ -104,7 +104,10 @@ final class ClientHandshake extends Handshake {
         }
     }
 
-    /** In a process whose first connection this is, what sessions need takes time: the other end is doing the same just now. */
+    /**
+     * In a process whose first connection this is, what sessions need takes time: the other end is doing the same just
+     * now.
+     */
     @Override
     void onConnected() {
         try {

@@ -15,7 +15,7 @@ import org.verbena.verbs.VerbsException;
 final class Descriptors {
     private static final String LIMIT = "Max open files";
 
-    /** Of the limit one part in so many is kept for the program. */
+    /** The fraction of the limit that is kept for the program: one in this number. */
     private static final int PART = 32;
     private static final int LEAST_RESERVE = 32;
     private static final int MOST_RESERVE = 1024;
@@ -36,7 +36,7 @@ final class Descriptors {
         }
     }
 
-    /** Whether so many can be opened. It takes no more than one itself, which the program may need. */
+    /** Whether that number can be opened. Opens at most one itself, which the program may need. */
     static boolean areLeft(int wanted) {
         return areLeft(most(), wanted);
     }
@@ -47,8 +47,8 @@ final class Descriptors {
     }
 
     /**
-     * Whether there are enough for a session with one more process, and then some: the last ones are the program's, which
-     * cannot do without.
+     * Whether there are enough for a session with one more process, and then some: the last ones are the program's,
+     * which cannot do without.
      */
     static boolean areAmple() {
         long most = most();

@@ -29,7 +29,7 @@ final class Doorbells {
     private volatile boolean alone;
     /** Nothing is read of TCP any more. */
     private volatile boolean shut;
-    /** The error that the kernel has told a writer or a reader, and tells nobody again. */
+    /** The error that the kernel has reported to a writer or a reader, and does not report again. */
     private @Nullable IOException told;
 
     /** In TCP's phase under the lock of the {@link Inbound}, then under this one's. */
@@ -80,7 +80,7 @@ final class Doorbells {
      * @return whether it was sent: without room the peer has something to read already
      */
     boolean ring(ByteBuffer one) {
-        synchronized (lock) { // who finds the end of TCP finds the error that was told here
+        synchronized (lock) { // a thread that finds the end of TCP finds the error reported here
             try {
                 return SocketEvents.write(tcp, one.clear()) > 0;
             } catch (IOException e) {
@@ -90,7 +90,10 @@ final class Doorbells {
         }
     }
 
-    /** The program ends what comes in: a read finds an end that is its own, so from now on {@link #askKernel} finds TCP's. */
+    /**
+     * The program ends what comes in: a read finds an end that is its own, so from now on {@link #askKernel} finds
+     * TCP's.
+     */
     void shut() {
         synchronized (lock) {
             shut = true;
@@ -109,9 +112,10 @@ final class Doorbells {
                 return;
             }
             try {
-                boolean over = TcpConnection.hasEnded(channel.getFDVal()); // first: an error that comes later is not missed
+                // first: an error that comes later is not missed
+                boolean over = TcpConnection.hasEnded(channel.getFDVal());
                 int errno = TcpConnection.takeError(channel.getFDVal());
-                if (errno != 0 && errno != Errno.EPIPE) { // which is no error of who reads
+                if (errno != 0 && errno != Errno.EPIPE) { // which is no error of reads
                     error = errno == Errno.ECONNRESET
                             ? new SocketException(Ending.RESET_TEXT)
                             : new IOException(Errno.text(errno));
@@ -133,7 +137,10 @@ final class Doorbells {
         }
     }
 
-    /** Writing or reading TCP has failed; says whether with an error of the connection, which the kernel tells nobody again. */
+    /**
+     * Writing or reading TCP has failed; says whether with an error of the connection, which the kernel does not report
+     * again.
+     */
     boolean toldProgram(IOException e) {
         String what = e.getMessage();
         if (e instanceof ClosedChannelException || Ending.PIPE_TEXT.equals(what)) {
@@ -157,7 +164,10 @@ final class Doorbells {
         return alone;
     }
 
-    /** One was heard and stays with TCP, so that nobody waits for a system call; it is to be taken before the next wish for one. */
+    /**
+     * One has arrived and stays with TCP, to save a system call now; it is to be taken before the next one is asked
+     * for.
+     */
     void leave() {
         left = true;
     }

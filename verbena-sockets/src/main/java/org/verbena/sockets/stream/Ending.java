@@ -8,13 +8,14 @@ import java.nio.ByteBuffer;
 import org.verbena.linux.Errno;
 
 /**
- * How the other end of a connection has ended, decided here alone: from what TCP says, what the peer has said by its words,
- * and what it left in its memory. The outcome is what the kernel would have said, had TCP carried the bytes.
+ * How the other end of a connection has ended, decided here alone: from what TCP says, what the peer has said by its
+ * words, and what it left in its memory. The outcome is what the kernel would have said, had TCP carried the bytes.
  *
- * <p>TCP alone is wrong in two cases. A process that dies with a doorbell unread makes the kernel reset a connection of which the
- * program has read everything; and one that dies with bytes unread in its ring makes it end the connection in order. A peer
- * that closes says so before TCP can. So an end of TCP without a word is the death of the process, or somebody else has
- * destroyed the connection; which of them the session tells, by failing or by an answer. Safe for use by several threads.
+ * <p>TCP alone is wrong in two cases. A process that dies with a doorbell unread makes the kernel reset a connection of
+ * which the program has read everything; and one that dies with bytes unread in its ring makes it end the connection in
+ * order. A peer that closes says so before TCP can. So an end of TCP without such a word is the death of the process,
+ * or a third party has destroyed the connection; the session tells which, by failing or by an answer. Safe for use by
+ * several threads.
  */
 final class Ending {
     /** The connection goes on. */
@@ -34,7 +35,10 @@ final class Ending {
 
     /** How long TCP may take to tell of a death that the session knows of. */
     private static final long SESSION_PATIENCE_NANOS = 500_000_000L;
-    /** How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP is believed. */
+    /**
+     * How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP is
+     * believed.
+     */
     private static final long TCP_PATIENCE_NANOS = 5_000_000_000L;
     static final String RESET_TEXT = "Connection reset";
     static final String RESET_BY_PEER_TEXT = "Connection reset by peer";
@@ -48,12 +52,15 @@ final class Ending {
     private final Runnable changed;
     private volatile int decided;
     private volatile long since;
-    /** What had been written when the end of TCP was seen: what comes later reaches nobody, and changes nothing. */
+    /** What had been written when the end of TCP was seen: later writes are lost, and change nothing. */
     private volatile long written = -1;
     /** The answer of the peer's engine that shows that it lives; 0 if it was not asked yet. */
     private volatile long asked;
 
-    /** An error is told once, to who asks first, as the kernel does; but reads tell of a reset each time, as the JDK's. */
+    /**
+     * An error is reported once, to the first caller, as the kernel does; but reads report a reset each time, as the
+     * JDK's.
+     */
     private boolean told;
     private boolean toldReader;
     /** Something was written after the end: the kernel takes that, and no more. */
@@ -113,7 +120,7 @@ final class Ending {
             if (tcp.areAlone() && !tcp.areShut()) {
                 tcp.drainToEnd();
                 if (tcp.isOver()) {
-                    changed.run(); // TCP says nothing more to who sleeps
+                    changed.run(); // TCP does not wake sleeping threads any more
                 }
             } else if (!isLate()) {
                 return UNDECIDED; // as long as the engine has not taken what TCP has brought, or its end
@@ -215,7 +222,7 @@ final class Ending {
         return fail(RESET);
     }
 
-    /** What a reader gets for whom TCP has lost something, or may have: never the end of the stream. */
+    /** The result of a read when TCP has lost bytes, or may have: never the end of the stream. */
     int readCutOff(Link own) throws IOException {
         return look(own) >= FAILED ? fail(decided) : readAborted();
     }
@@ -258,13 +265,13 @@ final class Ending {
         return again;
     }
 
-    /** What a reader of TCP's phase gets where somebody has taken the error before it, who only looked for the end. */
+    /** The result of a read in TCP's phase when a check for the end has taken the error before it. */
     int readTaken() throws IOException {
         IOException error = tcp.error();
         return fail(error == null || RESET_TEXT.equals(error.getMessage()) ? RESET : FAILED);
     }
 
-    /** Whether the kernel may have refused a write only since somebody has taken the error that the writer was to be told. */
+    /** Whether the kernel may have refused a write because another thread has taken the error meant for the writer. */
     boolean isTaken(IOException refused) {
         return tcp.error() != null && PIPE_TEXT.equals(refused.getMessage());
     }
@@ -303,7 +310,7 @@ final class Ending {
             return how == HALF;
         }
         if (how == ORDERLY && !out.isByRing()) {
-            return true; // TCP takes the first bytes itself, or knows already that nobody does
+            return true; // TCP takes the first bytes itself, or knows already that the peer does not
         }
         if (how == ORDERLY) {
             if (writtenSince) {
@@ -314,7 +321,7 @@ final class Ending {
         if (how == BROKEN_OFF) {
             throw new IOException(RESET_BY_PEER_TEXT);
         }
-        // after the peer's end a reset says that nobody reads
+        // after the peer's end a reset means that it does not read
         boolean pipe = told || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 && how == RESET
                 && (BlockLayout.getAcquire(own.block, BlockLayout.END) & BlockLayout.END_ABORT) == 0;
         told = true;
@@ -331,7 +338,10 @@ final class Ending {
         return vanishes;
     }
 
-    /** The peer is gone: as the kernel does, takes what is written first, for nobody. Or that is not known yet: nothing. */
+    /**
+     * The peer is gone: as the kernel does, accepts the first write and drops it. If that is not known yet, takes
+     * nothing.
+     */
     int vanish(Link own, ByteBuffer from) {
         return from.hasRemaining() && vanish(own) ? take(from) : 0;
     }

@@ -48,7 +48,7 @@ final class FailedSessions {
         }
     }
 
-    /** TCP has had time to tell of the end; whoever still waits is told now. */
+    /** TCP has had time to report the end; threads that still wait are woken now. */
     private static void breakOff(Session session) {
         session.streams().forEach(RingStream::breakOff);
     }

@@ -7,7 +7,9 @@ import java.util.Locale;
 public enum FallbackReason {
     /** Not decided yet, or the rings carry it. */
     NONE("-"),
-    /** The kernel knows no socket here for the other end: another machine, namespace, a proxy or translated addresses. */
+    /**
+     * The kernel knows no socket here for the other end: another machine, namespace, a proxy or translated addresses.
+     */
     REMOTE_PEER("the other end is not on this host"),
     /** The other end is here and does not speak of Verbena in time. */
     PLAIN_PEER("the other end does not use Verbena"),
@@ -15,7 +17,7 @@ public enum FallbackReason {
     OTHER_USER("the other end belongs to another user"),
     /** The other end speaks other versions of the agreement. */
     OTHER_VERSION("the other end has a Verbena of another version"),
-    /** Somebody else listens at the name by which the other end looks for this one. */
+    /** Another process listens at the name by which the other end looks for this one. */
     NAME_TAKEN("another process holds this connection's name"),
     /** The other end said something that is no agreement. */
     BAD_PEER("the other end breaks the protocol"),

@@ -24,15 +24,15 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How the two ends of one TCP connection find each other and agree: a {@linkplain State state machine} that the engine's
- * thread alone runs.
+ * How the two ends of one TCP connection find each other and agree: a {@linkplain State state machine} that the
+ * engine's thread alone runs.
  *
- * <p>The {@linkplain ClientHandshake end that connected} listens at an abstract Unix name made of its TCP socket's cookie; the
- * {@linkplain ServerHandshake end that was accepted} asks the kernel for that cookie and connects to the name. A socket may be
- * dead and another connection have its addresses already: so each looks whether its addresses are still its own, and they
- * compare the cookies of both. Both say HELLO, get a session of their processes, and OFFER where they may be written to. An
- * end makes use of the other's offer only after it has made its own: an end that sees the other leave without an offer knows
- * that its own will never be used.
+ * <p>The {@linkplain ClientHandshake end that connected} listens at an abstract Unix name made of its TCP socket's
+ * cookie; the {@linkplain ServerHandshake end that was accepted} asks the kernel for that cookie and connects to the
+ * name. A socket may be dead and another connection have its addresses already: so each looks whether its addresses are
+ * still its own, and they compare the cookies of both. Both say HELLO, get a session of their processes, and OFFER
+ * where they may be written to. An end makes use of the other's offer only after it has made its own: an end that sees
+ * the other leave without an offer knows that its own will never be used.
  */
 abstract class Handshake {
     /** How far it has come; the engine's thread alone goes on to the next one. */
@@ -49,7 +49,7 @@ abstract class Handshake {
         OFFER_WAIT,
         /** The other end is on another host: a {@link RemoteHandshake} goes on. */
         REMOTE,
-        /** The ends have agreed, or TCP carries the connection for ever. */
+        /** The ends have agreed, or TCP carries the connection to its end. */
         DONE;
 
         /** Whether it may be given up: the other end does not use what it was not offered. */
@@ -130,7 +130,7 @@ abstract class Handshake {
     // both
 
     final void start() {
-        state = State.RENDEZVOUS; // before the look: who closes the stream later tells
+        state = State.RENDEZVOUS; // before the check: a later close calls this handshake
         began = System.nanoTime(); // not before: with many connections at once it may be a while until their turn
         if (stream.isClosed()) {
             end(FallbackReason.CLOSED_EARLY);
@@ -405,7 +405,9 @@ abstract class Handshake {
         }
     }
 
-    /** Whether the socket of that cookie is the other end of the connection: who says so may be of an earlier one. */
+    /**
+     * Whether the socket of that cookie is the other end of the connection: the sender may belong to an earlier one.
+     */
     final boolean isPeer(long itsCookie) {
         try {
             return tcp.getLocalAddress() instanceof InetSocketAddress own
@@ -484,12 +486,14 @@ abstract class Handshake {
         }
     }
 
-    /** The stream was closed: nobody needs the agreement, but after an offer it has to be brought to its end. */
+    /** The stream was closed: the handshake is needless, but has to be completed after an offer. */
     final void streamClosed() {
         giveUp(FallbackReason.CLOSED_EARLY);
     }
 
-    /** This end wants no rings: the other finds it as it finds a plain one. After the offer it is too late. Any thread. */
+    /**
+     * This end wants no rings: the other finds it as it finds a plain one. After the offer it is too late. Any thread.
+     */
     final void refuse(FallbackReason why) {
         refused = why;
         if (isStarted()) {

@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.telemetry.StreamEvents;
 
 /**
- * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the {@linkplain RingReader ring}.
- * Behind that byte TCP carries doorbells only, which must never get into the program's buffers: as long as the byte is not
- * known and may be named at any moment, TCP is read into a buffer of this object's.
+ * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the {@linkplain RingReader
+ * ring}. Behind that byte TCP carries doorbells only, which must never get into the program's buffers: as long as the
+ * byte is not known and may be named at any moment, TCP is read into a buffer of this object's.
  */
 final class Inbound {
     private static final ByteBuffer[] NONE = {};
@@ -33,7 +33,9 @@ final class Inbound {
     /** Bytes taken from TCP. Written by the reader alone; others may see an earlier value. */
     private long taken;
 
-    /** @param changed told when the ring is entered, or a doorbell taken before it: whoever sleeps has to arm anew */
+    /**
+     * @param changed run when the ring is entered, or a doorbell taken before it: sleeping threads have to arm again
+     */
     Inbound(SocketChannel tcp, Runnable changed, Doorbells doorbells, Ending ending) {
         this.tcp = tcp;
         this.changed = changed;
@@ -61,7 +63,9 @@ final class Inbound {
         BlockLayout.putRelease(own.block, BlockLayout.READ, taken - leftover.remaining());
     }
 
-    /** It will be TCP for ever: the peer will never use a ring, not even one that was {@linkplain #prepare prepared}. */
+    /**
+     * TCP carries it to its end: the peer will never use a ring, not even one that was {@linkplain #prepare prepared}.
+     */
     synchronized void stayWithTcp() {
         if (phase == Phase.UNDECIDED) {
             ring = null;
@@ -224,7 +228,8 @@ final class Inbound {
             count(data);
             if (data < n) {
                 doorbells.found();
-                changed.run(); // it was for whoever sleeps, who is not armed: a program may read without selecting
+                // it was for a sleeping thread, which is not armed now: a program may read without selecting
+                changed.run();
             }
             if (known != 0 && (n < piece || left < 0)) {
                 return;
@@ -246,8 +251,8 @@ final class Inbound {
     }
 
     /**
-     * Enters the ring if TCP has brought all that it is to bring. Who only writes never reads its way there, and hears no
-     * doorbell as long as TCP may carry data. It takes nothing off TCP: a reader may be asleep there.
+     * Enters the ring if TCP has delivered all its bytes. A program that only writes never reads up to there, and
+     * receives no doorbell as long as TCP may carry data. Takes nothing off TCP: a reader may be asleep there.
      */
     void enterIfDue() {
         if (phase != Phase.UNDECIDED) {
@@ -277,8 +282,8 @@ final class Inbound {
     }
 
     /**
-     * Grants a larger ring if the peer wants one, and wakes it if it waits for room. On the engine's thread: the program may
-     * be far from reading, even waiting for the peer to read first.
+     * Grants a larger ring if the peer wants one, and wakes it if it waits for room. On the engine's thread: the
+     * program may be far from reading, even waiting for the peer to read first.
      */
     void grow(Outbound back) {
         RingReader own = ring;
@@ -335,7 +340,10 @@ final class Inbound {
         return !shut && (phase == Phase.TCP || !doorbells.isOver());
     }
 
-    /** Whether a doorbell that TCP brings would be found, not lie behind more than is taken for a program that does not read. */
+    /**
+     * Whether a doorbell that TCP brings would be found, not lie behind more than is taken for a program that does not
+     * read.
+     */
     boolean findsDoorbells() {
         return phase == Phase.RING || leftover.remaining() < Leftover.PIECE;
     }
@@ -344,7 +352,7 @@ final class Inbound {
     boolean kernelReady() {
         if (phase == Phase.UNDECIDED) {
             synchronized (this) {
-                if (phase == Phase.UNDECIDED) { // else a reader, who had the lock, has got further
+                if (phase == Phase.UNDECIDED) { // else a reader, which had the lock, has got further
                     return undecidedReady();
                 }
             }
@@ -356,7 +364,7 @@ final class Inbound {
         return isReady();
     }
 
-    /** TCP has something to read, and it stays there: whoever waited has got what it waited for. */
+    /** TCP has something to read, and it stays there: the waiting thread has its bytes already. */
     void leaveDoorbell() {
         doorbells.leave();
     }
@@ -394,7 +402,10 @@ final class Inbound {
         return leftover.hasRemaining() || isReady();
     }
 
-    /** TCP has ended, or half of it: finds out how. On the engine's thread; who waits for bytes of TCP finds them here. */
+    /**
+     * TCP has ended, or half of it: finds out how. On the engine's thread; threads that wait for bytes of TCP get them
+     * here.
+     */
     void tcpEnded() {
         enterIfDue();
         if (phase == Phase.UNDECIDED) {
@@ -452,12 +463,12 @@ final class Inbound {
         exit();
         shut = true;
         doorbells.shut();
-        tcp.shutdownInput(); // wakes who waits; there are no doorbells from now on
+        tcp.shutdownInput(); // wakes waiting threads; there are no doorbells from now on
     }
 
     /**
-     * The session failed a while ago: whoever waits for the ring waits no longer, and what it has is not all there was unless
-     * TCP has said the end. TCP's phase TCP itself ends, after all that it has still to bring.
+     * The session failed a while ago: waits for the ring end, and its bytes are incomplete unless TCP has reported the
+     * end. TCP's phase is ended by TCP itself, after its remaining bytes.
      */
     void breakOff() {
         enterIfDue();
@@ -471,7 +482,7 @@ final class Inbound {
             try {
                 tcp.shutdownInput();
             } catch (IOException closedAlready) {
-                // nobody waits then
+                // no thread waits then
             }
         }
     }

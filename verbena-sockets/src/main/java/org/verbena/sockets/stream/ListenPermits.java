@@ -6,11 +6,11 @@ import java.util.function.LongSupplier;
 
 /**
  * Which agreements may listen. To listen takes a descriptor until the other end comes, and where that does not know of
- * Verbena the patience lasts: so no more than a part of what this process may have is spent on it, and the rest is the
- * program's. Who gets no turn waits for one. For the engine's thread.
+ * Verbena the patience lasts: so only a part of the limit of this process is used for it, and the rest is left to the
+ * program. A handshake without a permit waits for one. For the engine's thread.
  */
 final class ListenPermits {
-    /** One in so many descriptors. */
+    /** One in this number of descriptors. */
     private static final int PART = 16;
     private static final int LEAST = 8;
 
@@ -25,20 +25,20 @@ final class ListenPermits {
     }
 
     /** Whether it may listen now; otherwise it is told when it may, unless it leaves before. */
-    boolean acquire(ClientHandshake who) {
+    boolean acquire(ClientHandshake handshake) {
         if (taken >= most) {
             most = Math.max(descriptors.getAsLong() / PART, LEAST);
         }
         if (taken >= most) {
-            waiting.add(who);
+            waiting.add(handshake);
             return false;
         }
         taken++;
         return true;
     }
 
-    void cancel(ClientHandshake who) {
-        waiting.remove(who);
+    void cancel(ClientHandshake handshake) {
+        waiting.remove(handshake);
     }
 
     /** Ends a turn. */

@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where nobody on another host was found: for a while a connection to there asks nobody. For a whole host, or one port of
- * it. For one thread at a time.
+ * Remembers that no peer was found on another host: for a while connections to there are not offered rings. For a whole
+ * host, or one port of it. For one thread at a time.
  */
 final class NegativeCache {
     /** How long it is believed. */
@@ -21,12 +21,12 @@ final class NegativeCache {
 
     private final LinkedHashMap<InetSocketAddress, Refusal> all = new LinkedHashMap<>();
 
-    /** Nobody is there. */
+    /** The host has no peer. */
     void host(InetAddress host, FallbackReason reason, long now) {
         put(new InetSocketAddress(host, 0), reason, now);
     }
 
-    /** Nobody there takes connections of that port. */
+    /** No peer there serves that port. */
     void port(InetSocketAddress server, FallbackReason reason, long now) {
         put(server, reason, now);
     }
@@ -39,7 +39,7 @@ final class NegativeCache {
         }
     }
 
-    /** Why nobody is to be asked; null if somebody is. */
+    /** Why no peer is to be asked; null if one is. */
     @Nullable
     FallbackReason reason(InetSocketAddress server, long now) {
         FallbackReason host = at(new InetSocketAddress(server.getAddress(), 0), now);
@@ -55,7 +55,7 @@ final class NegativeCache {
         return refusal == null ? null : refusal.reason;
     }
 
-    /** Somebody is there. */
+    /** The host has a peer. */
     void forget(InetAddress host) {
         all.keySet().removeIf(where -> where.getAddress().equals(host));
     }

@@ -11,8 +11,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The direction of a stream that goes out: TCP, and from {@link #open} on the peer's ring. Only TCP's phase needs a lock of
- * its own, for the change may come in the middle; in the ring's phase the session's lock is enough.
+ * The direction of a stream that goes out: TCP, and from {@link #open} on the peer's ring. Only TCP's phase needs a
+ * lock of its own, for the change may come in the middle; in the ring's phase the session's lock is enough.
  */
 final class Outbound {
     /** How long a peer that has made its offer may take to say what it wants; it is at it. */
@@ -20,7 +20,7 @@ final class Outbound {
     private static final long SAYING_PAUSE_NANOS = 100_000;
     /** How long the first write waits for the ends to agree, if the user would rather have that than bytes by TCP. */
     private static final long WAIT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.wait", 0), 0, 600_000);
-    /** Between two looks of who waits so. */
+    /** The pause between two polls of such a wait. */
     private static final long LOOK_NANOS = 50_000;
     /** Answer of {@link #writeTcp}: the ring carries by now. */
     private static final long BY_RING = -1;
@@ -109,7 +109,7 @@ final class Outbound {
         return phase == Phase.RING;
     }
 
-    /** It will be TCP for ever. */
+    /** TCP carries it to its end. */
     synchronized void stayWithTcp() {
         if (phase == Phase.UNDECIDED) {
             phase = Phase.TCP;
@@ -122,7 +122,7 @@ final class Outbound {
             PeerBlock peer = new PeerBlock(own, offer, peerTells);
             RingWriter writer = new RingWriter(own, peer, offer, sent, ending, () -> hurried);
             ring = writer;
-            if (urgentInline) { // after the ring: who asks for it from now on says so to the peer
+            if (urgentInline) { // after the ring: later changes of the option are sent to the peer
                 peer.post(Session.NOTHING, BlockLayout.URGENT, 1);
                 own.session.poll();
             }
@@ -150,8 +150,8 @@ final class Outbound {
     }
 
     /**
-     * Whether it is known if the peer wants urgent data in line; waits a while until it can have said so. False for a peer
-     * that has not: sent by TCP the byte might be lost, since a receiver who wants it in line takes it for a doorbell.
+     * Whether it is known if the peer wants urgent data in line; waits a while until it can have said so. False for a
+     * peer that has not: sent by TCP the byte might be lost, since a receiver with the option takes it for a doorbell.
      */
     boolean knowsUrgentInline() {
         if (phase != Phase.RING) {
@@ -173,7 +173,7 @@ final class Outbound {
         return phase == Phase.RING && BlockLayout.getAcquire(ring().link().block, BlockLayout.URGENT) != 0;
     }
 
-    /** Who waits for the peer's words waits no longer: the channel is closed, or ends its output. */
+    /** Ends waits for words of the peer: the channel is closed, or ends its output. */
     void hurry() {
         hurried = true;
     }
@@ -282,7 +282,9 @@ final class Outbound {
         }
     }
 
-    /** As {@link Stream#sendFile}. A disk may take its time, so not under a lock that the engine takes, as undecided. */
+    /**
+     * As {@link Stream#sendFile}. A disk may take its time, so not under a lock that the engine takes, as undecided.
+     */
     long sendFile(FileChannel file, long position, long count) throws IOException {
         if (phase != Phase.TCP || !isForTcp()) {
             return -1;
@@ -301,8 +303,8 @@ final class Outbound {
     }
 
     /**
-     * Whether TCP is to be given what it carries. It may have brought the end that a ring explains: a reset by doorbells that were
-     * not taken, or bytes that are unread there.
+     * Whether TCP is to be given what it carries. It may have brought the end that a ring explains: a reset by
+     * doorbells that were not taken, or bytes that are unread there.
      *
      * @return false if what is written vanishes, or it is not known yet: see {@link Ending#write}
      */
@@ -311,7 +313,10 @@ final class Outbound {
         return own == null || ending.write(own.link());
     }
 
-    /** TCP has refused what it was given; returns if {@link #isForTcp} has the answer, for who looked for the end has taken it. */
+    /**
+     * TCP has refused a write; returns if {@link #isForTcp} has the answer, because a check for the end has taken the
+     * error.
+     */
     private void refused(IOException e) throws IOException {
         if (ring == null || !ending.isTaken(e)) {
             throw ending.tellWriter(e);

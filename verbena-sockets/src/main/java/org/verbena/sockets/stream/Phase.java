@@ -3,9 +3,9 @@ package org.verbena.sockets.stream;
 
 /** What carries one direction of a {@link RingStream}; it changes once. */
 enum Phase {
-    /** TCP, and nobody knows yet whether for ever. */
+    /** TCP, as long as it is undecided. */
     UNDECIDED,
-    /** TCP, for ever. */
+    /** TCP, to the end of the connection. */
     TCP,
     /** The ring. TCP carries doorbells. */
     RING

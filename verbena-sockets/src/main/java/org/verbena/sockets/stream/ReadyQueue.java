@@ -94,7 +94,7 @@ public final class ReadyQueue implements AutoCloseable {
     }
 
     /**
-     * Announces that nobody polls from now on.
+     * Announces that this end does not poll from now on.
      *
      * @return false if something became ready meanwhile: then nothing is announced, and polling goes on
      */

@@ -34,10 +34,10 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The sessions of this process with processes on other hosts, by one device, and who of the connections looks for one. A
- * session is asked for in the name of a TCP connection: the process that is asked takes it only if an end of that connection
- * is here, waits to be found, and has the address that asks as its peer. All is for the engine's thread; what waits has
- * threads of its own.
+ * The sessions of this process with processes on other hosts, by one device, and the connections that wait for one. A
+ * session is asked for in the name of a TCP connection: the process that is asked takes it only if an end of that
+ * connection is here, waits to be found, and has the address that asks as its peer. All is for the engine's thread;
+ * what waits has threads of its own.
  */
 final class RemoteSessions {
     /** The system property with the port of the connection manager where processes take sessions. */
@@ -45,10 +45,13 @@ final class RemoteSessions {
     private static final int DEFAULT_PORT = 4792;
     /** Requests, and offers, whose connection is not known yet: the program may accept it in a moment. */
     private static final int MOST_HELD = 1024;
-    /** So long the process there may be about to listen: it opens its device first, on a busy machine that takes seconds. */
+    /**
+     * So long the process there may be about to listen: it opens its device first, on a busy machine that takes
+     * seconds.
+     */
     private static final long ABOUT_TO_LISTEN_NANOS = Math.min(Handshake.RENDEZVOUS_TIMEOUT_NANOS, 5_000_000_000L);
     private static final Duration PAUSE = Duration.ofMillis(300);
-    /** What a request may take beyond the patience of who is asked. */
+    /** What a request may take beyond the time-out of the process that is asked. */
     private static final Duration MARGIN = Duration.ofSeconds(2);
     /** A device that could not be opened is tried again after this time. */
     private static final long AGAIN_NANOS = 5_000_000_000L;
@@ -190,7 +193,7 @@ final class RemoteSessions {
 
     // ---- the end that connected
 
-    /** Gives the session with the process of its other end to who asks, now or later. */
+    /** Gives the session with the process of its other end to the handshake, now or later. */
     void obtain(RemoteHandshake end) {
         if (end.isDone()) {
             return;
@@ -402,7 +405,7 @@ final class RemoteSessions {
                 refuse(request, RemoteHandshakeMessage.WRONG_VERSION);
             } else if (meeting.clientAddress() != ConnectionName.fold(route.peer())
                     || meeting.serverAddress() != ConnectionName.fold(route.own())) {
-                refuse(request, RemoteHandshakeMessage.UNKNOWN); // somebody between them has changed the addresses of TCP
+                refuse(request, RemoteHandshakeMessage.UNKNOWN); // a middlebox has changed the addresses of TCP
             } else {
                 engine.submit(() -> requested(name, new HeldRequest(request, meeting, route)));
             }
@@ -519,7 +522,7 @@ final class RemoteSessions {
         }
         RemoteHandshake end = offered.get(letter.nonce());
         if (end == null || end.session() != session) {
-            session.fail(); // nobody has asked
+            session.fail(); // unsolicited
         } else if (offer != null) {
             end.onAnswer(offer);
         } else {
@@ -578,7 +581,7 @@ final class RemoteSessions {
         return failures != null && failures.areAny();
     }
 
-    /** Polls sessions whose WRITEs are under way with nobody at hand; true if there are any. */
+    /** Polls sessions with WRITEs under way that no thread polls; true if there are any. */
     boolean pollBusy() {
         boolean busy = false;
         for (Peer peer : peers.values()) {

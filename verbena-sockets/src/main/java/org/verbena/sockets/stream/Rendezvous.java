@@ -15,12 +15,14 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How a module above finds its like at the other end of a connection: each end says one word to the other, a random number
- * that only the two of them know, through the control block; and who has heard the other's may ask for a queue pair of its
- * own in its name, where the other process takes sessions. Thread-safe.
+ * How a module above finds its counterpart at the other end of a connection: each end sends a nonce to the other
+ * through the control block; an end that has the other's may request a queue pair of its own in its name, where the
+ * other process accepts sessions. Thread-safe.
  */
 public final class Rendezvous {
-    /** What private data of such a request begin with: {@code int}, big-endian; the word that was heard is at offset 8. */
+    /**
+     * What private data of such a request begin with: {@code int}, big-endian; the word that was heard is at offset 8.
+     */
     public static final int MAGIC = 0x5642_494e;
 
     private static final int WORD_AT = 8;
@@ -66,7 +68,7 @@ public final class Rendezvous {
     }
 
     /**
-     * Says who wants to know when the ends have agreed or not, the word was heard, or the connection has come to its end.
+     * Sets what is called when the handshake is decided, the nonce has arrived, or the connection has ended.
      *
      * @param told by any thread, at times without need; it must not block
      */
@@ -146,7 +148,10 @@ public final class Rendezvous {
         return stream.role() == Stream.Role.CLIENT;
     }
 
-    /** Takes requests that name {@code word}, which this end has said; on the thread that takes sessions: it must not block. */
+    /**
+     * Takes requests that name {@code word}, which this end has said; on the thread that takes sessions: it must not
+     * block.
+     */
     public static void expect(long word, Consumer<ConnectionRequest> taker) {
         EXPECTED.put(word, taker);
     }
@@ -156,7 +161,7 @@ public final class Rendezvous {
         EXPECTED.remove(word);
     }
 
-    /** Hands a request on to whoever expects it; false if it is none of these. */
+    /** Passes a request to the end that expects it; false if it is none of these. */
     static boolean take(ConnectionRequest request) {
         ByteBuffer said = ByteBuffer.wrap(request.privateData());
         if (said.remaining() < WORD_AT + Long.BYTES || said.getInt(0) != MAGIC) {
@@ -169,7 +174,7 @@ public final class Rendezvous {
             try {
                 request.reject();
             } catch (VerbsException e) {
-                StreamEngine.debug("a request that nobody expects was not refused: " + e.getMessage());
+                StreamEngine.debug("an unexpected request was not refused: " + e.getMessage());
             }
         }
         return true;

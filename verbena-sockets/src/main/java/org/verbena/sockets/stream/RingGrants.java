@@ -5,7 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.VerbsException;
 
-/** The larger rings that one end of a connection grants its peer, one after the other. Guarded by the session's lock. */
+/**
+ * The larger rings that one end of a connection grants its peer, one after the other. Guarded by the session's lock.
+ */
 final class RingGrants {
     /** Generation of the newest one. */
     private int granted = 1;
@@ -17,7 +19,7 @@ final class RingGrants {
         long lane = BlockLayout.getAcquire(own.block, BlockLayout.LANE);
         if (peer.isClosed() || BlockLayout.getAcquire(own.block, BlockLayout.WANTED) != granted + 1
                 || BlockLayout.generation(lane) != (granted & BlockLayout.GENERATION_MASK)) {
-            return; // nobody reads it, or it has all that it asked for, or is not even in the last one that it got
+            return; // it has no reader, or all that it asked for, or has not entered the last grant yet
         }
         int size = next(own);
         if (size == 0) {

@@ -6,8 +6,8 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 
 /**
- * Reads a direction from the rings that the peer writes, one after the other: what is there, where the next ring begins, and
- * what the peer is told of it. For the reading thread, where nothing else is said.
+ * Reads a direction from the rings that the peer writes, one after the other: what is there, where the next ring
+ * begins, and what the peer is told of it. For the reading thread, where nothing else is said.
  */
 final class RingReader {
     private static final int AGAIN = -2;
@@ -189,7 +189,7 @@ final class RingReader {
         }
     }
 
-    /** The peer's offer has come: makes up for what could not be told before. Whoever waits is to be woken by doorbell. */
+    /** The peer's offer has come: sends what could not be sent before. Waiting threads are to be woken by doorbell. */
     void peerKnown(PeerBlock peer) {
         synchronized (own.session) {
             armNow(peer, 0);
@@ -208,7 +208,8 @@ final class RingReader {
     /** Asks the peer to tell when there are data; it has heard when this returns. */
     void arm(int queue, PeerBlock peer) {
         synchronized (own.session) {
-            armNow(peer, queue); // always anew: the peer may have answered the last one late, for data that are read already
+            // always anew: the peer may have answered the last one late, for data that are read already
+            armNow(peer, queue);
             own.session.awaitArrival();
         }
     }

@@ -76,7 +76,7 @@ final class RingStream extends Stream {
         agreement = null;
         synchronized (this) {
             out.open(own, peer);
-            offered = true; // after it: who finds the ends agreed writes into the ring
+            offered = true; // after it: a writer that finds the handshake done writes into the ring
             if (out.isByRing()) {
                 StreamEvents.byRing(tcp, "out", out.bytesByTcp());
             }
@@ -170,7 +170,8 @@ final class RingStream extends Stream {
                     return total > 0 ? total : n;
                 }
                 total += n;
-                if (into[i].hasRemaining() || !in.isUnread(false)) { // the end, or an error that is told once, is the next call's
+                // the end, or an error that is told once, is the next call's
+                if (into[i].hasRemaining() || !in.isUnread(false)) {
                     return total;
                 }
             }
@@ -226,7 +227,8 @@ final class RingStream extends Stream {
         if ((ops & WRITE) != 0 && !out.isByRing()) {
             wanted |= WRITE;
         }
-        boolean heard = (ops & WRITE) != 0 && out.isByRing() && in.findsDoorbells(); // by which a writer is told of room
+        // by which a writer is told of room
+        boolean heard = (ops & WRITE) != 0 && out.isByRing() && in.findsDoorbells();
         if (((ops & READ) != 0 || heard) && in.needsKernel()) {
             wanted |= READ;
         }
@@ -359,7 +361,7 @@ final class RingStream extends Stream {
     @Override
     public void lookAtTcp() {
         if (in.lookAtTcp()) {
-            changed(); // it was for somebody else
+            changed(); // it was for another thread
         }
     }
 
@@ -393,7 +395,7 @@ final class RingStream extends Stream {
     public synchronized StreamState state() {
         int state = agreement == null ? StreamState.state(inputEnded, outputEnded) : SocketState.AGREEING;
         Link own = link;
-        if (closed || !offered || own == null) { // as long as it is open nobody takes the rings away
+        if (closed || !offered || own == null) { // as long as it is open the rings stay
             return StreamState.byTcp(state, reason);
         }
         synchronized (own.session) {
@@ -420,7 +422,7 @@ final class RingStream extends Stream {
         return tcp;
     }
 
-    /** The session broke off, and TCP lives on: whoever waits finds out. */
+    /** The session failed, and TCP continues: ends waits for the ring. */
     void breakOff() {
         if (!isClosed()) {
             in.breakOff();
@@ -445,7 +447,7 @@ final class RingStream extends Stream {
     }
 
     /**
-     * Finds out what the end of TCP means, and tells who waits; on the engine's thread.
+     * Finds out what the end of TCP means, and wakes waiting threads; on the engine's thread.
      *
      * @return whether that is not known yet
      */
@@ -471,7 +473,7 @@ final class RingStream extends Stream {
         return aborted;
     }
 
-    /** For whom gives the memory back, once; null if there is none, or it is taken. */
+    /** For the one release of the memory; null if there is none, or it is taken. */
     synchronized @Nullable Link takeLink() {
         Link own = link;
         boolean first = !taken;

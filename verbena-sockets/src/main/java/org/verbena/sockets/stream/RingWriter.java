@@ -7,19 +7,25 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Writes a direction to the rings that the peer grants, one after the other: how much room there is, where the next ring
- * begins, and how a larger one is got. Guarded by the session's lock; what says so is for any thread.
+ * Writes a direction to the rings that the peer grants, one after the other: how much room there is, where the next
+ * ring begins, and how a larger one is got. Guarded by the session's lock; what says so is for any thread.
  */
 final class RingWriter {
-    /** A ring that is full is too small up to this size; a larger one, that leaves the caches, only for who has to sleep. */
+    /**
+     * A ring that is full is too small up to this size; a larger one, which leaves the caches, only for a writer that
+     * has to sleep.
+     */
     static final int EAGER_RING = 256 << 10;
-    /** Rings up to this size are replaced at once for who does not wait: then they have taken together what TCP takes. */
+    /** Rings up to this size are replaced at once for a non-blocking writer: together they then take as much as TCP. */
     private static final int MOST_MADE_AT_ONCE = 1 << 20;
-    /** How long the peer's engine may take to grant one; one that takes longer, for it is stopped, is asked no more until it answers. */
+    /**
+     * How long the peer's engine may take to grant one; one that takes longer, for it is stopped, is asked no more
+     * until it answers.
+     */
     private static final long GRANT_NANOS = 1_000_000_000L;
     private static final long GRANT_PAUSE_NANOS = 20_000;
-    /** After so many writes in vain the program is taken for one that does not wait in any other way. */
-    private static final int MOST_IN_VAIN = 16;
+    /** After this number of failed writes the program is taken to poll instead of waiting. */
+    private static final int MAX_FAILED_WRITES = 16;
 
     private final Link own;
     private final PeerBlock peer;
@@ -53,7 +59,7 @@ final class RingWriter {
      * For the first ring, which carries nothing before {@link #start}.
      *
      * @param start position of its first byte
-     * @param hurried whether nobody is to wait for the peer any more
+     * @param hurried whether waits for the peer are over
      */
     RingWriter(Link own, PeerBlock peer, Offer offer, long start, Ending ending, BooleanSupplier hurried) {
         this.own = own;
@@ -147,7 +153,8 @@ final class RingWriter {
             position += n;
             session.poll();
         }
-        if (session.isBusy()) { // the ring's memory has yet to reach this process, which must not end before its bytes have left
+        // the ring's memory has yet to reach this process, which must not end before its bytes have left
+        if (session.isBusy()) {
             session.awaitArrival();
         }
         peer.find();
@@ -161,7 +168,7 @@ final class RingWriter {
 
     private void noRoom(Session session, boolean nothingWritten) {
         inVain = nothingWritten ? inVain + 1 : 0;
-        if (inVain >= MOST_IN_VAIN) {
+        if (inVain >= MAX_FAILED_WRITES) {
             inVain = 0;
             askForMore();
             session.awaitArrival();
@@ -173,9 +180,9 @@ final class RingWriter {
     }
 
     /**
-     * Has the peer's engine grant the ring that is wanted, once a ring: the peer's program may be in the middle of a write
-     * itself and read only after it, which works by TCP as long as the kernel's buffers hold what both write. The wish has
-     * arrived.
+     * Has the peer's engine grant the ring that is wanted, once a ring: the peer's program may be in the middle of a
+     * write itself and read only after it, which works by TCP as long as the kernel's buffers hold what both write. The
+     * wish has arrived.
      */
     private void callPeer(Session session) {
         if (calledFor < wanted && !isReady()) {
@@ -206,8 +213,10 @@ final class RingWriter {
                 if (over || hurried.getAsBoolean() || Thread.currentThread().isInterrupted()) {
                     return false;
                 }
-                calledFor = wanted; // not before: who finds room, or leaves, without a call has to call when it sleeps
-                if (own.session.isAnswered() && answers++ < 2) { // the second answer comes after the look that the first call asks for
+                // not before: a writer that finds room, or leaves, without a call has to call when it sleeps
+                calledFor = wanted;
+                // the second answer comes after the look that the first call asks for
+                if (own.session.isAnswered() && answers++ < 2) {
                     own.session.requestProgress();
                 } else if (answers > 2) {
                     return isReady();
@@ -217,7 +226,9 @@ final class RingWriter {
         return true;
     }
 
-    /** Whether a larger ring is: with one that is large enough for the caches already, only if the peer does not read. */
+    /**
+     * Whether a larger ring is: with one that is large enough for the caches already, only if the peer does not read.
+     */
     private boolean isOfUseToWhoDoesNotWait() {
         return ringSize <= MOST_MADE_AT_ONCE && (ringSize < EAGER_RING
                 || BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED) <= laneStart);

@@ -30,9 +30,9 @@ import org.verbena.verbs.spi.RemoteView;
  * One queue pair to another process and all that its connections share: memory, a staging area, the numbers of
  * connections. Posting is for any thread; it takes this object's lock.
  *
- * <p>Every WRITE of a word is signalled, and what depends on its arrival is done when its completion is polled: only then
- * is it known that whatever the peer stored before is either visible here or comes after the peer has seen our word. With
- * a provider that works as it posts, as shared memory does, that is at once.
+ * <p>Every WRITE of a word is signalled, and what depends on its arrival is done when its completion is polled: only
+ * then is it known that whatever the peer stored before is either visible here or comes after the peer has seen our
+ * word. With a provider that works as it posts, as shared memory does, that is at once.
  */
 final class Session {
     /** Connections of one session. */
@@ -51,7 +51,10 @@ final class Session {
 
     private static final long FIRST_PROBE_NANOS = 1_000_000_000L;
     private static final long LAST_PROBE_NANOS = 60_000_000_000L;
-    /** A peer on another host that takes nothing for so long, and yet answers, is left: its receives are its own to post. */
+    /**
+     * A peer on another host that takes nothing for so long, and yet answers, is left: its receives are its own to
+     * post.
+     */
     private static final long STUCK_NANOS = 10_000_000_000L;
     private static final int SEND_WR = 256;
     private static final int INDEX_BITS = 32;
@@ -102,7 +105,7 @@ final class Session {
 
     /**
      * @param events a completion is there when the session has died
-     * @param whenBusy called when a WRITE did not complete at once: somebody has to poll until {@link #isBusy} is false
+     * @param whenBusy called when a WRITE did not complete at once: a thread has to poll until {@link #isBusy} is false
      */
     Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit)
             throws VerbsException {
@@ -144,7 +147,7 @@ final class Session {
         ready = new ReadyRings(this, header.segment());
     }
 
-    /** To be given to whoever connects or accepts. */
+    /** For the connection that is made or accepted. */
     QueuePair queuePair() {
         return qp;
     }
@@ -222,7 +225,9 @@ final class Session {
         return streams.all();
     }
 
-    /** The peer's engine has not answered the last call for longer than anybody would wait; the caller holds the lock. */
+    /**
+     * The peer's engine has not answered the last call for longer than anybody would wait; the caller holds the lock.
+     */
     void checkUnresponsive() {
         unanswered = calls;
     }
@@ -237,7 +242,10 @@ final class Session {
         return calls == ready.answered();
     }
 
-    /** Has the peer's engine look at what its ends of the connections are asked for, {@link #answerProgressRequests}; the caller holds the lock. */
+    /**
+     * Has the peer's engine look at what its ends of the connections are asked for, {@link #answerProgressRequests};
+     * the caller holds the lock.
+     */
     void requestProgress() {
         if (isAnswered()) { // else the look is still to come, and sees all that has arrived by now
             calls++;
@@ -299,8 +307,8 @@ final class Session {
     }
 
     /**
-     * Tells a peer on another host that this process ends in order, and waits until it has arrived there. Where memory is
-     * mapped the peer's provider tells it of that.
+     * Tells a peer on another host that this process ends in order, and waits until it has arrived there. Where memory
+     * is mapped the peer's provider tells it of that.
      */
     synchronized void depart() {
         if (!failed && (peerFeatures & HandshakeMessage.DEPARTURES) != 0) {
@@ -310,8 +318,8 @@ final class Session {
     }
 
     /**
-     * Sends something now and then, to a peer on another host: that it is gone is noticed by that alone. For who waits for
-     * the peer's word without an end.
+     * Sends a keep-alive to a peer on another host, whose death is noticed by that only. For unlimited waits for a word
+     * of the peer.
      */
     void probe() {
         if (controlMessages == null || failed) {
@@ -332,7 +340,7 @@ final class Session {
     private void answer() {
         synchronized (this) {
             postWord(NOTHING, 0, 0, peerHeader, peerHeaderKey, ++answers);
-            awaitArrival(); // before the look: who finds no answer yet is seen
+            awaitArrival(); // before the check: a peer that finds no answer yet is seen
         }
         for (RingStream stream : streams()) {
             stream.grow();
@@ -382,7 +390,8 @@ final class Session {
      * Commits a batch with one signalled request.
      *
      * @param staged whether the batch sends what was staged last
-     * @return false if the queue is full: the batch is to be made anew, for what was polled meanwhile may have posted words
+     * @return false if the queue is full: the batch is to be made anew, for what was polled meanwhile may have posted
+     *        words
      */
     private boolean post(SendQueue batch, boolean staged) {
         int error = batch.complete();
@@ -400,7 +409,7 @@ final class Session {
         return true;
     }
 
-    /** Stages so many bytes in one piece, and answers their offset; waits until earlier WRITEs have left it. */
+    /** Stages a number of bytes in one piece, and answers their offset; waits until earlier WRITEs have left it. */
     private int stage(int length) {
         if (completed == posted) { // as with providers that copy at once
             stage.reset();
@@ -428,7 +437,7 @@ final class Session {
         }
         boolean busy = completed != posted && !failed;
         boolean tell = busy && !saidBusy;
-        saidBusy = busy; // before it is told: who is told looks at it
+        saidBusy = busy; // before the call, which reads it
         if (tell) {
             whenBusy.run();
         }
@@ -501,14 +510,15 @@ final class Session {
         VarHandle.fullFence();
     }
 
-    /** Whether something that was posted has not completed: somebody has to poll. */
+    /** Whether a posted request has not completed: a thread has to poll. */
     boolean isBusy() {
         return completed != posted && !failed;
     }
 
     /**
-     * Polls if that is so with nobody at hand; says whether to come again: as long as {@link #poll} would not call anew. That
-     * nothing is under way this very moment is not enough, for what has completed may make who polls it post more.
+     * Polls if that is so and no other thread does; says whether to poll again: as long as {@link #poll} would not call
+     * anew. That nothing is under way this moment is not enough, since a completion may make the polling thread post
+     * more.
      */
     boolean pollIfBusy() {
         if (isAwaited()) {
@@ -522,7 +532,7 @@ final class Session {
         return saidBusy;
     }
 
-    /** Whether somebody does, who holds the lock. */
+    /** Whether a thread does, which holds the lock. */
     boolean isAwaited() {
         return awaited;
     }

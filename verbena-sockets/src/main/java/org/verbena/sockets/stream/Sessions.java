@@ -26,8 +26,8 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The sessions of this process, one for each other process. Of two processes the one with the lower number connects; in a
- * session of a process with itself, the end that connected the TCP socket. The map is for the engine's thread alone;
+ * The sessions of this process, one for each other process. Of two processes the one with the lower number connects; in
+ * a session of a process with itself, the end that connected the TCP socket. The map is for the engine's thread alone;
  * connecting and accepting, which wait, have threads of their own.
  */
 final class Sessions {
@@ -38,7 +38,7 @@ final class Sessions {
     /** @param accepts whether this process is the one that is connected to */
     private record Key(long instance, boolean accepts) {}
 
-    /** Who waits for a session. */
+    /** A wait for a session. */
     @FunctionalInterface
     interface SessionRequest {
         /**
@@ -109,7 +109,7 @@ final class Sessions {
                 peer == instance ? role == Stream.Role.SERVER : Long.compareUnsigned(peer, instance) < 0);
     }
 
-    /** Gives the session with another process to whom asks, now or later. */
+    /** Gives the session with another process to the caller, now or later. */
     void obtain(long peer, int port, Stream.Role role, SessionRequest then) {
         Key key = key(peer, role);
         Entry entry = entries.get(key);
@@ -135,7 +135,7 @@ final class Sessions {
         }
     }
 
-    /** Who has asked waits no more: the other process may never connect. */
+    /** Cancels a wait: the other process may never connect. */
     void forget(long peer, Stream.Role role, SessionRequest then) {
         Key key = key(peer, role);
         Entry entry = entries.get(key);
@@ -146,8 +146,8 @@ final class Sessions {
     }
 
     /**
-     * Why there is no session with a process that asked for one and has gone without an offer: the connection that it asked
-     * for may be greeted only after this process has refused.
+     * Why there is no session with a process that asked for one and has gone without an offer: the connection that it
+     * asked for may be greeted only after this process has refused.
      */
     FallbackReason whyNone(long peer, Stream.Role role) {
         return refused.getOrDefault(key(peer, role), FallbackReason.NO_SESSION);
@@ -168,7 +168,7 @@ final class Sessions {
         }
     }
 
-    /** There is no session: those who wait for it are told. */
+    /** There is no session: informs its waiters. */
     private void failed(Key key, Throwable e) {
         FallbackReason why = e instanceof VerbsException v
                 ? StreamEngine.reason(v.errno(), FallbackReason.NO_SESSION)
@@ -200,7 +200,9 @@ final class Sessions {
         }
     }
 
-    /** What befalls one session, even as its failure is told of, is not to end this thread: nobody else takes any. */
+    /**
+     * An error of one session, even while its failure is reported, must not end this thread, the only one that accepts.
+     */
     private void acceptOrGoOn(ConnectionRequest request) {
         try {
             accept(request);
@@ -308,7 +310,7 @@ final class Sessions {
         return failures.areAny();
     }
 
-    /** Polls sessions whose WRITEs are under way with nobody at hand; true if there are any. */
+    /** Polls sessions with WRITEs under way that no thread polls; true if there are any. */
     boolean pollBusy() {
         boolean busy = false;
         for (Entry entry : entries.values()) {

@@ -26,7 +26,7 @@ public final class SharedMemory {
         return p == null ? null : p.text;
     }
 
-    /** As {@link #problem}, asked by one who says it: connections that fail for it do not say it again. */
+    /** As {@link #problem}, for a caller that reports it: connections that fail for it do not report it again. */
     public static @Nullable String problemToSay() {
         Problem p = find();
         if (p == null) {

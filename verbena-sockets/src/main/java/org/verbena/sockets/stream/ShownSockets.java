@@ -29,8 +29,8 @@ import org.verbena.telemetry.CounterFile;
 import org.verbena.telemetry.CounterLayout;
 
 /**
- * What this process shows of its sockets in its {@link CounterFile}. All of it is brought up to date when somebody looks, by
- * the thread that looks or the file's own: a socket has no entry before the first look, and costs nothing for being shown.
+ * The sockets that this process publishes in its {@link CounterFile}. Entries are updated on a reader's request, by the
+ * thread that reads or the file's own: a socket has no entry before the first request, and publishing costs it nothing.
  */
 public final class ShownSockets {
     private static final String NAME = SocketLayout.NO_DEVICE;
@@ -39,8 +39,8 @@ public final class ShownSockets {
     private static final long LATER_MILLIS = 100;
     private static final long LATEST_MILLIS = 60_000;
     /**
-     * Descriptors that are to be left when the file is made: a class that cannot be read for want of one, and a file that
-     * others cannot see, are lost for good.
+     * Descriptors that are to be left when the file is made: a class that cannot be read for want of one, and a file
+     * that others cannot see, are lost for good.
      */
     private static final int DESCRIPTORS = 16;
     private static final long NANOS_OF_MILLI = 1_000_000;
@@ -51,7 +51,9 @@ public final class ShownSockets {
 
     private final CounterEntry all;
     private final ShownRules rules;
-    /** By the number of the {@link Stream} or {@link OpenSocket} that each shows: what has ended is not to be kept here. */
+    /**
+     * By the number of the {@link Stream} or {@link OpenSocket} that each shows: what has ended is not to be kept here.
+     */
     private final Map<Long, CounterEntry> shown = new HashMap<>();
 
     /** Connections whose entry has the name of a device, which is known when their ends have agreed. */
@@ -76,7 +78,7 @@ public final class ShownSockets {
 
         private Holder() {}
 
-        /** Without the thread nobody sees the sockets, which are as good as ever: nothing is thrown at who opens one. */
+        /** Without the thread the sockets are not published, but work: opening one does not throw. */
         private static void start() {
             try {
                 Thread.ofPlatform().daemon().name("verbena-sockets-shown").start(new Runnable() { // a lambda costs more
@@ -91,8 +93,8 @@ public final class ShownSockets {
         }
 
         /**
-         * Makes the file if this process can: what it cannot, others say. That takes a while, and not before the program has
-         * had one to open its first sockets in. What is lacking may be there later.
+         * Makes the file if this process can: what it cannot, others say. That takes a while, and not before the
+         * program has had one to open its first sockets in. What is lacking may be there later.
          */
         private static void make() {
             try {
@@ -111,7 +113,7 @@ public final class ShownSockets {
 
         private static void say(Throwable why) {
             try {
-                StreamEngine.debug("nobody sees the sockets of this process: " + why);
+                StreamEngine.debug("the sockets of this process are not published: " + why);
             } catch (LinkageError | OutOfMemoryError e) {
                 // it cannot be said either
             }

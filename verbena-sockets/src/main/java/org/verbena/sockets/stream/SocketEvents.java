@@ -14,14 +14,14 @@ import jdk.internal.event.SocketWriteEvent;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The events {@code jdk.SocketRead} and {@code jdk.SocketWrite} of the Flight Recorder: one for what the program reads or
- * writes, as with the JDK's own channels, whatever carries the bytes. The JDK's channel below makes none meanwhile: it knows
- * nothing of rings, never waits, and takes doorbells for bytes.
+ * The events {@code jdk.SocketRead} and {@code jdk.SocketWrite} of the Flight Recorder: one for what the program reads
+ * or writes, as with the JDK's own channels, whatever carries the bytes. The JDK's channel below makes none meanwhile:
+ * it knows nothing of rings, never waits, and takes doorbells for bytes.
  *
- * <p>Where the packages {@code jdk.internal.event} and {@code jdk.internal.access} are not exported to this module it is the
- * channel below that makes events, of what TCP carries. While nobody records them a call of {@link #ofReads} or
- * {@link #ofWrites} is all that is done: the JDK's methods under them are constant until then, and no class of the recorder
- * is loaded. Thread-safe.
+ * <p>Where the packages {@code jdk.internal.event} and {@code jdk.internal.access} are not exported to this module it
+ * is the channel below that makes events, of what TCP carries. Without a recording a call of {@link #ofReads} or {@link
+ * #ofWrites} is all that is done: the JDK's methods under them are constant until then, and no class of the recorder is
+ * loaded. Thread-safe.
  */
 public final class SocketEvents {
     private static final boolean ARE_OURS = isExported("jdk.internal.event") && isExported("jdk.internal.access");
@@ -94,7 +94,7 @@ public final class SocketEvents {
         return quiet == null ? tcp.write(from, offset, length) : quiet.write(tcp, from, offset, length);
     }
 
-    /** Loaded while somebody records. */
+    /** Loaded during a recording. */
     private static final class Found {
         /** Null in a JDK that has it otherwise: its events are of what TCP carries. */
         static final @Nullable Quiet JDK = Quiet.find();

@@ -9,8 +9,8 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The memory that a session's bytes are sent from, used in a circle: what a batch has staged is free again when its signalled
- * request has completed. Guarded by the session's lock.
+ * The memory that a session's bytes are sent from, used in a circle: what a batch has staged is free again when its
+ * signalled request has completed. Guarded by the session's lock.
  */
 final class StagingMemory implements AutoCloseable {
     private static final int BYTES = 256 << 10;
@@ -42,7 +42,9 @@ final class StagingMemory implements AutoCloseable {
         posted = 0;
     }
 
-    /** Reserves so many bytes in one piece; answers their offset. They are free only when {@link #isFree} says so. */
+    /**
+     * Reserves a number of bytes in one piece; answers their offset. They are free only when {@link #isFree} says so.
+     */
     int reserve(int length) {
         int offset = (int) (head & BYTES - 1);
         if (offset + length > BYTES) {

@@ -16,7 +16,7 @@ import org.verbena.sockets.telemetry.StreamEvents;
  * The bytes of one connected TCP connection, both ways: by the kernel's TCP and, from a byte on that both ends have
  * agreed upon, through rings in registered memory.
  *
- * <p>No call waits for what the peer's program does; who has to wait does it with these parts, whether a thread or a selector:
+ * <p>No call waits for what the peer's program does; threads and selectors wait by means of these parts:
  *
  * {@snippet :
  * int n = stream.read(buffer);                       // 0: nothing there
@@ -28,8 +28,8 @@ import org.verbena.sockets.telemetry.StreamEvents;
  * }
  *
  * <p>The direction that comes in and the one that goes out change from TCP to the ring each on its own, at any moment,
- * at most once. {@code ops} are {@link SelectionKey#OP_READ} and {@link SelectionKey#OP_WRITE}. Reads are for one thread
- * at a time, writes for one at a time: the caller holds a lock for each. All other calls are for any thread.
+ * at most once. {@code ops} are {@link SelectionKey#OP_READ} and {@link SelectionKey#OP_WRITE}. Reads are for one
+ * thread at a time, writes for one at a time: the caller holds a lock for each. All other calls are for any thread.
  */
 public abstract class Stream {
     /** Which end of the TCP connection this is. */
@@ -52,8 +52,8 @@ public abstract class Stream {
     }
 
     /**
-     * Takes over a connection that was just made, and starts to find out whether its other end is one of ours; waits for
-     * nobody.
+     * Takes over a connection that was just made, and starts to find out whether its other end uses Verbena; does not
+     * block.
      *
      * @param tcp connected and non-blocking; it stays so, and stays the caller's to close, after {@link #close}
      */
@@ -110,9 +110,9 @@ public abstract class Stream {
     public abstract long write(ByteBuffer[] from, int offset, int length) throws IOException;
 
     /**
-     * For who has found no room and waits for none: has the ring replaced by a larger one, as long as the peer has read
-     * little of it, until all rings together have taken what TCP would have. It waits for the answer of the peer's engine, a
-     * moment, not for its program.
+     * For a writer that has found no room and does not wait: has the ring replaced by a larger one, as long as the peer
+     * has read little of it, until all rings together have taken what TCP would have. It waits for the answer of the
+     * peer's engine, a moment, not for its program.
      *
      * @return whether there is room now
      */
@@ -134,8 +134,8 @@ public abstract class Stream {
     public abstract int readyOps(int ops);
 
     /**
-     * What to ask the kernel for, at the TCP socket, in order to learn of {@code ops}; it changes when a direction changes
-     * to the ring, and the listener is told then.
+     * What to ask the kernel for, at the TCP socket, in order to learn of {@code ops}; it changes when a direction
+     * changes to the ring, and the listener is told then.
      */
     public abstract int kernelOps(int ops);
 
@@ -148,13 +148,13 @@ public abstract class Stream {
     public abstract int kernelReady(int kernelReadyOps, int ops);
 
     /**
-     * The kernel has something to read, and it is left there: the bytes that somebody slept for are there already, and are not
-     * kept waiting by a system call. Before the stream is {@linkplain #arm armed} again {@link #takeLeftDoorbell} is called.
+     * The kernel has something to read, and it is left there: the awaited bytes are there already, and are not
+     * delayed by a system call. Before the stream is {@linkplain #arm armed} again {@link #takeLeftDoorbell} is called.
      */
     public void leaveDoorbell() {}
 
     /**
-     * Takes what was {@linkplain #leaveDoorbell left}. Nobody sleeps at the socket meanwhile.
+     * Takes what was {@linkplain #leaveDoorbell left}. No thread sleeps at the socket meanwhile.
      *
      * @return whether something was left
      */
@@ -163,24 +163,24 @@ public abstract class Stream {
     }
 
     /**
-     * Asks the peer to tell when one of {@code ops} becomes ready that is carried by a ring: it puts the listener's stream
-     * into {@code queue}, or without one rings the doorbell, which makes the TCP socket readable. Each call is good for one
-     * notice, and whoever had a notice, even one with nothing behind it, has to arm again.
+     * Asks the peer to tell when one of {@code ops} becomes ready that is carried by a ring: it puts the listener's
+     * stream into {@code queue}, or without one rings the doorbell, which makes the TCP socket readable. Each call arms
+     * for one notification; after it, even a spurious one, the waiter has to arm again.
      *
      * @param queue that the stream's listener belongs to, see {@link #listen}; null asks for the doorbell
-     * @return what of {@code ops} became ready meanwhile: nobody will tell of it
+     * @return what of {@code ops} became ready meanwhile, which is not signaled
      */
     public abstract int arm(int ops, @Nullable ReadyQueue queue);
 
     /**
-     * Says who wants to know of changes; one that was set before is forgotten, null forgets only.
+     * Sets the listener of changes, instead of an earlier one; null removes it.
      *
-     * <p>The listener is called with the stream when an armed operation became ready, by the thread that polls the queue, and
-     * when {@link #kernelOps} change or an error turns up, by any thread.
+     * <p>The listener is called with the stream when an armed operation became ready, by the thread that polls the
+     * queue, and when {@link #kernelOps} change or an error turns up, by any thread.
      */
     public abstract void listen(@Nullable Listener listener);
 
-    /** Who wants to know of changes of a stream. */
+    /** A listener of changes of a stream. */
     @FunctionalInterface
     public interface Listener {
         /** The stream may be ready, or its {@link Stream#kernelOps} may be others than before; it must not block. */
@@ -188,8 +188,8 @@ public abstract class Stream {
     }
 
     /**
-     * Sends from a direct buffer, which is to be left as it is until the kernel's notice, see {@code ZeroCopy}; as much as
-     * there is room for.
+     * Sends from a direct buffer, which is to be left as it is until the kernel's notice, see {@code ZeroCopy}; as much
+     * as there is room for.
      *
      * @return bytes, or minus errno, or 0 if TCP does not carry this direction to its end
      * @throws IOException what TCP says of the end, as for {@link #write(ByteBuffer)}
@@ -213,8 +213,8 @@ public abstract class Stream {
     public abstract boolean keepOutputByTcp();
 
     /**
-     * Whether urgent data are to be written as any others, for a ring carries what goes out and the peer wants them in line.
-     * If not, TCP carries them: it wakes a peer at most, and finds out whether it is there. To be asked when it
+     * Whether urgent data are to be written as any others, for a ring carries what goes out and the peer wants them in
+     * line. If not, TCP carries them: it wakes a peer at most, and finds out whether it is there. To be asked when it
      * {@linkplain #knowsUrgentInline is known}.
      */
     public boolean takesUrgentInline() {
@@ -226,15 +226,18 @@ public abstract class Stream {
         return true;
     }
 
-    /** A writer who waits for what the peer says, rather than for room, waits no longer. Any thread. */
+    /** Ends the wait of a writer for a word of the peer, rather than for room. Any thread. */
     public void hurry() {}
 
-    /** Says whether urgent data that come in are wanted in line, as SO_OOBINLINE; without a call they are not. Any thread. */
+    /**
+     * Says whether urgent data that come in are wanted in line, as SO_OOBINLINE; without a call they are not. Any
+     * thread.
+     */
     public void urgentInline(boolean on) {}
 
     /**
-     * TCP carries both directions to the end if the ends have not agreed yet. If this end has made its offer it is too late:
-     * the other may be writing to a ring.
+     * TCP carries both directions to the end if the ends have not agreed yet. If this end has made its offer it is too
+     * late: the other may be writing to a ring.
      *
      * @param reason what is counted then
      */
@@ -247,8 +250,8 @@ public abstract class Stream {
     public abstract void shutdownInput() throws IOException;
 
     /**
-     * Ends both directions and gives the rings back. What was written still arrives, unless {@code reset}. The caller holds
-     * neither lock, sees to it that no call is under way or comes later, and closes the TCP socket after this.
+     * Ends both directions and gives the rings back. What was written still arrives, unless {@code reset}. The caller
+     * holds neither lock, sees to it that no call is under way or comes later, and closes the TCP socket after this.
      *
      * @param reset whether SO_LINGER is 0: the peer reads what is in its ring, then gets {@code Connection reset}
      */
@@ -262,8 +265,8 @@ public abstract class Stream {
     public abstract int available(int inTcp);
 
     /**
-     * Looks for the end of TCP, where a ring carries what comes in. For who reads again and again without ever waiting: the
-     * ring says nothing of a peer that is gone.
+     * Looks for the end of TCP, where a ring carries what comes in. For programs that poll by reading: the
+     * ring does not show that the peer is gone.
      */
     public void lookAtTcp() {}
 
@@ -283,7 +286,10 @@ public abstract class Stream {
     /** Whether the ring carries the direction that goes out. */
     public abstract boolean isOutputByRing();
 
-    /** Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry it. */
+    /**
+     * Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry
+     * it.
+     */
     public abstract String fallbackReason();
 
     /** What it has come to, from any thread. */
@@ -306,7 +312,7 @@ public abstract class Stream {
     /** The TCP connection under it. */
     abstract SocketChannel tcp();
 
-    /** Says what the rules said of it, for those who look at it. */
+    /** Sets the decision of the rules, for display. */
     public final void decidedBy(Decision rules) {
         decision = rules;
     }

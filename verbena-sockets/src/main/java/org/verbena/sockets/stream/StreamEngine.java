@@ -28,8 +28,8 @@ import org.verbena.linux.SockDiag;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The thread behind the streams of this process: it runs the agreements, takes note of other processes' deaths and gives
- * memory back. It starts with the first connection, and sleeps when there is nothing to do.
+ * The thread behind the streams of this process: it runs the agreements, takes note of other processes' deaths and
+ * gives memory back. It starts with the first connection, and sleeps when there is nothing to do.
  */
 final class StreamEngine {
     private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
@@ -40,7 +40,10 @@ final class StreamEngine {
     /** Connections that live no longer than this are spared the agreement, and the engine its wake-ups. */
     private static final long YOUNG_NANOS = 1000L * Math.clamp(Long.getLong("verbena.stream.delay", 2000), 0,
             60_000_000);
-    /** Those that are older begin together with others: this long after the first of them was made, and again after that. */
+    /**
+     * Those that are older begin together with others: this long after the first of them was made, and again after
+     * that.
+     */
     private static final long BEGINNING_NANOS = YOUNG_NANOS + YOUNG_NANOS / 2;
 
     /** What has run out is asked for again after this time. */
@@ -63,10 +66,12 @@ final class StreamEngine {
         }
     }
 
-    /** Who is told when a TCP socket ends. */
+    /** What runs when a TCP socket ends. */
     private record End(int fd, Runnable told) {}
 
-    /** The engine, made with the first connection. What it lacks may be there later: then a later connection makes it. */
+    /**
+     * The engine, made with the first connection. What it lacks may be there later: then a later connection makes it.
+     */
     private static final class Holder {
         private static volatile @Nullable StreamEngine engine;
         private static FallbackReason reason = FallbackReason.NONE;
@@ -163,7 +168,7 @@ final class StreamEngine {
         }
     }
 
-    /** Sets out to find the other end of a connection; waits for nobody. */
+    /** Starts to find the other end of a connection; does not block. */
     static RingStream open(SocketChannel tcp, Stream.Role role, @Nullable String device) {
         RingStream stream = new RingStream(tcp, role);
         StreamEngine engine = Holder.start();
@@ -177,7 +182,7 @@ final class StreamEngine {
         return stream;
     }
 
-    /** Has a device opened, so that who connects from another host finds it. */
+    /** Has a device opened, so that peers on other hosts find it. */
     static void expect(String device) {
         StreamEngine engine = Holder.start();
         if (engine != null) {
@@ -252,7 +257,7 @@ final class StreamEngine {
         }
     }
 
-    /** Somebody else has said what this process lacks. */
+    /** Another part has reported what this process lacks. */
     static void isLogged(FallbackReason reason) {
         LOGGED.add(reason);
     }
@@ -316,7 +321,10 @@ final class StreamEngine {
         return listening;
     }
 
-    /** @throws VerbsException each time, if there is no device; if something has run out, it is tried again after a while */
+    /**
+     * @throws VerbsException each time, if there is no device; if something has run out, it is tried again after a
+     * while
+     */
     Sessions sessions() throws VerbsException {
         if (unavailable != null && (reason(unavailable.errno(),
                 FallbackReason.UNAVAILABLE) == FallbackReason.UNAVAILABLE
@@ -356,7 +364,7 @@ final class StreamEngine {
         return e;
     }
 
-    /** Who has asked for a session waits no more. */
+    /** Cancels a wait for a session. */
     void forget(long peer, Stream.Role role, Sessions.SessionRequest asking) {
         Sessions open = sessions;
         if (open != null) {
@@ -385,7 +393,7 @@ final class StreamEngine {
         }
     }
 
-    /** Has a stream told when its TCP ends, whoever reads or writes there meanwhile: a ring says nothing of it. */
+    /** Informs a stream of the end of its TCP, beside readers and writers: a ring does not show it. */
     void watchTcp(RingStream stream) {
         if (!(stream.tcp() instanceof SelChImpl channel) || stream.isClosed()) {
             return;
@@ -408,7 +416,9 @@ final class StreamEngine {
         }
     }
 
-    /** Its TCP socket is closed, or about to be: then the kernel forgets it, and its number may be another's already. */
+    /**
+     * Its TCP socket is closed, or about to be: then the kernel forgets it, and its number may be another's already.
+     */
     private void watchNoMore(RingStream stream) {
         End end = ends.remove(stream);
         if (end != null) {

@@ -11,7 +11,7 @@ import org.verbena.telemetry.FlightRecording;
 /**
  * What sockets tell the Java Flight Recorder. See {@code docs/jfr.md}.
  *
- * <p>To be called where something seldom happens. While nobody records, or where the Java runtime has no recorder, a call
+ * <p>To be called for rare events. Without a recording, or where the Java runtime has no recorder, a call
  * does nothing and allocates nothing. Safe for use by several threads.
  */
 public final class StreamEvents {
@@ -24,7 +24,7 @@ public final class StreamEvents {
     /**
      * A ring carries one direction of a connection from here on.
      *
-     * @param tcp the connection; of one that is closed nobody knows the addresses
+     * @param tcp the connection; the addresses of a closed one are unknown
      * @param direction {@code in} or {@code out}
      * @param bytesByTcp that TCP has carried in this direction
      */
@@ -45,7 +45,7 @@ public final class StreamEvents {
      * A program has closed a connection.
      *
      * @param lifetimeMillis since it was connected
-     * @param carried what it has come to, asked for if somebody records
+     * @param carried its totals, requested during a recording
      */
     public static void closed(SocketChannel tcp, long lifetimeMillis, Supplier<Carried> carried) {
         if (FlightRecording.isOn()) {
@@ -64,7 +64,7 @@ public final class StreamEvents {
     public record Rings(SocketChannel tcp, int outRing, long outOccupied, int inRing, long inOccupied) {}
 
     /**
-     * Has what waits in rings recorded from time to time, as soon as somebody records.
+     * Has the bytes that wait in rings recorded periodically while a recording runs.
      *
      * @param waiting connections that have bytes in a ring; asked by a thread of the recorder's
      */

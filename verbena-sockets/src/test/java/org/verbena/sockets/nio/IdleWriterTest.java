@@ -103,8 +103,8 @@ class IdleWriterTest {
     }
 
     private static void assertIdle(VerbenaSelector selector) throws IOException {
-        long before = selector.looks();
+        long before = selector.polls();
         assertThat(selector.select(MILLIS)).isZero();
-        assertThat(selector.looks() - before).as("looks in %d ms", MILLIS).isLessThan(MOST_LOOKS);
+        assertThat(selector.polls() - before).as("looks in %d ms", MILLIS).isLessThan(MOST_LOOKS);
     }
 }

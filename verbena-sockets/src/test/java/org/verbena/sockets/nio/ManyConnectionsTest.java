@@ -115,20 +115,20 @@ class ManyConnectionsTest {
             }
             assertThat(servers).allMatch(c -> c.isInputByRing());
             assertThat(selector.select(10)).isZero(); // arms those that were ready a moment ago
-            long before = selector.looks();
+            long before = selector.polls();
 
             assertThat(selector.select(100)).isZero();
-            assertThat(selector.looks() - before).as("looks where nothing is ready").isLessThanOrEqualTo(LOOKS);
+            assertThat(selector.polls() - before).as("looks where nothing is ready").isLessThanOrEqualTo(LOOKS);
 
-            before = selector.looks();
+            before = selector.polls();
             Random random = new Random(7);
             for (int i = 0; i < ROUNDS; i++) {
                 talk(selector, random.nextInt(connections));
             }
-            long looks = selector.looks() - before;
-            System.out.println("ManyConnectionsTest: " + looks + " looks at keys in " + ROUNDS + " selections among "
+            long polls = selector.polls() - before;
+            System.out.println("ManyConnectionsTest: " + polls + " looks at keys in " + ROUNDS + " selections among "
                     + connections + " connections");
-            assertThat(looks).isBetween((long) ROUNDS, (long) LOOKS * ROUNDS);
+            assertThat(polls).isBetween((long) ROUNDS, (long) LOOKS * ROUNDS);
         }
     }
 }

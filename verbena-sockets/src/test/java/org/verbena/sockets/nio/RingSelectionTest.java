@@ -145,14 +145,14 @@ class RingSelectionTest {
     @Test
     void sleepingSelectorArmsOnce() throws IOException {
         assertThat(selector.select(100)).isZero();
-        long looks = selector.looks();
+        long polls = selector.polls();
         int arms = stream.arms.get();
 
         assertThat(selector.select(100)).isZero();
 
         assertThat(arms).isEqualTo(1);
         assertThat(stream.arms).hasValue(1);
-        assertThat(selector.looks()).isEqualTo(looks);
+        assertThat(selector.polls()).isEqualTo(polls);
     }
 
     @Test
@@ -217,9 +217,9 @@ class RingSelectionTest {
             assertThat(second.select(50)).isZero(); // arms it
 
             assertThat(stream.listener()).isSameAs(moved);
-            long looks = second.looks();
+            long polls = second.polls();
             assertThat(second.select(50)).isZero();
-            assertThat(second.looks()).isEqualTo(looks);
+            assertThat(second.polls()).isEqualTo(polls);
             Thread peer = later(() -> {
                 stream.ready(OP_READ);
                 ringDoorbell();
@@ -260,9 +260,9 @@ class RingSelectionTest {
             selector.selectNow();
             SelectionKey other = key.channel().register(second, OP_READ);
             assertThat(second.select(50)).isZero();
-            long looks = second.looks();
+            long polls = second.polls();
             assertThat(second.select(50)).isZero();
-            assertThat(second.looks()).isEqualTo(looks);
+            assertThat(second.polls()).isEqualTo(polls);
 
             ringDoorbell(); // a byte of TCP's
 
@@ -445,7 +445,7 @@ class RingSelectionTest {
         assertThat(idle).isGreaterThan(100);
         assertThat(selector.select(10)).isZero(); // arms them all
         ScriptedStream busy = streams.get(idle / 2);
-        long before = selector.looks();
+        long before = selector.polls();
 
         int rounds = 1000;
         for (int i = 0; i < rounds; i++) {
@@ -457,7 +457,7 @@ class RingSelectionTest {
         }
 
         // one key is ready each time, and looked at once or twice
-        assertThat(selector.looks() - before).isLessThanOrEqualTo(3L * rounds);
+        assertThat(selector.polls() - before).isLessThanOrEqualTo(3L * rounds);
         for (ScriptedStream s : streams) {
             assertThat(s.arms.get()).isLessThanOrEqualTo(s == busy ? rounds : 1);
         }

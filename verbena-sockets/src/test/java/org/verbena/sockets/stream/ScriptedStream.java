@@ -25,7 +25,7 @@ public final class ScriptedStream extends Stream {
     /** How often it was armed anew. */
     public final AtomicInteger arms = new AtomicInteger();
     /** How often it was asked for readiness. */
-    public final AtomicInteger looks = new AtomicInteger();
+    public final AtomicInteger polls = new AtomicInteger();
     /** Becomes ready in the middle of {@link #arm}, once. */
     public volatile int readyWhileArming;
     /** Why TCP carries both directions to the end; empty if that is not said. */
@@ -77,7 +77,7 @@ public final class ScriptedStream extends Stream {
 
     @Override
     public int readyOps(int ops) {
-        looks.incrementAndGet();
+        polls.incrementAndGet();
         return ready & byRing & ops;
     }
 

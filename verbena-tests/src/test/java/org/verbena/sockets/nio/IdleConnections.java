@@ -158,7 +158,7 @@ final class IdleConnections {
 
         private void answer(String question) {
             if (question.equals("looks")) {
-                say("looks", selector.looks());
+                say("looks", selector.polls());
             } else {
                 say("rings", selector.keys().stream()
                         .filter(k -> k.channel() instanceof SocketChannel c && isByRing(c)).count());
