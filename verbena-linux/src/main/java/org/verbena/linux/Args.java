@@ -73,4 +73,12 @@ final class Args {
         }
         return result;
     }
+
+    /** The same for calls of threads that wait for data: the text is composed only when the call has failed. */
+    static long check(long result, String call, int fd) throws LinuxException {
+        if (result < 0) {
+            throw new LinuxException(call + fd + ")", (int) -result);
+        }
+        return result;
+    }
 }

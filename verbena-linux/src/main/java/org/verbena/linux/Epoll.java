@@ -74,7 +74,7 @@ public final class Epoll implements AutoCloseable {
      *         regular file), {@code ENOSPC}, {@code ELOOP}
      */
     public void add(Fd target, int events, long token) throws LinuxException {
-        control(CTL_ADD, "EPOLL_CTL_ADD", target, events, token);
+        control(CTL_ADD, "epoll_ctl(EPOLL_CTL_ADD, fd ", target, events, token);
     }
 
     /**
@@ -86,7 +86,7 @@ public final class Epoll implements AutoCloseable {
      * @throws LinuxException {@code ENOENT} (not there), {@code EBADF}
      */
     public void modify(Fd target, int events, long token) throws LinuxException {
-        control(CTL_MOD, "EPOLL_CTL_MOD", target, events, token);
+        control(CTL_MOD, "epoll_ctl(EPOLL_CTL_MOD, fd ", target, events, token);
     }
 
     /**
@@ -96,17 +96,18 @@ public final class Epoll implements AutoCloseable {
      * @throws LinuxException {@code ENOENT} (not there), {@code EBADF}
      */
     public void remove(Fd target) throws LinuxException {
-        control(CTL_DEL, "EPOLL_CTL_DEL", target, 0, 0);
+        control(CTL_DEL, "epoll_ctl(EPOLL_CTL_DEL, fd ", target, 0, 0);
     }
 
-    private void control(int operation, String name, Fd target, int events, long token) throws LinuxException {
+    private void control(int operation, String call, Fd target, int events, long token) throws LinuxException {
         int number = target.value();
         Native.Scratch scratch = Native.scratch();
         scratch.memory().set(ValueLayout.JAVA_INT, 0, events);
         scratch.memory().set(ValueLayout.JAVA_LONG_UNALIGNED, DATA_OFFSET, token);
-        Args.check(
-                Native.call(SyscallNumber.EPOLL_CTL, fd.value(), operation, number, scratch.address()),
-                "epoll_ctl(" + name + ", fd " + number + ")");
+        long result = Native.callRepeatable(SyscallNumber.EPOLL_CTL, fd.value(), operation, number, scratch.address(),
+                0,
+                0);
+        Args.check(result, call, number);
     }
 
     /**

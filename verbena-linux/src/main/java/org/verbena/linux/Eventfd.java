@@ -36,7 +36,7 @@ public final class Eventfd {
      */
     public static void signal(Fd fd) throws LinuxException {
         int number = fd.value();
-        Args.check(-(long) signalQuietly(number), "write(eventfd " + number + ")");
+        Args.check(-(long) signalQuietly(number), "write(eventfd ", number);
     }
 
     /**
@@ -74,9 +74,7 @@ public final class Eventfd {
         if (result == -Errno.EAGAIN) {
             return 0;
         }
-        if (result < 0) { // otherwise the text of an error would be built each time, without an error
-            Args.check(result, "read(eventfd " + number + ")");
-        }
+        Args.check(result, "read(eventfd ", number);
         return scratch.memory().get(ValueLayout.JAVA_LONG, 0);
     }
 }

@@ -50,7 +50,7 @@ public final class Poll {
             // the kernel leaves the remaining time in the timespec
             long result = Native.call(SyscallNumber.PPOLL, scratch.address(), 1, timespec, 0, 8, 0);
             if (result != -Errno.EINTR) {
-                Args.check(result, "poll(fd " + number + ")");
+                Args.check(result, "poll(fd ", number);
                 return memory.get(ValueLayout.JAVA_SHORT, 6) & 0xFFFF;
             }
         }

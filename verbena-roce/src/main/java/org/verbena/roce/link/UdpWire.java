@@ -304,11 +304,13 @@ public final class UdpWire implements Wire, AutoCloseable {
             return;
         }
         watched = on;
-        for (UdpSocket socket : sockets) {
-            watch(socket, on);
+        for (int i = 0; i < sockets.size(); i++) { // without an iterator: it is switched often, and allocates nothing
+            watch(sockets.get(i), on);
         }
-        for (UdpSocket socket : groups.values()) {
-            watch(socket, on);
+        if (!groups.isEmpty()) {
+            for (UdpSocket socket : groups.values()) {
+                watch(socket, on);
+            }
         }
     }
 

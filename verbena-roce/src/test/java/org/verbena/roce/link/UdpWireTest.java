@@ -30,6 +30,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.transport.Path;
 import org.verbena.roce.transport.ReceivedPacket;
 import org.verbena.roce.transport.Wire;
+import org.verbena.testkit.AllocatedBytes;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 
@@ -100,6 +101,23 @@ class UdpWireTest {
                 assertThat(Poll.await(descriptor, Poll.IN, 0)).isZero();
             }
             assertThat(b.counts().receiveErrors).isZero();
+        }
+    }
+
+    /** The engine does it whenever it takes over from the application, on a busy machine often. */
+    @Test
+    void watchAllocatesNothing() throws Exception {
+        try (UdpWire wire = open(true, "::ffff:127.0.0.1", "::ffff:127.0.0.2")) {
+            long least = Long.MAX_VALUE;
+            for (int round = 0; round < 5; round++) { // the first one loads classes
+                long before = AllocatedBytes.ofThisThread();
+                long query = AllocatedBytes.ofThisThread() - before;
+                for (int i = 0; i < 100; i++) {
+                    wire.watch(i % 2 == 1);
+                }
+                least = Math.min(least, AllocatedBytes.ofThisThread() - before - 2 * query);
+            }
+            assertThat(least).isLessThan(100 * 16);
         }
     }
 

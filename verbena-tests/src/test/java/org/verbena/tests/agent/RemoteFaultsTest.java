@@ -173,7 +173,8 @@ class RemoteFaultsTest {
             client.end();
             both.server().end();
         });
-        assertThat(summary("before").get("fallbacks").toString()).isEqualTo("{\"remote_peer\":1}");
+        assertThat(summary("before").get("fallbacks").toString()).as("the client says %s, the server %s", summary(
+                "before"), summary("behind")).isEqualTo("{\"remote_peer\":1}");
         assertThat(summary("behind").get("fallbacks").toString()).isEqualTo("{\"plain_peer\":1}");
         assertThat(summary("before").get("bytes").get("sent_by_tcp").intValue()).isEqualTo(2 * PIECE);
         assertThat(summary("behind").get("bytes").get("received_by_tcp").intValue()).isEqualTo(2 * PIECE);
