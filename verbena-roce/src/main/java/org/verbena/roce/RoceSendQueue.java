@@ -232,13 +232,11 @@ final class RoceSendQueue extends SendQueue {
     }
 
     private boolean isAllowed(int opcode, int flags) {
-        if (!open || (flags & ~KNOWN_FLAGS) != 0 || (operations & 1 << opcode) == 0
-                || (flags & SendFlags.INLINE) != 0 && !Opcode.takesInline(opcode)) {
-            int wrong = open ? SendFlags.check(flags, KNOWN_FLAGS) : 0;
-            error = wrong == 0 ? Errno.EINVAL : wrong;
-            return false;
+        int wrong = open ? Opcode.check(opcode, flags, operations, KNOWN_FLAGS) : Errno.EINVAL;
+        if (wrong != 0) {
+            error = wrong;
         }
-        return true;
+        return wrong == 0;
     }
 
     private boolean hasRoom() {

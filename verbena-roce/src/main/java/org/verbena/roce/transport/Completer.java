@@ -4,10 +4,11 @@ package org.verbena.roce.transport;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.header.Aeth;
 import org.verbena.roce.header.BigEndian;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Psn;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.Opcode;
 
 /**
  * The requester's handling of responses: ACK, NAK, READ and atomic responses (IBTA volume 1, 9.7.5). Responses that are
@@ -31,8 +32,8 @@ final class Completer {
             return;
         }
         switch (p.operation()) {
-            case Opcode.ACKNOWLEDGE -> acknowledge(sequence, Aeth.syndrome(p.extended));
-            case Opcode.ATOMIC_ACKNOWLEDGE -> response(p, sequence, true);
+            case PacketOpcode.ACKNOWLEDGE -> acknowledge(sequence, Aeth.syndrome(p.extended));
+            case PacketOpcode.ATOMIC_ACKNOWLEDGE -> response(p, sequence, true);
             default -> response(p, sequence, false);
         }
     }
@@ -82,7 +83,7 @@ final class Completer {
     }
 
     private void response(Packet p, long sequence, boolean atomic) {
-        if (p.operation() != Opcode.READ_MIDDLE && !Aeth.isAck(Aeth.syndrome(p.extended))) {
+        if (p.operation() != PacketOpcode.READ_MIDDLE && !Aeth.isAck(Aeth.syndrome(p.extended))) {
             qp.transport.drop(DropReason.SEQUENCE);
             return;
         }
@@ -107,11 +108,11 @@ final class Completer {
     }
 
     private static boolean isAtomic(SendWqe w) {
-        return w.opcode == SendOpcode.COMPARE_AND_SWAP || w.opcode == SendOpcode.FETCH_AND_ADD;
+        return w.opcode == Opcode.CMP_SWP || w.opcode == Opcode.FETCH_ADD;
     }
 
     private void read(Packet p, SendWqe w) {
-        long left = w.opcode == SendOpcode.READ ? w.length - (long) w.received * qp.mtu : 0;
+        long left = w.opcode == Opcode.READ ? w.length - (long) w.received * qp.mtu : 0;
         if (p.length != Math.min(left, qp.mtu)) {
             qp.failOldest(WcStatus.BAD_RESP_ERR, "a READ response has a wrong length");
             return;

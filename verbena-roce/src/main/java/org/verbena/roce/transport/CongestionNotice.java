@@ -3,7 +3,7 @@ package org.verbena.roce.transport;
 
 import org.verbena.roce.header.BigEndian;
 import org.verbena.roce.header.Bth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.verbs.SamplePoint;
 
 /**
@@ -24,7 +24,7 @@ final class CongestionNotice {
 
     /** Sends a notification for a packet that a router has marked. */
     void packetReceived(Packet p) {
-        if ((p.raw.trafficClass & 3) != Wire.ECN_CONGESTION || p.opcode == Opcode.CNP) {
+        if ((p.raw.trafficClass & 3) != Wire.ECN_CONGESTION || p.opcode == PacketOpcode.CNP) {
             return;
         }
         qp.owner.count(SamplePoint.QP_ECN_MARKED, 1);
@@ -36,7 +36,7 @@ final class CongestionNotice {
         }
         sentAt = now;
         qp.owner.count(SamplePoint.QP_CNP_SENT, 1);
-        Bth.put(a, Opcode.CNP, false, 0, qp.destination, false, 0);
+        Bth.put(a, PacketOpcode.CNP, false, 0, qp.destination, false, 0);
         Bth.setBackwardCongestion(a);
         BigEndian.putLong(a + Bth.BYTES, 0);
         BigEndian.putLong(a + Bth.BYTES + Long.BYTES, 0);

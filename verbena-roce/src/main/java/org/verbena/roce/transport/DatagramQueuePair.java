@@ -2,7 +2,7 @@
 package org.verbena.roce.transport;
 
 import org.verbena.roce.header.Deth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Psn;
 import org.verbena.verbs.GlobalRoutingHeader;
 import org.verbena.verbs.QueuePairAttributes;
@@ -24,7 +24,7 @@ final class DatagramQueuePair extends TransportQueuePair {
 
     DatagramQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
         super(transport, number, type, owner, sends);
-        writer = new RequestWriter(this, Opcode.UD);
+        writer = new RequestWriter(this, PacketOpcode.UD);
         incoming = new CurrentReceive(owner);
     }
 
@@ -83,7 +83,7 @@ final class DatagramQueuePair extends TransportQueuePair {
 
     @Override
     void received(Packet p) {
-        if (p.opcode == Opcode.CNP) {
+        if (p.opcode == PacketOpcode.CNP) {
             return;
         }
         if (Deth.qkey(p.extended) != qkey) {
@@ -111,7 +111,7 @@ final class DatagramQueuePair extends TransportQueuePair {
             fail("a receive names memory that it may not use", -1);
             return;
         }
-        boolean immediate = p.has(Opcode.HAS_IMMEDIATE);
+        boolean immediate = p.has(PacketOpcode.HAS_IMMEDIATE);
         incoming.complete(WcOpcode.RECV, incoming.offset(), immediate ? p.immediate() : 0,
                 immediate ? WcFlags.GRH | WcFlags.WITH_IMM : WcFlags.GRH, Deth.source(p.extended), p.solicited);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Reth;
 import org.verbena.verbs.AccessFlags;
 
@@ -27,16 +27,16 @@ final class IncomingWrite {
      * (9.7.4.1.6).
      */
     boolean hasValidLength(Packet p) {
-        long before = p.has(Opcode.IS_FIRST) ? Reth.length(p.extended) : left;
+        long before = p.has(PacketOpcode.IS_FIRST) ? Reth.length(p.extended) : left;
         if (before > Limits.MAX_MESSAGE) {
             return false;
         }
-        return p.has(Opcode.IS_LAST) ? p.length == before : p.length < before;
+        return p.has(PacketOpcode.IS_LAST) ? p.length == before : p.length < before;
     }
 
     /** Writes a packet's bytes; false if the key does not allow it. A WRITE of 0 bytes needs no key (9.7.4.1.5). */
     boolean put(Memory memory, Packet p) {
-        if (p.has(Opcode.IS_FIRST)) {
+        if (p.has(PacketOpcode.IS_FIRST)) {
             address = Reth.address(p.extended);
             rkey = Reth.rkey(p.extended);
             length = Reth.length(p.extended);

@@ -7,7 +7,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.header.Aeth;
 import org.verbena.roce.header.AtomicEth;
 import org.verbena.roce.header.Feth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Reth;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.FlushType;
@@ -37,14 +37,15 @@ final class OneSided {
     /** Executes a request; {@link #DONE}, or the NAK code of its refusal. */
     int execute(Packet p, Memory memory, long sequence, int msn) {
         packets = 1;
-        if (resources.depth() == 0 || resources.isFull() || p.length > 0 && p.operation() != Opcode.ATOMIC_WRITE) {
+        if (resources.depth() == 0 || resources.isFull() || p.length > 0 && p
+                .operation() != PacketOpcode.ATOMIC_WRITE) {
             return Aeth.NAK_INVALID_REQUEST;
         }
         return switch (p.operation()) {
-            case Opcode.READ_REQUEST -> read(p.extended, memory, sequence, msn);
-            case Opcode.COMPARE_AND_SWAP, Opcode.FETCH_AND_ADD -> atomic(p, memory, sequence, msn);
-            case Opcode.ATOMIC_WRITE -> atomicWrite(p, memory, sequence, msn);
-            case Opcode.FLUSH -> flush(p.extended, memory, sequence, msn);
+            case PacketOpcode.READ_REQUEST -> read(p.extended, memory, sequence, msn);
+            case PacketOpcode.COMPARE_AND_SWAP, PacketOpcode.FETCH_AND_ADD -> atomic(p, memory, sequence, msn);
+            case PacketOpcode.ATOMIC_WRITE -> atomicWrite(p, memory, sequence, msn);
+            case PacketOpcode.FLUSH -> flush(p.extended, memory, sequence, msn);
             default -> Aeth.NAK_INVALID_REQUEST;
         };
     }
@@ -82,7 +83,7 @@ final class OneSided {
         if (!allows(AccessFlags.REMOTE_ATOMIC) || (address & 7) != 0) {
             return Aeth.NAK_INVALID_REQUEST;
         }
-        long done = p.operation() == Opcode.FETCH_AND_ADD
+        long done = p.operation() == PacketOpcode.FETCH_AND_ADD
                 ? memory.fetchAndAdd(qp.number(), rkey, address, AtomicEth.swapOrAdd(eth), before)
                 : memory.compareAndSwap(qp.number(), rkey, address, AtomicEth.compare(eth), AtomicEth.swapOrAdd(eth),
                         before);

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.roce.header.BigEndian;
 import org.verbena.roce.header.Bth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.XrcEth;
 
 /**
@@ -16,7 +16,7 @@ public final class Packet {
     /** What the wire knows about it. */
     ReceivedPacket raw = new ReceivedPacket();
     public int opcode;
-    /** {@link Opcode#flags}. */
+    /** {@link PacketOpcode#flags}. */
     int flags;
     int destination;
     int psn;
@@ -45,13 +45,13 @@ public final class Packet {
             return DropReason.VERSION;
         }
         opcode = Bth.opcode(a);
-        int headers = Opcode.headers(opcode);
+        int headers = PacketOpcode.headers(opcode);
         if (headers == 0) {
             return DropReason.OPCODE;
         }
-        flags = Opcode.flags(opcode);
+        flags = PacketOpcode.flags(opcode);
         length = p.length - headers - Bth.pad(a);
-        if (length < 0 || length > 0 && !has(Opcode.HAS_PAYLOAD)) {
+        if (length < 0 || length > 0 && !has(PacketOpcode.HAS_PAYLOAD)) {
             return DropReason.MALFORMED;
         }
         // one of two members has to be a full one, and we are: the lower 15 bits decide (10.9.1.3)
@@ -62,7 +62,7 @@ public final class Packet {
         psn = Bth.psn(a);
         acknowledge = Bth.isAcknowledgeRequested(a);
         solicited = Bth.isSolicited(a);
-        extended = a + Opcode.extended(opcode);
+        extended = a + PacketOpcode.extended(opcode);
         payload = a + headers;
         return null;
     }
@@ -72,11 +72,11 @@ public final class Packet {
     }
 
     int transport() {
-        return opcode & Opcode.TRANSPORT;
+        return opcode & PacketOpcode.TRANSPORT;
     }
 
     int operation() {
-        return opcode & Opcode.OPERATION;
+        return opcode & PacketOpcode.OPERATION;
     }
 
     /** Immediate value or invalidated key: the last header of the packets that have one. */

@@ -2,7 +2,7 @@
 package org.verbena.roce.transport;
 
 import org.verbena.roce.header.Bth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 
 /**
  * A received packet: the address of its bytes, and what the lower layers know about it. One object, which the wire
@@ -49,7 +49,7 @@ public final class ReceivedPacket {
      * transport header.
      */
     public boolean isReliable() {
-        int transport = Bth.opcode(address) & Opcode.TRANSPORT;
-        return transport == Opcode.RC || transport == Opcode.XRC;
+        int transport = Bth.opcode(address) & PacketOpcode.TRANSPORT;
+        return transport == PacketOpcode.RC || transport == PacketOpcode.XRC;
     }
 }

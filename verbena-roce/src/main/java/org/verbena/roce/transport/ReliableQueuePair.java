@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
@@ -23,7 +23,7 @@ final class ReliableQueuePair extends TransportQueuePair {
 
     ReliableQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
         super(transport, number, type, owner, sends);
-        wireTransport = type == QueuePairType.RC ? Opcode.RC : Opcode.XRC;
+        wireTransport = type == QueuePairType.RC ? PacketOpcode.RC : PacketOpcode.XRC;
         requester = new Requester(this, wireTransport);
         completer = new Completer(this, requester);
         responder = new Responder(this);
@@ -86,13 +86,13 @@ final class ReliableQueuePair extends TransportQueuePair {
             return;
         }
         notice.packetReceived(p);
-        if (p.opcode == Opcode.CNP) {
+        if (p.opcode == PacketOpcode.CNP) {
             if (notice.notificationReceived()) {
                 requester.window.shrink();
             }
             return;
         }
-        if (p.has(Opcode.IS_RESPONSE)) {
+        if (p.has(PacketOpcode.IS_RESPONSE)) {
             if (type() == QueuePairType.XRC_RECV) {
                 transport.drop(DropReason.OPCODE);
                 return;

@@ -7,10 +7,11 @@ import org.verbena.roce.header.BigEndian;
 import org.verbena.roce.header.Bth;
 import org.verbena.roce.header.Deth;
 import org.verbena.roce.header.Feth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Reth;
 import org.verbena.roce.header.XrcEth;
 import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.spi.Opcode;
 
 /** Writes the request packets of one queue pair. */
 final class RequestWriter {
@@ -24,7 +25,7 @@ final class RequestWriter {
     RequestWriter(TransportQueuePair qp, int transport) {
         this.qp = qp;
         this.transport = transport;
-        isXrc = transport == Opcode.XRC;
+        isXrc = transport == PacketOpcode.XRC;
     }
 
     /**
@@ -43,18 +44,18 @@ final class RequestWriter {
             XrcEth.put(at, w.remoteSharedReceiveQueue);
             at += XrcEth.BYTES;
         }
-        boolean write = w.opcode == SendOpcode.WRITE || w.opcode == SendOpcode.WRITE_IMM;
+        boolean write = w.opcode == Opcode.WRITE || w.opcode == Opcode.WRITE_IMM;
         if (write && first) {
             Reth.put(at, w.remoteAddress, w.rkey, w.length);
             at += Reth.BYTES;
         }
-        boolean tail = last && w.opcode != SendOpcode.SEND && w.opcode != SendOpcode.WRITE;
+        boolean tail = last && w.opcode != Opcode.SEND && w.opcode != Opcode.WRITE;
         if (tail) {
             BigEndian.putInt(at, w.immediate);
             at += 4;
         }
         int pad = -bytes & 3;
-        boolean solicited = last && (w.flags & SendFlags.SOLICITED) != 0 && w.opcode != SendOpcode.WRITE;
+        boolean solicited = last && (w.flags & SendFlags.SOLICITED) != 0 && w.opcode != Opcode.WRITE;
         Bth.put(a, transport | operation(w.opcode, first, last), solicited, pad, destination, acknowledge,
                 (int) w.first + packet);
         if (!payload(w, offset, bytes, at)) {
@@ -65,10 +66,10 @@ final class RequestWriter {
 
     /** Writes a datagram; as {@link #message}. */
     int datagram(long a, SendWqe w, int qkey) {
-        boolean immediate = w.opcode == SendOpcode.SEND_IMM;
+        boolean immediate = w.opcode == Opcode.SEND_IMM;
         int bytes = (int) w.length;
         int pad = -bytes & 3;
-        Bth.put(a, transport | (immediate ? Opcode.SEND_ONLY_IMM : Opcode.SEND_ONLY),
+        Bth.put(a, transport | (immediate ? PacketOpcode.SEND_ONLY_IMM : PacketOpcode.SEND_ONLY),
                 (w.flags & SendFlags.SOLICITED) != 0, pad, w.remoteQueuePair, false, (int) w.first);
         long at = a + Bth.BYTES;
         Deth.put(at, qkey, qp.number());
@@ -82,14 +83,15 @@ final class RequestWriter {
 
     private static int operation(int opcode, boolean first, boolean last) {
         return switch (opcode) {
-            case SendOpcode.WRITE -> part(first, last, Opcode.WRITE_FIRST, Opcode.WRITE_LAST, Opcode.WRITE_ONLY);
-            case SendOpcode.WRITE_IMM -> part(first, last, Opcode.WRITE_FIRST, Opcode.WRITE_LAST_IMM,
-                    Opcode.WRITE_ONLY_IMM);
-            case SendOpcode.SEND_IMM -> part(first, last, Opcode.SEND_FIRST, Opcode.SEND_LAST_IMM,
-                    Opcode.SEND_ONLY_IMM);
-            case SendOpcode.SEND_INVALIDATE -> part(first, last, Opcode.SEND_FIRST, Opcode.SEND_LAST_INVALIDATE,
-                    Opcode.SEND_ONLY_INVALIDATE);
-            default -> part(first, last, Opcode.SEND_FIRST, Opcode.SEND_LAST, Opcode.SEND_ONLY);
+            case Opcode.WRITE -> part(first, last, PacketOpcode.WRITE_FIRST, PacketOpcode.WRITE_LAST,
+                    PacketOpcode.WRITE_ONLY);
+            case Opcode.WRITE_IMM -> part(first, last, PacketOpcode.WRITE_FIRST, PacketOpcode.WRITE_LAST_IMM,
+                    PacketOpcode.WRITE_ONLY_IMM);
+            case Opcode.SEND_IMM -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST_IMM,
+                    PacketOpcode.SEND_ONLY_IMM);
+            case Opcode.SEND_INV -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST_INVALIDATE,
+                    PacketOpcode.SEND_ONLY_INVALIDATE);
+            default -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST, PacketOpcode.SEND_ONLY);
         };
     }
 
@@ -123,7 +125,7 @@ final class RequestWriter {
      * @param to the index after the last
      */
     int read(long a, SendWqe w, int from, int to, int mtu, int destination) {
-        long at = begin(a, w, Opcode.READ_REQUEST, from, destination);
+        long at = begin(a, w, PacketOpcode.READ_REQUEST, from, destination);
         long offset = (long) from * mtu;
         Reth.put(at, w.remoteAddress + offset, w.rkey, Math.min(w.length, (long) to * mtu) - offset);
         return (int) (at - a) + Reth.BYTES;
@@ -132,24 +134,24 @@ final class RequestWriter {
     /** Writes an atomic, an atomic write or a flush. */
     int single(long a, SendWqe w, int destination) {
         return switch (w.opcode) {
-            case SendOpcode.COMPARE_AND_SWAP -> {
-                long at = begin(a, w, Opcode.COMPARE_AND_SWAP, 0, destination);
+            case Opcode.CMP_SWP -> {
+                long at = begin(a, w, PacketOpcode.COMPARE_AND_SWAP, 0, destination);
                 AtomicEth.put(at, w.remoteAddress, w.rkey, w.swap, w.compareOrAdd);
                 yield (int) (at - a) + AtomicEth.BYTES;
             }
-            case SendOpcode.FETCH_AND_ADD -> {
-                long at = begin(a, w, Opcode.FETCH_AND_ADD, 0, destination);
+            case Opcode.FETCH_ADD -> {
+                long at = begin(a, w, PacketOpcode.FETCH_AND_ADD, 0, destination);
                 AtomicEth.put(at, w.remoteAddress, w.rkey, w.compareOrAdd, 0);
                 yield (int) (at - a) + AtomicEth.BYTES;
             }
-            case SendOpcode.ATOMIC_WRITE -> {
-                long at = begin(a, w, Opcode.ATOMIC_WRITE, 0, destination);
+            case Opcode.ATOMIC_WRITE -> {
+                long at = begin(a, w, PacketOpcode.ATOMIC_WRITE, 0, destination);
                 Reth.put(at, w.remoteAddress, w.rkey, Long.BYTES);
                 RawMemory.putLongUnaligned(at + Reth.BYTES, w.compareOrAdd); // in memory order, not a number
                 yield (int) (at - a) + Reth.BYTES + Long.BYTES;
             }
             default -> {
-                long at = begin(a, w, Opcode.FLUSH, 0, destination);
+                long at = begin(a, w, PacketOpcode.FLUSH, 0, destination);
                 Feth.put(at, w.flushType, w.flushLevel);
                 Reth.put(at + Feth.BYTES, w.remoteAddress, w.rkey, w.flushLength);
                 yield (int) (at - a) + Feth.BYTES + Reth.BYTES;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.roce.header.Aeth;
 import org.verbena.roce.header.Bth;
 import org.verbena.roce.header.Feth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Psn;
 import org.verbena.roce.header.Reth;
 import org.verbena.verbs.AccessFlags;
@@ -137,11 +137,11 @@ final class Responder {
     private void duplicate(Packet p, long sequence) {
         owner.count(SamplePoint.QP_DUPLICATE_REQUESTS, 1);
         boolean known = true;
-        if (p.operation() == Opcode.READ_REQUEST) {
+        if (p.operation() == PacketOpcode.READ_REQUEST) {
             known = resources.replayRead(sequence, Reth.address(p.extended), Reth.rkey(p.extended), Reth.length(
                     p.extended));
-        } else if (p.has(Opcode.EXPECTS_RESPONSE)) {
-            long eth = p.extended + (p.operation() == Opcode.FLUSH ? Feth.BYTES : 0);
+        } else if (p.has(PacketOpcode.EXPECTS_RESPONSE)) {
+            long eth = p.extended + (p.operation() == PacketOpcode.FLUSH ? Feth.BYTES : 0);
             known = resources.replay(sequence, Reth.address(eth), Reth.rkey(eth)); // an AtomicETH begins like a RETH
         } else if (sequence > lastAckable) {
             known = false;
@@ -170,9 +170,9 @@ final class Responder {
             }
             messageQueue = number;
         }
-        if (p.has(Opcode.IS_SEND)) {
+        if (p.has(PacketOpcode.IS_SEND)) {
             send(p, queue);
-        } else if (p.has(Opcode.IS_WRITE)) {
+        } else if (p.has(PacketOpcode.IS_WRITE)) {
             write(p, queue);
         } else {
             oneSided(p, memory(queue));
@@ -181,10 +181,10 @@ final class Responder {
 
     /** First and only packets begin a message, middle and last ones continue it (9.7.4.1.2). */
     private boolean isInSequence(Packet p) {
-        if (p.has(Opcode.IS_FIRST)) {
+        if (p.has(PacketOpcode.IS_FIRST)) {
             return message == Message.NONE;
         }
-        return message == (p.has(Opcode.IS_SEND) ? Message.SEND : Message.WRITE);
+        return message == (p.has(PacketOpcode.IS_SEND) ? Message.SEND : Message.WRITE);
     }
 
     /** The memory that the peer's keys refer to. */
@@ -199,11 +199,11 @@ final class Responder {
             invalidRequest("a packet of a SEND has a wrong length");
             return;
         }
-        if (p.has(Opcode.IS_FIRST) && (queue == null || !incoming.take(queue))) {
+        if (p.has(PacketOpcode.IS_FIRST) && (queue == null || !incoming.take(queue))) {
             receiverNotReady();
             return;
         }
-        if (p.has(Opcode.HAS_INVALIDATE)
+        if (p.has(PacketOpcode.HAS_INVALIDATE)
                 && memory(queue).invalidate(qp.number(), p.immediate(), true) != 0) {
             incoming.setFailureStatus(WcStatus.REM_INV_REQ_ERR);
             refuse(Aeth.NAK_REMOTE_ACCESS, "the peer invalidates a key that it may not invalidate",
@@ -220,11 +220,11 @@ final class Responder {
             }
             return;
         }
-        message = p.has(Opcode.IS_LAST) ? Message.NONE : Message.SEND;
+        message = p.has(PacketOpcode.IS_LAST) ? Message.NONE : Message.SEND;
         if (message == Message.NONE) {
-            int flags = p.has(Opcode.HAS_IMMEDIATE)
+            int flags = p.has(PacketOpcode.HAS_IMMEDIATE)
                     ? WcFlags.WITH_IMM
-                    : p.has(Opcode.HAS_INVALIDATE) ? WcFlags.WITH_INV : 0;
+                    : p.has(PacketOpcode.HAS_INVALIDATE) ? WcFlags.WITH_INV : 0;
             incoming.complete(WcOpcode.RECV, incoming.offset(), flags == 0 ? 0 : p.immediate(), flags,
                     qp.destination, p.solicited);
         }
@@ -233,10 +233,10 @@ final class Responder {
 
     /** First and middle packets have MTU length, a last one is not empty (9.7.4.1.6). */
     static boolean hasValidLength(Packet p, int mtu) {
-        if (!p.has(Opcode.IS_LAST)) {
+        if (!p.has(PacketOpcode.IS_LAST)) {
             return p.length == mtu;
         }
-        return p.length <= mtu && (p.length > 0 || p.has(Opcode.IS_FIRST));
+        return p.length <= mtu && (p.length > 0 || p.has(PacketOpcode.IS_FIRST));
     }
 
     // ---- WRITE
@@ -250,7 +250,7 @@ final class Responder {
             invalidRequest("a packet of a WRITE has a wrong length");
             return;
         }
-        if (p.has(Opcode.HAS_IMMEDIATE) && (queue == null || !incoming.take(queue))) {
+        if (p.has(PacketOpcode.HAS_IMMEDIATE) && (queue == null || !incoming.take(queue))) {
             receiverNotReady();
             return;
         }
@@ -259,11 +259,11 @@ final class Responder {
             refuse(Aeth.NAK_REMOTE_ACCESS, "the peer writes where it may not", AsyncEventType.QP_ACCESS_ERR);
             return;
         }
-        message = p.has(Opcode.IS_LAST) ? Message.NONE : Message.WRITE;
+        message = p.has(PacketOpcode.IS_LAST) ? Message.NONE : Message.WRITE;
         if (message == Message.NONE) {
             owner.count(SamplePoint.QP_RX_WRITES, 1);
             owner.count(SamplePoint.QP_RX_WRITE_BYTES, write.length());
-            if (p.has(Opcode.HAS_IMMEDIATE)) {
+            if (p.has(PacketOpcode.HAS_IMMEDIATE)) {
                 incoming.complete(WcOpcode.RECV_RDMA_WITH_IMM, write.length(), p.immediate(), WcFlags.WITH_IMM,
                         qp.destination, p.solicited);
             }
@@ -355,7 +355,8 @@ final class Responder {
         if (a == 0) {
             return false;
         }
-        Bth.put(a, qp.wireTransport | Opcode.ACKNOWLEDGE, false, 0, qp.destination, false, (int) syndromeSequence);
+        Bth.put(a, qp.wireTransport | PacketOpcode.ACKNOWLEDGE, false, 0, qp.destination, false,
+                (int) syndromeSequence);
         Aeth.put(a + Bth.BYTES, syndrome, msn);
         syndrome = NO_SYNDROME;
         delay.sent(longDelay);

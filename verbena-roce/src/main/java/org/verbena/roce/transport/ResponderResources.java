@@ -7,7 +7,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.roce.header.Aeth;
 import org.verbena.roce.header.BigEndian;
 import org.verbena.roce.header.Bth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 
 /**
  * Responses of a responder that are more than an ACK: to READs, atomics, flushes and atomic writes. The latest ones are
@@ -224,7 +224,8 @@ final class ResponderResources {
 
     private int write(Slot s, long a) {
         if (s.kind == Kind.ATOMIC) {
-            Bth.put(a, qp.wireTransport | Opcode.ATOMIC_ACKNOWLEDGE, false, 0, qp.destination, false, (int) s.first);
+            Bth.put(a, qp.wireTransport | PacketOpcode.ATOMIC_ACKNOWLEDGE, false, 0, qp.destination, false,
+                    (int) s.first);
             Aeth.put(a + Bth.BYTES, Aeth.ACK, s.msn);
             BigEndian.putLong(a + Bth.BYTES + Aeth.BYTES, s.value);
             return Bth.BYTES + Aeth.BYTES + Long.BYTES;
@@ -234,8 +235,8 @@ final class ResponderResources {
         boolean first = s.next == s.start;
         boolean last = offset + bytes >= s.end;
         int operation = first
-                ? last ? Opcode.READ_ONLY : Opcode.READ_FIRST
-                : last ? Opcode.READ_LAST : Opcode.READ_MIDDLE;
+                ? last ? PacketOpcode.READ_ONLY : PacketOpcode.READ_FIRST
+                : last ? PacketOpcode.READ_LAST : PacketOpcode.READ_MIDDLE;
         int pad = -bytes & 3;
         Bth.put(a, qp.wireTransport | operation, false, pad, qp.destination, false, (int) s.first + s.next);
         long at = a + Bth.BYTES;

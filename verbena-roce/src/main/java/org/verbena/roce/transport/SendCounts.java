@@ -3,6 +3,7 @@ package org.verbena.roce.transport;
 
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.Opcode;
 
 /** Counts completed requests. */
 final class SendCounts {
@@ -10,19 +11,19 @@ final class SendCounts {
 
     static void done(QueuePairOwner owner, SendWqe w) {
         switch (w.opcode) {
-            case SendOpcode.SEND, SendOpcode.SEND_IMM, SendOpcode.SEND_INVALIDATE -> {
+            case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INV -> {
                 owner.count(SamplePoint.QP_TX_SENDS, 1);
                 owner.count(SamplePoint.QP_TX_SEND_BYTES, w.length);
             }
-            case SendOpcode.WRITE, SendOpcode.WRITE_IMM, SendOpcode.ATOMIC_WRITE -> {
+            case Opcode.WRITE, Opcode.WRITE_IMM, Opcode.ATOMIC_WRITE -> {
                 owner.count(SamplePoint.QP_TX_WRITES, 1);
                 owner.count(SamplePoint.QP_TX_WRITE_BYTES, w.length);
             }
-            case SendOpcode.READ -> {
+            case Opcode.READ -> {
                 owner.count(SamplePoint.QP_TX_READS, 1);
                 owner.count(SamplePoint.QP_TX_READ_BYTES, w.length);
             }
-            case SendOpcode.COMPARE_AND_SWAP, SendOpcode.FETCH_AND_ADD -> owner.count(SamplePoint.QP_TX_ATOMICS, 1);
+            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> owner.count(SamplePoint.QP_TX_ATOMICS, 1);
             default -> owner.count(SamplePoint.QP_TX_OTHERS, 1);
         }
     }

@@ -3,6 +3,8 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.spi.Opcode;
+
 /**
  * A send work request: an entry of a {@link SendRing}, made once and reused for each request. The poster writes the
  * public fields before it posts, and never afterwards.
@@ -10,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public final class SendWqe {
     /** Set by the application. */
     public long wrId;
-    /** One of {@link SendOpcode}. */
+    /** One of {@link Opcode}. */
     public int opcode;
     /** {@link org.verbena.verbs.SendFlags}; SIGNALED is set for all if the queue pair signals all. */
     public int flags;
@@ -103,7 +105,7 @@ public final class SendWqe {
     /** What is known locally to be wrong with a request that the peer has refused, after ": "; else empty. */
     String knownFault() {
         return switch (opcode) {
-            case SendOpcode.COMPARE_AND_SWAP, SendOpcode.FETCH_AND_ADD, SendOpcode.ATOMIC_WRITE ->
+            case Opcode.CMP_SWP, Opcode.FETCH_ADD, Opcode.ATOMIC_WRITE ->
                 (remoteAddress & 7) == 0
                         ? ""
                         : ": remote address 0x" + Long.toHexString(remoteAddress)

@@ -8,7 +8,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.roce.header.Deth;
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairType;
@@ -305,17 +305,17 @@ public final class Transport {
 
     private static boolean fits(Packet p, int type) {
         return switch (p.transport()) {
-            case Opcode.RC -> type == QueuePairType.RC;
-            case Opcode.UC -> type == QueuePairType.UC;
-            case Opcode.UD -> type == QueuePairType.UD;
-            case Opcode.XRC -> type == QueuePairType.XRC_SEND || type == QueuePairType.XRC_RECV;
-            default -> p.opcode == Opcode.CNP && type != QueuePairType.UD;
+            case PacketOpcode.RC -> type == QueuePairType.RC;
+            case PacketOpcode.UC -> type == QueuePairType.UC;
+            case PacketOpcode.UD -> type == QueuePairType.UD;
+            case PacketOpcode.XRC -> type == QueuePairType.XRC_SEND || type == QueuePairType.XRC_RECV;
+            default -> p.opcode == PacketOpcode.CNP && type != QueuePairType.UD;
         };
     }
 
     private void multicast(Packet p) {
         boolean found = false;
-        if (p.transport() == Opcode.UD) {
+        if (p.transport() == PacketOpcode.UD) {
             for (int i = 0; i < members.size(); i++) {
                 Member m = members.get(i);
                 if (m.group.low() == p.raw.destinationLow && m.group.high() == p.raw.destinationHigh

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
-import org.verbena.roce.header.Opcode;
+import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Psn;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.QueuePairAttributes;
@@ -29,12 +29,12 @@ final class UnreliableQueuePair extends TransportQueuePair {
 
     private int expected;
     private boolean established;
-    /** The message that has begun: {@link Opcode#IS_SEND}, {@link Opcode#IS_WRITE} or 0. */
+    /** The message that has begun: {@link PacketOpcode#IS_SEND}, {@link PacketOpcode#IS_WRITE} or 0. */
     private int message;
 
     UnreliableQueuePair(Transport transport, int number, int type, QueuePairOwner owner, SendRing sends) {
         super(transport, number, type, owner, sends);
-        writer = new RequestWriter(this, Opcode.UC);
+        writer = new RequestWriter(this, PacketOpcode.UC);
         incoming = new CurrentReceive(owner);
         write = new IncomingWrite(this);
     }
@@ -117,7 +117,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
             transport.drop(DropReason.ADDRESS);
             return;
         }
-        if (p.opcode == Opcode.CNP) {
+        if (p.opcode == PacketOpcode.CNP) {
             owner.count(SamplePoint.QP_CNP_IGNORED, 1); // nothing is in flight that could be reduced
             return;
         }
@@ -125,8 +125,8 @@ final class UnreliableQueuePair extends TransportQueuePair {
             established = true;
             reportEstablished();
         }
-        int kind = p.flags & (Opcode.IS_SEND | Opcode.IS_WRITE);
-        if (p.has(Opcode.IS_FIRST)) {
+        int kind = p.flags & (PacketOpcode.IS_SEND | PacketOpcode.IS_WRITE);
+        if (p.has(PacketOpcode.IS_FIRST)) {
             if (message != 0) {
                 lost(); // the previous message has no end
             }
@@ -138,7 +138,7 @@ final class UnreliableQueuePair extends TransportQueuePair {
             return;
         }
         expected = Psn.add(p.psn, 1);
-        message = p.has(Opcode.IS_LAST) ? 0 : kind;
+        message = p.has(PacketOpcode.IS_LAST) ? 0 : kind;
         if (!Responder.hasValidLength(p, mtu) || !take(p)) {
             lost();
         }
@@ -152,8 +152,8 @@ final class UnreliableQueuePair extends TransportQueuePair {
     }
 
     private boolean take(Packet p) {
-        boolean send = p.has(Opcode.IS_SEND);
-        if (send && p.has(Opcode.IS_FIRST) || p.has(Opcode.HAS_IMMEDIATE) && !send) {
+        boolean send = p.has(PacketOpcode.IS_SEND);
+        if (send && p.has(PacketOpcode.IS_FIRST) || p.has(PacketOpcode.HAS_IMMEDIATE) && !send) {
             ReceiveSource source = owner.receives();
             if (source == null || !incoming.take(source)) {
                 owner.count(SamplePoint.QP_RX_OUT_OF_BUFFER, 1);
@@ -172,8 +172,8 @@ final class UnreliableQueuePair extends TransportQueuePair {
                     : "a receive names memory that it may not use", -1);
             return true;
         }
-        if (p.has(Opcode.IS_LAST)) {
-            boolean immediate = p.has(Opcode.HAS_IMMEDIATE);
+        if (p.has(PacketOpcode.IS_LAST)) {
+            boolean immediate = p.has(PacketOpcode.HAS_IMMEDIATE);
             incoming.complete(WcOpcode.RECV, incoming.offset(), immediate ? p.immediate() : 0,
                     immediate ? WcFlags.WITH_IMM : 0, destination, p.solicited);
         }
@@ -185,11 +185,11 @@ final class UnreliableQueuePair extends TransportQueuePair {
                 || !write.put(owner.memory(), p)) {
             return false;
         }
-        if (p.has(Opcode.IS_LAST)) {
+        if (p.has(PacketOpcode.IS_LAST)) {
             owner.count(SamplePoint.QP_RX_WRITES, 1);
             owner.count(SamplePoint.QP_RX_WRITE_BYTES, write.length());
         }
-        if (p.has(Opcode.HAS_IMMEDIATE)) {
+        if (p.has(PacketOpcode.HAS_IMMEDIATE)) {
             incoming.complete(WcOpcode.RECV_RDMA_WITH_IMM, write.length(), p.immediate(), WcFlags.WITH_IMM,
                     destination, p.solicited);
         }

@@ -191,17 +191,17 @@ class HeadersTest {
         String rc = "12 12 12 16 12 16 28 12 12 16 28 32 28 16 12 16 16 16 24 40 40 0 16 16 0 0 0 0 32 28 0 0";
         int[] lengths = Arrays.stream(rc.split(" ")).mapToInt(Integer::parseInt).toArray();
         for (int op = 0; op < 32; op++) {
-            assertThat(Opcode.headers(op)).as("RC %x", op).isEqualTo(lengths[op]);
+            assertThat(PacketOpcode.headers(op)).as("RC %x", op).isEqualTo(lengths[op]);
             boolean response = op >= 0x0d && op <= 0x12;
-            assertThat(Opcode.headers(0xa0 | op)).as("XRC %x", op).isEqualTo(lengths[op] == 0 || response
+            assertThat(PacketOpcode.headers(0xa0 | op)).as("XRC %x", op).isEqualTo(lengths[op] == 0 || response
                     ? lengths[op]
                     : lengths[op] + 4);
-            assertThat(Opcode.headers(0x20 | op)).as("UC %x", op).isEqualTo(op < 0x0c ? lengths[op] : 0);
-            assertThat(Opcode.headers(0x60 | op)).as("UD %x", op).isEqualTo(op == 4 ? 20 : op == 5 ? 24 : 0);
-            assertThat(Opcode.headers(0x40 | op)).as("RD %x", op).isZero();
-            assertThat(Opcode.headers(0xc0 | op)).isZero();
-            assertThat(Opcode.headers(0xe0 | op)).isZero();
-            assertThat(Opcode.headers(0x80 | op)).isEqualTo(op == 1 ? 28 : 0);
+            assertThat(PacketOpcode.headers(0x20 | op)).as("UC %x", op).isEqualTo(op < 0x0c ? lengths[op] : 0);
+            assertThat(PacketOpcode.headers(0x60 | op)).as("UD %x", op).isEqualTo(op == 4 ? 20 : op == 5 ? 24 : 0);
+            assertThat(PacketOpcode.headers(0x40 | op)).as("RD %x", op).isZero();
+            assertThat(PacketOpcode.headers(0xc0 | op)).isZero();
+            assertThat(PacketOpcode.headers(0xe0 | op)).isZero();
+            assertThat(PacketOpcode.headers(0x80 | op)).isEqualTo(op == 1 ? 28 : 0);
         }
     }
 
@@ -210,11 +210,11 @@ class HeadersTest {
     void packetsOfOtherImplementationsParse() {
         byte[] send = HexFormat.of().parseHex("0440ffff0000001180123456");
         memory.asSlice(BEFORE + 4, 12).copyFrom(MemorySegment.ofArray(send));
-        assertThat(Bth.opcode(at)).isEqualTo(Opcode.SEND_ONLY);
+        assertThat(Bth.opcode(at)).isEqualTo(PacketOpcode.SEND_ONLY);
         assertThat(Bth.destination(at)).isEqualTo(0x11);
         assertThat(Bth.isAcknowledgeRequested(at)).isTrue();
         assertThat(Bth.psn(at)).isEqualTo(0x123456);
-        Bth.put(at, Opcode.SEND_ONLY, false, 0, 0x11, true, 0x123456);
+        Bth.put(at, PacketOpcode.SEND_ONLY, false, 0, 0x11, true, 0x123456);
         assertThat(memory.asSlice(BEFORE + 4, 12).toArray(ValueLayout.JAVA_BYTE)).isEqualTo(send);
     }
 
@@ -238,7 +238,7 @@ class HeadersTest {
                 assertThat(p.length).isNotNegative();
                 assertThat(p.payload + p.length + Bth.pad(raw.address)).isEqualTo(raw.address + raw.length);
                 assertThat(p.extended).isLessThanOrEqualTo(p.payload);
-                assertThat(p.payload).isGreaterThanOrEqualTo(raw.address + Opcode.headers(p.opcode));
+                assertThat(p.payload).isGreaterThanOrEqualTo(raw.address + PacketOpcode.headers(p.opcode));
             }
         });
     }

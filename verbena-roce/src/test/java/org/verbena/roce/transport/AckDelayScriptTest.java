@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.spi.Opcode;
 
 /** How long an ACK is delayed when both sides alternate, with continuous polling. */
 class AckDelayScriptTest {
@@ -46,7 +47,7 @@ class AckDelayScriptTest {
     }
 
     private void say() {
-        s.end.post(s.end.wqe(said, SendOpcode.SEND));
+        s.end.post(s.end.wqe(said, Opcode.SEND));
         s.leaves(SEND_ONLY, own(said++));
     }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs.spi;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.WcOpcode;
 
@@ -71,6 +73,22 @@ public final class Opcode {
             bits |= (wanted & o[1]) != 0 ? 1 << o[0] : 0;
         }
         return bits;
+    }
+
+    /**
+     * Checks a request when it is staged.
+     *
+     * @param operations a bit for each operation that the queue pair has, see {@link #allowed}
+     * @param knownFlags the {@link SendFlags} that the provider was built for
+     * @return 0 if it may be staged, otherwise the errno
+     */
+    public static int check(int opcode, int flags, int operations, int knownFlags) {
+        if ((flags & ~knownFlags) == 0 && (operations & 1 << opcode) != 0
+                && ((flags & SendFlags.INLINE) == 0 || takesInline(opcode))) {
+            return 0;
+        }
+        int wrong = SendFlags.check(flags, knownFlags);
+        return wrong == 0 ? Errno.EINVAL : wrong;
     }
 
     /** What such a request completes as, see {@link WcOpcode}. */

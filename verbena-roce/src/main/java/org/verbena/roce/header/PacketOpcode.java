@@ -5,7 +5,7 @@ package org.verbena.roce.header;
  * Opcodes of packets (IBTA volume 1, 9.2.1; annexes A14 and A19): the upper 3 bits are the transport, the lower 5 the
  * operation, which is the same in each.
  */
-public final class Opcode {
+public final class PacketOpcode {
     // ---- transports
 
     public static final int RC = 0;
@@ -78,7 +78,7 @@ public final class Opcode {
         add(CNP, 16, 0);
     }
 
-    private Opcode() {}
+    private PacketOpcode() {}
 
     private static void connected(int transport) {
         int send = IS_SEND | HAS_PAYLOAD;
