@@ -43,7 +43,7 @@ final class AttachedReceives extends SharedReceiveSide {
     private final KeyTable keys;
     private final int entries;
     /** How the pool knows what is completed here. */
-    private final int who;
+    private final int owner;
     private final long postedAddress;
     /** Lane entries read; written by the poller only. */
     private long completed;
@@ -61,7 +61,7 @@ final class AttachedReceives extends SharedReceiveSide {
         super(qp, context, srq, scratch);
         this.keys = context.keys();
         this.entries = entries;
-        this.who = qp.index() + 1;
+        this.owner = qp.index() + 1;
         this.postedAddress = postedAddress;
     }
 
@@ -148,7 +148,7 @@ final class AttachedReceives extends SharedReceiveSide {
     private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
         long claim = LaneReader.claim(entry);
         int flags = LaneLayout.flags(commit);
-        int answer = (flags & ~LaneLayout.KNOWN_FLAGS) != 0 ? ReceivePool.LIE : pool.complete(claim, who);
+        int answer = (flags & ~LaneLayout.KNOWN_FLAGS) != 0 ? ReceivePool.LIE : pool.complete(claim, owner);
         if (answer != ReceivePool.DONE) {
             accuse(answer);
             return false;
@@ -193,7 +193,7 @@ final class AttachedReceives extends SharedReceiveSide {
 
     // ---- for the pool
 
-    /** Asked for also when the queue pair has no connection any more: who was inside when it ended is so until it leaves. */
+    /** Read also when the queue pair has no connection any more: a peer that was inside when it ended is so until it leaves. */
     @Override
     public long hazard() {
         Place p = place;

@@ -10,7 +10,7 @@ import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * What a completion queue asks of a queue pair when it does not poll: how much there is, and who brings it. Any thread
+ * What a completion queue asks of a queue pair when it does not poll: how much there is, and the sessions it comes by. Any thread
  * may ask.
  */
 final class CompletionSource {

@@ -185,7 +185,7 @@ abstract class LaneProducer {
         }
     }
 
-    /** Somebody is to look for those who wait for receives, if they are in a shared queue. */
+    /** Tells the owner of a shared queue, if there is one, that a request waits for receives. */
     final void setPoolStarving() {
         PooledSends p = pooled;
         if (p != null) {

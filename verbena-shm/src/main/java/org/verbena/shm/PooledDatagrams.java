@@ -30,8 +30,8 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     private final DatagramReceiver datagrams;
     /** Written by the poller only. */
     private long completed;
-    /** The limit of the queue whose owner was told last that it is reached. */
-    private long limitSaid;
+    /** The limit of the queue whose crossing was reported last. */
+    private long limitReported;
 
     PooledDatagrams(ShmQueuePair qp, DatagramReceiver datagrams, ShmContext context, ShmSharedReceiveQueue srq,
             long scratch) {
@@ -46,7 +46,7 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
         attach();
     }
 
-    /** The receiver of the datagrams has been closed: nobody is inside. */
+    /** The receiver of the datagrams has been closed: no poller is inside. */
     @Override
     void disconnect(boolean left) {
         own.remove(this);
@@ -83,7 +83,7 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     @Override
     public boolean takeDatagram(long data, int length, int immediate, int flags, long timestamp, long limit,
             int source) {
-        // a queue pair that is closed or reset leaves this state first, and then waits for who is inside
+        // a queue pair that is closed or reset leaves this state first, and then waits for the poller inside
         long claim = qp.state().receives() ? pool.takeOldest(limit, length) : Claim.NONE;
         int status = WcStatus.SUCCESS;
         if (claim != Claim.NONE) {
@@ -98,8 +98,8 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
             COMPLETED.setRelease(this, completed + 1);
             pool.free(slot);
             long l = own.limitWord();
-            if (l != limitSaid && pool.available() < (int) l) {
-                limitSaid = l;
+            if (l != limitReported && pool.available() < (int) l) {
+                limitReported = l;
                 own.limitCrossed(l);
             }
         }

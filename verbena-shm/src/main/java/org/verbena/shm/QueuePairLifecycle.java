@@ -110,7 +110,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     /** When it returns no poll looks at this queue pair, nor will one: the lane and all else may become others'. */
     abstract void hideFromPollers();
 
-    /** Wakes who waits for completions: what was posted is flushed. */
+    /** Wakes threads that wait for completions: what was posted is flushed. */
     abstract void wakePollers();
 
     // ---- what others ask
@@ -334,7 +334,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         receiveCq.connectionsChanged();
     }
 
-    /** For what is found out by who posts or polls, or by an object that the queue pair has: in whatever connection it is. */
+    /** For errors found by the poster, the poller, or an object of the queue pair: in whatever connection it is. */
     @Override
     public final void enterError(String reason, int event) {
         toError(() -> true, reason, event, true);
@@ -367,7 +367,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
                 return;
             }
             look = departure.begins();
-            errorReason = reason; // first: who sees the state finds the reason
+            errorReason = reason; // first: a thread that sees the state finds the reason
             setState(QueuePairState.ERR);
             own.withdrawLink();
         }
@@ -410,7 +410,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
                 return; // it is connected elsewhere by now
             }
             if (type() == QueuePairType.UC) {
-                own.withdrawLink(); // nobody notices, but the peer, if it lives
+                own.withdrawLink(); // only the peer notices, if it lives
             } else {
                 unanswered = sends().oldestPending();
             }
@@ -419,7 +419,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
             boolean died = !s.hasDeparted();
             toError(() -> session == s, reason, died ? AsyncEventType.QP_FATAL : -1, died);
         }
-        VarHandle.fullFence(); // who enters from here on sees that the link is withdrawn
+        VarHandle.fullFence(); // a thread that enters from here on sees that the link is withdrawn
         context.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
         receiveSide().peerDied();
         if (type() != QueuePairType.UC) {
@@ -460,7 +460,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
             unanswered = ShmSendQueue.NONE;
             errorReason = "";
         }
-        // not under the lock, for it waits for whoever executes a request, and that one may need the lock
+        // not under the lock: it waits for the thread that executes a request, which may need the lock
         sends().reset();
         receiveSide().reset();
         showToPollers();

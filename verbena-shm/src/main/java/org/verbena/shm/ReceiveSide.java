@@ -31,6 +31,6 @@ abstract class ReceiveSide extends ReceiveQueue {
     /** The session with the peer has ended, and the link was withdrawn. */
     void peerDied() {}
 
-    /** Forgets everything; nobody posts or polls meanwhile. */
+    /** Forgets everything; no thread posts or polls meanwhile. */
     abstract void reset();
 }

@@ -50,7 +50,7 @@ final class SendExecutor extends LaneProducer {
     private final KeyTable keys;
     private final int pd;
     private final boolean signalAll;
-    /** Of type UC: what the peer does not take is lost, and nobody is told. */
+    /** Of type UC: what the peer does not accept is lost without notice. */
     private final boolean unreliable;
     private final Patience patience;
     private final SendFailures failures;
@@ -115,7 +115,7 @@ final class SendExecutor extends LaneProducer {
         qp.sendCompletionQueue().signal(qp, false);
     }
 
-    /** Before the hazard is left: who sees that nobody is inside finds the numbers. */
+    /** Before the hazard is left: a thread that sees it left finds the numbers. */
     private void count(WorkRequest w, int op) {
         if (ShownObjects.COUNTING) {
             counts.done(op, w.total);
@@ -160,7 +160,7 @@ final class SendExecutor extends LaneProducer {
         return status;
     }
 
-    /** What needs no peer, and waits for those who are inside. */
+    /** What needs no peer, and waits for the threads that are inside. */
     private int executeLocally(WorkRequest w) {
         Hazard.leave(hazard);
         return WindowWork.execute(w, qp, keys);
@@ -264,7 +264,7 @@ final class SendExecutor extends LaneProducer {
         return WcStatus.SUCCESS;
     }
 
-    /** A send that takes a key away from the peer, who does so when it polls; a wrong key is an error on both ends. */
+    /** A send that invalidates a key of the peer, which does so when it polls; a wrong key is an error on both ends. */
     private int sendInvalidate(Remote r, WorkRequest w) {
         int key = w.immediate;
         if (target().isWindowOfPeer(key)) {

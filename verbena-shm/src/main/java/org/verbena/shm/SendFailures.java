@@ -20,7 +20,7 @@ import org.verbena.verbs.spi.Opcode;
 
 /**
  * What becomes of a request that {@link SendExecutor} could not carry out: it waits and is tried again, is lost (type UC),
- * fails, or is flushed. Used by who executes, outside of the {@link org.verbena.shm.layout.Hazard}; each answer is as that
+ * fails, or is flushed. Used by the thread that executes, outside of the {@link org.verbena.shm.layout.Hazard}; each answer is as that
  * of {@link SendExecutor#execute}.
  */
 final class SendFailures {
@@ -31,7 +31,7 @@ final class SendFailures {
     private final KeyTable keys;
     private final SendCounts counts;
     private final boolean signalAll;
-    /** Of type UC: what the peer does not take is lost, and nobody is told. */
+    /** Of type UC: what the peer does not accept is lost without notice. */
     private final boolean unreliable;
     private final boolean isXrc;
 
@@ -109,7 +109,7 @@ final class SendFailures {
         return r == null || r.session.isDead();
     }
 
-    /** The message does not reach the peer, which nobody notices. */
+    /** The message does not reach the peer, and no error is reported. */
     private boolean lose(WorkRequest w, long number) {
         lane.giveBack();
         patience.forget();
@@ -158,7 +158,7 @@ final class SendFailures {
         Target t = lane.target;
         int errno = t == null ? 0 : t.takeErrno();
         if (t != null && status == WcStatus.REM_ACCESS_ERR && !Opcode.isSend(w.opcode)) {
-            t.counts(qp.number()).refused(w.rkey); // first: who sees the completion finds it counted
+            t.counts(qp.number()).refused(w.rkey); // first: a thread that sees the completion finds it counted
         }
         if (unreliable && !FailureReason.isLocal(status)) {
             return lose(w, number);
@@ -173,7 +173,7 @@ final class SendFailures {
         if (unreliable) {
             return stop(w, number, status, reason, errno);
         }
-        qp.enterError(reason, -1); // first: who sees the completion finds the state that goes with it
+        qp.enterError(reason, -1); // first: a thread that sees the completion finds the state that goes with it
         complete(w, number, status, errno);
         if (status == WcStatus.REM_ACCESS_ERR) {
             r.tell(AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);

@@ -35,9 +35,9 @@ import org.verbena.verbs.spi.ShownObjects;
  * A completion queue: a cursor over the lanes and send completions of its queue pairs. It holds no entries itself, so it
  * cannot overrun; each source has room for all that can be outstanding.
  *
- * <p>Whoever commits a completion and finds the {@link ArmWord} armed signals the channel once for each value of the word.
- * With few queue pairs, a poll looks at each; with many it goes by the marks in a {@link ReadySet}, and if there are none,
- * or now and then, it looks at one in turn.
+ * <p>A thread that commits a completion and finds the {@link ArmWord} armed signals the channel once for each value of the word.
+ * With few queue pairs, a poll polls each; with many it goes by the marks in a {@link ReadySet}, and if there are none,
+ * or now and then, it polls one in turn.
  */
 final class ShmCompletionQueue extends CompletionCursor implements BellChannel.Source, Moderation.Queue {
     /** With many queue pairs, one poll in so many looks at one in turn first; one less than a power of two. */
@@ -269,7 +269,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         // from here on every committer sees the word
         Membarrier.ownProcess();
         if (after != 0 && wasNotified(before)) {
-            raise(after); // somebody had seen the old one, and signals no other
+            raise(after); // a committer had seen the old one, and signals no other
         }
         context.engine().lookAgain();
     }
@@ -434,7 +434,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     private void notifyLocally(long word) {
         synchronized (this) {
             if (!ArmWord.isSame(word, armed)) {
-                return; // it was armed again since, and somebody may have signalled that
+                return; // it was armed again since, and that may have been signalled
             }
             locallyNotified = word;
         }

@@ -84,7 +84,7 @@ final class ShmContext extends Context implements Departure {
     private final QueuePairNumbers numbers = new QueuePairNumbers();
     private final ShownObjects shown;
     private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
-    /** Nobody looks at what peers have counted any more. */
+    /** Ends the gathering of what peers have counted. */
     private final Runnable endLooks;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Memories memories;
@@ -441,7 +441,7 @@ final class ShmContext extends Context implements Departure {
     /** A peer is gone, or is given up; on the engine's thread. */
     void sessionEnded(Session s, String reason) {
         for (RegionCounts r : regionCounts) {
-            r.end(s); // before anybody hears of it, who may then want to know
+            r.end(s); // before it is reported: the counters may then be read
         }
         control.forget(s);
         multicast.end(s);

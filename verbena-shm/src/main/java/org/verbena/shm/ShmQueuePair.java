@@ -40,7 +40,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     private final CompletionSource source;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
-    /** A message has come since one was sent: a hint from who polls to who posts, without care. */
+    /** A message has come since one was sent: a hint from the poller to the poster, a plain field. */
     boolean answers;
 
     ShmQueuePair(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
@@ -123,7 +123,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     void hideFromPollers() {
         sendCq.remove(this);
         receiveCq.remove(this);
-        Membarrier.ownProcess(); // who polls from here on sees that it is gone, or is seen
+        Membarrier.ownProcess(); // a poll from here on sees that it is gone, or is seen
         sendCq.awaitPoller();
         receiveCq.awaitPoller();
     }

@@ -74,7 +74,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
     private long shortestUntil;
     /** The last message lay in the second line of its entry; so does the next one, as a rule, and that line is asked for early. */
     private boolean secondLines;
-    /** What was read there: a read that nobody uses is no read to the compiler. */
+    /** What was read there: the compiler drops a read whose value is not used. */
     @SuppressWarnings("unused") private long secondLine;
 
     private boolean open;
@@ -465,7 +465,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
         if (!isPosted(completed) || !qp.peerHasLeft()) {
             return false;
         }
-        // only now: nobody commits any more, and a lane that was not there at the first look may be since
+        // only now: nothing is committed any more, and a lane that was not there at the first look may be since
         LaneReader l = lane;
         if (l == null && peerEntry != 0) {
             l = attach();

@@ -21,10 +21,10 @@ import org.verbena.verbs.spi.Opcode;
  * The send side: has staged work requests executed, as a rule at once and by the caller's own thread.
  *
  * <p>Three counters say where a work request is: {@code freed <= executed <= tail}. When all earlier ones are executed,
- * the poster executes without a lock; nobody else does anything then, because there is nothing between {@code executed}
+ * the poster executes without a lock; no other thread executes then, because there is nothing between {@code executed}
  * and {@code tail}. When one has to wait (the peer has posted no receive, or is not ready) the rest is left behind
- * {@code tail}, and whoever comes first goes on under a try-lock: a post or a poll of the completion queue, though not
- * every one, or the engine thread. The one who fails to get the lock may leave, for the holder looks again after giving it back.
+ * {@code tail}, and the first thread to come goes on under a try-lock: a post or a poll of the completion queue, though not
+ * every one, or the engine thread. A thread that fails to get the lock may leave, for the holder looks again after giving it back.
  */
 final class ShmSendQueue extends StagedSendQueue {
     /** No request has that number. */
@@ -48,8 +48,8 @@ final class ShmSendQueue extends StagedSendQueue {
     }
 
     /**
-     * While requests wait for receives, only one poll or post in so many looks for them: looking takes the line with the
-     * count of receives away from the peer, who is about to write it. If a look finds receives, but fewer than requests
+     * While requests wait for receives, only one poll or post in so many looks for them: looking takes the cache line with the
+     * count of receives away from the peer, which is about to write it. If a look finds receives, but fewer than requests
      * that wait, the peer is the slower side and gets more time before the next.
      */
     private static final int LOOK_OFTEN = 15;
@@ -68,7 +68,7 @@ final class ShmSendQueue extends StagedSendQueue {
     private long tail;
     @SuppressWarnings("unused") // FREED
     private long freed;
-    /** 0: nobody executes what waits; 1: somebody does; 2: and is to look again. */
+    /** 0: no thread executes what waits; 1: one does; 2: and has to look again. */
     @SuppressWarnings("unused") // BUSY
     private int busy;
 
@@ -132,7 +132,7 @@ final class ShmSendQueue extends StagedSendQueue {
         } else {
             TAIL.setRelease(this, to);
             if (!look()) {
-                // what was before this may be done by now, and then nobody would come for it
+                // what was before this may be done by now, and then no thread would come for it
                 qp.lookAfter();
             }
         }
@@ -220,7 +220,7 @@ final class ShmSendQueue extends StagedSendQueue {
     /**
      * Goes on with what waits; any thread may call.
      *
-     * @return false if somebody else was at it, who may not have seen what the caller has
+     * @return false if another thread was at it, which may not have seen what the caller has
      */
     boolean progress() {
         if (!claim()) {
@@ -252,7 +252,7 @@ final class ShmSendQueue extends StagedSendQueue {
         }
     }
 
-    /** Waits for the lock; nobody who has it waits for anything. */
+    /** Waits for the lock; no holder waits for anything. */
     private void lock() {
         while (!BUSY.compareAndSet(this, 0, 1)) {
             Thread.onSpinWait();
@@ -324,17 +324,17 @@ final class ShmSendQueue extends StagedSendQueue {
         return completions.waiting();
     }
 
-    /** The queue pair has failed: waits for who executes a request that began before. */
+    /** The queue pair has failed: waits for the thread that executes a request that began before. */
     void awaitRest() {
         qp.own().awaitRest(); // an application's thread that executes without the lock
         lock();
         unlock();
     }
 
-    /** The queue pair is closed: gives up what reaches others, when nobody executes any more. */
+    /** The queue pair is closed: gives up what reaches peers, when no thread executes any more. */
     void close() {
         qp.own().awaitRest(); // an application's thread that executes without the lock
-        lock(); // somebody is perhaps about to use it
+        lock(); // a thread is perhaps about to use it
         executor.leave();
         DatagramExecutor d = datagrams;
         if (d != null) {
@@ -343,7 +343,7 @@ final class ShmSendQueue extends StagedSendQueue {
         unlock();
     }
 
-    /** Forgets everything; nobody posts, polls or executes meanwhile. */
+    /** Forgets everything; no thread posts, polls or executes meanwhile. */
     void reset() {
         lock();
         TAIL.setVolatile(this, 0L);
