@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
+import java.lang.constant.ClassDesc;
 import java.nio.channels.spi.AsynchronousChannelProvider;
 
 /**
@@ -15,7 +16,7 @@ final class AsynchronousPatch {
     private static final String PUBLIC_CLASS = AsynchronousChannelProvider.class.getName();
     private static final String HOLDER_CLASS = PUBLIC_CLASS + "$ProviderHolder";
     private static final String DEFAULT_CLASS = "sun.nio.ch.DefaultAsynchronousChannelProvider";
-    private static final String PROVIDER = "java/nio/channels/spi/AsynchronousChannelProvider";
+    private static final ClassDesc PROVIDER = ClassDesc.of("java.nio.channels.spi.AsynchronousChannelProvider");
 
     private AsynchronousPatch() {}
 
@@ -38,6 +39,7 @@ final class AsynchronousPatch {
 
     /** The patch of either method. */
     static MethodPatch patch(String type, String method) {
-        return new HookPatch(type, method, "()L" + PROVIDER + ";", "asynchronousProvider", null, PROVIDER);
+        return new HookPatch(type, method, "()Ljava/nio/channels/spi/AsynchronousChannelProvider;",
+                "asynchronousProvider", null, PROVIDER);
     }
 }

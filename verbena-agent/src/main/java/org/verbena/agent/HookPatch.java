@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+
 import org.jspecify.annotations.Nullable;
 
 /** Prepends a call of {@link SocketHook} to a method of the JDK, for an object to return or to continue with. */
 class HookPatch extends MethodPatch {
-    private static final String OBJECT = "java/lang/Object";
-    private static final String CLASS = "java/lang/Class";
-    private static final String LOADER = "java/lang/ClassLoader";
-    private static final String METHOD = "java/lang/reflect/Method";
+    private static final ClassDesc OBJECT = ConstantDescs.CD_Object;
+    private static final ClassDesc CLASS = ConstantDescs.CD_Class;
+    private static final ClassDesc STRING = ConstantDescs.CD_String;
+    private static final ClassDesc LOADER = ClassDesc.of("java.lang.ClassLoader");
+    private static final ClassDesc METHOD = ClassDesc.of("java.lang.reflect.Method");
 
     private final String hook;
-    private final @Nullable String parameter;
-    private final String resultType;
+    private final @Nullable ClassDesc parameter;
+    private final ClassDesc resultType;
 
     /**
      * See {@link MethodPatch}.
@@ -20,7 +26,8 @@ class HookPatch extends MethodPatch {
      * @param hook the method of {@link SocketHook} to call; it throws nothing
      * @param parameter type of the hook's parameter; null if it has none
      */
-    HookPatch(String type, String method, String descriptor, String hook, @Nullable String parameter, String answer) {
+    HookPatch(String type, String method, String descriptor, String hook, @Nullable ClassDesc parameter,
+            ClassDesc answer) {
         super(type, method, descriptor, answer);
         this.hook = hook;
         this.parameter = parameter;
@@ -28,35 +35,34 @@ class HookPatch extends MethodPatch {
     }
 
     /** Pushes the argument of the hook, as an object. */
-    void pushArgument(Instructions code) {}
+    void pushArgument(CodeBuilder code) {}
 
     @Override
-    void returnResult(Instructions code) {
+    void returnResult(CodeBuilder code) {
         code.areturn();
     }
 
     /** Calls it through the system class loader, which has the agent's jar. */
     @Override
-    void pushResult(Instructions code) {
-        code.invokestatic(LOADER, "getSystemClassLoader", "()Ljava/lang/ClassLoader;")
-                .string(SocketHook.class.getName())
-                .invokevirtual(LOADER, "loadClass", "(Ljava/lang/String;)Ljava/lang/Class;")
-                .string(hook);
-        String p = parameter;
+    void pushResult(CodeBuilder code) {
+        code.invokestatic(LOADER, "getSystemClassLoader", MethodTypeDesc.of(LOADER))
+                .loadConstant(SocketHook.class.getName())
+                .invokevirtual(LOADER, "loadClass", MethodTypeDesc.of(CLASS, STRING)).loadConstant(hook);
+        ClassDesc p = parameter;
         if (p == null) {
-            code.iconst0().anewarray(CLASS);
+            code.iconst_0().anewarray(CLASS);
         } else {
-            code.iconst1().anewarray(CLASS).dup().iconst0().type(p).aastore();
+            code.iconst_1().anewarray(CLASS).dup().iconst_0().loadConstant(p).aastore();
         }
-        code.invokevirtual(CLASS, "getMethod", "(Ljava/lang/String;[Ljava/lang/Class;)Ljava/lang/reflect/Method;")
-                .aconstNull();
+        code.invokevirtual(CLASS, "getMethod", MethodTypeDesc.of(METHOD, STRING, CLASS.arrayType())).aconst_null();
         if (p == null) {
-            code.iconst0().anewarray(OBJECT);
+            code.iconst_0().anewarray(OBJECT);
         } else {
-            pushArgument(code.iconst1().anewarray(OBJECT).dup().iconst0());
+            code.iconst_1().anewarray(OBJECT).dup().iconst_0();
+            pushArgument(code);
             code.aastore();
         }
-        code.invokevirtual(METHOD, "invoke", "(Ljava/lang/Object;[Ljava/lang/Object;)Ljava/lang/Object;")
+        code.invokevirtual(METHOD, "invoke", MethodTypeDesc.of(OBJECT, OBJECT, OBJECT.arrayType()))
                 .checkcast(resultType);
     }
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * Prepends a call to a method of the JDK: if its result is null, or false, the method continues with the JDK's code.
- * Only the class in this JVM's memory is changed, and by {@link MethodPrefix}: the JDK's own Class-File API takes a
- * tenth of a second for that in a JVM that has just started. No lambdas here for the same reason.
+ * Only the class in this JVM's memory is changed, by {@link MethodPrefix}.
  */
 abstract class MethodPatch {
     private final String type;
     private final String file;
     private final String method;
     private final String descriptor;
-    private final @Nullable String resultType;
+    private final @Nullable ClassDesc resultType;
     private volatile @Nullable Throwable failure;
     private volatile boolean applied;
 
@@ -24,7 +26,7 @@ abstract class MethodPatch {
      * @param descriptor its parameters and result, as in a class file
      * @param answer the type of the result; null for a boolean
      */
-    MethodPatch(String type, String method, String descriptor, @Nullable String answer) {
+    MethodPatch(String type, String method, String descriptor, @Nullable ClassDesc answer) {
         this.type = type;
         this.file = type.replace('.', '/');
         this.method = method;
@@ -32,11 +34,11 @@ abstract class MethodPatch {
         this.resultType = answer;
     }
 
-    /** Pushes the result onto the stack; may use eight slots of it. */
-    abstract void pushResult(Instructions code);
+    /** Pushes the result onto the stack. */
+    abstract void pushResult(CodeBuilder code);
 
     /** Pops a result that is not null from the stack, or nothing if it was true, and ends the method. */
-    abstract void returnResult(Instructions code);
+    abstract void returnResult(CodeBuilder code);
 
     /** Its class. */
     String type() {
@@ -46,6 +48,22 @@ abstract class MethodPatch {
     /** Its class, by its name in class files. */
     String file() {
         return file;
+    }
+
+    /** The name of the method. */
+    String method() {
+        return method;
+    }
+
+    /** Its parameters and result, as in a class file. */
+    String descriptor() {
+        return descriptor;
+    }
+
+    /** The type of the result that is pushed; null for a boolean. */
+    @Nullable
+    ClassDesc resultType() {
+        return resultType;
     }
 
     /** Whether it was patched at least once. */
@@ -73,15 +91,6 @@ abstract class MethodPatch {
 
     /** The patched class file. */
     byte[] patch(byte[] original) {
-        MethodPrefix prefix = new MethodPrefix(original);
-        Instructions asked = new Instructions(prefix.constants());
-        pushResult(asked);
-        Instructions used = new Instructions(prefix.constants());
-        returnResult(used);
-        byte[] changed = prefix.prepend(method, descriptor, asked, resultType, used);
-        if (changed == null) {
-            throw new IllegalStateException("it has no method " + method + descriptor);
-        }
-        return changed;
+        return MethodPrefix.prepend(this, original);
     }
 }

@@ -1,236 +1,155 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
-import java.nio.ByteBuffer;
-import java.util.Arrays;
-
-import org.jspecify.annotations.Nullable;
+import java.lang.classfile.Attributes;
+import java.lang.classfile.ClassBuilder;
+import java.lang.classfile.ClassElement;
+import java.lang.classfile.ClassFile;
+import java.lang.classfile.ClassModel;
+import java.lang.classfile.CodeBuilder;
+import java.lang.classfile.CodeElement;
+import java.lang.classfile.CodeModel;
+import java.lang.classfile.Label;
+import java.lang.classfile.MethodBuilder;
+import java.lang.classfile.MethodElement;
+import java.lang.classfile.MethodModel;
+import java.lang.classfile.attribute.StackMapFrameInfo;
+import java.lang.classfile.attribute.StackMapFrameInfo.ObjectVerificationTypeInfo;
+import java.lang.classfile.attribute.StackMapFrameInfo.SimpleVerificationTypeInfo;
+import java.lang.classfile.attribute.StackMapFrameInfo.VerificationTypeInfo;
+import java.lang.classfile.attribute.StackMapTableAttribute;
+import java.lang.classfile.constantpool.ConstantPoolBuilder;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
- * Prepends instructions to those of a method, in a class file (JVMS 4). Its exception table, frames and line numbers
- * are relocated; other debug information is dropped.
+ * Prepends the instructions of a {@link MethodPatch} to those of a method, by the JDK's Class-File API. All other
+ * methods are copied as they are. The method keeps its frames, line numbers and exception table; other debug
+ * information is dropped.
+ *
+ * <p>The frames are not generated anew: for that the API would load classes, or read them by the program's class
+ * loader, while this thread transforms a class.
+ *
+ * <p>Every program with the agent pays for the first use of the API, about 10 ms: docs/decisions/class-files.md.
+ * Therefore no {@code ClassTransform}, whose composition uses lambdas, and no lambdas here.
  */
-final class MethodPrefix {
-    /** Stack depth of the prepended instructions, parameters of calls included. */
-    private static final int MAX_STACK = 8;
+final class MethodPrefix implements Consumer<CodeBuilder> {
+    private static final ClassFile FILES = ClassFile.of(ClassFile.StackMapsOption.DROP_STACK_MAPS,
+            ClassFile.DebugElementsOption.DROP_DEBUG);
 
-    /** Alignment that instructions of the method may rely on (tableswitch). */
-    private static final int ALIGNMENT = 4;
+    private final MethodPatch patch;
+    private final ClassModel type;
+    private final MethodModel method;
+    private final CodeModel code;
 
-    /** A frame with the locals of its predecessor, which is the method's entry, and one value on the stack. */
-    private static final int SAME_LOCALS_ONE_ON_THE_STACK = 247;
-
-    /** Likewise with an empty stack. */
-    private static final int SAME_LOCALS = 251;
-
-    private static final int OBJECT = 7;
-    private static final int UNINITIALIZED = 8;
-
-    private final ByteBuffer in;
-    private final ConstantPool constants;
-
-    MethodPrefix(byte[] original) {
-        in = ByteBuffer.wrap(original);
-        constants = new ConstantPool(in);
-    }
-
-    /** The constant pool for the instructions. */
-    ConstantPool constants() {
-        return constants;
+    private MethodPrefix(MethodPatch patch, ClassModel type, MethodModel method, CodeModel code) {
+        this.patch = patch;
+        this.type = type;
+        this.method = method;
+        this.code = code;
     }
 
     /**
-     * The class file with a call prepended to a method.
+     * The class file with the patch.
      *
-     * @param ask pushes the result
-     * @param answer type of the result; null for a boolean
-     * @param use runs unless the result is null or false, with an object on the stack, and ends the method
-     * @return null if there is no such method with code
+     * @throws RuntimeException if it has no such method with code, or the patch cannot be applied to it
      */
-    byte @Nullable [] prepend(String method, String descriptor, Instructions ask, @Nullable String answer,
-            Instructions use) {
-        Prefix prefix = prefix(ask, answer, use);
-        ByteBuffer out = ByteBuffer.allocate(in.capacity() + constants.addedBytes() + prefix.maxBytes());
-        constants.writeTo(out);
-        in.position(constants.end());
-        copy(out, 6); // access, name, superclass
-        copy(out, count(out) * Short.BYTES); // interfaces
-        for (int fields = count(out); fields > 0; fields--) {
-            copy(out, 6);
-            attributes(out, null);
-        }
-        boolean found = false;
-        for (int methods = count(out); methods > 0; methods--) {
-            int at = in.position();
-            boolean wanted = constants.is(in.getShort(at + 2) & 0xffff, method)
-                    && constants.is(in.getShort(at + 4) & 0xffff, descriptor);
-            copy(out, 6);
-            found |= attributes(out, wanted ? prefix : null);
-        }
-        copy(out, in.remaining());
-        return found ? Arrays.copyOf(out.array(), out.position()) : null;
-    }
-
-    /**
-     * The prepended instructions.
-     *
-     * @param label target of the branch at null or false; one instruction follows
-     * @param resultType the type on the stack there; 0 if it is empty
-     * @param frames the name of the attribute with the frames
-     */
-    private record Prefix(ByteBuffer code, int label, int resultType, int frames) {
-        int size() {
-            return code.capacity();
-        }
-
-        int maxBytes() {
-            return size() + 16; // an attribute with a frame
-        }
-    }
-
-    private Prefix prefix(Instructions ask, @Nullable String answer, Instructions use) {
-        int after = (answer == null ? 0 : 1) + 3 + use.size() + 1;
-        Instructions all = ask.nop(Math.floorMod(-(ask.size() + after), ALIGNMENT));
-        int no = answer == null ? all.ifeq() : all.dup().ifnull();
-        all.append(use).bind(no);
-        int label = all.size();
-        ByteBuffer code = (answer == null ? all.nop(1) : all.pop()).code();
-        return new Prefix(code, label, answer == null ? 0 : constants.type(answer), constants.utf8("StackMapTable"));
-    }
-
-    private void copy(ByteBuffer out, int bytes) {
-        out.put(in.slice(in.position(), bytes));
-        in.position(in.position() + bytes);
-    }
-
-    private int count(ByteBuffer out) {
-        short n = in.getShort();
-        out.putShort(n);
-        return n & 0xffff;
-    }
-
-    /** @param prefix for the code attribute; null if it is unchanged */
-    private boolean attributes(ByteBuffer out, @Nullable Prefix prefix) {
-        boolean found = false;
-        for (int n = count(out); n > 0; n--) {
-            if (prefix != null && constants.is(in.getShort(in.position()) & 0xffff, "Code")) {
-                code(out, prefix);
-                found = true;
-            } else {
-                copy(out, 6 + in.getInt(in.position() + 2));
-            }
-        }
-        return found;
-    }
-
-    private void code(ByteBuffer out, Prefix prefix) {
-        out.putShort(in.getShort());
-        in.getInt();
-        int length = out.position();
-        out.putInt(0);
-        out.putShort((short) Math.max(in.getShort() & 0xffff, MAX_STACK));
-        out.putShort(in.getShort()); // locals
-        int code = in.getInt();
-        out.putInt(prefix.size() + code).put(prefix.code().duplicate());
-        copy(out, code);
-        for (int n = count(out); n > 0; n--) { // exceptions: from, to, handler, type
-            relocate(out, prefix);
-            relocate(out, prefix);
-            relocate(out, prefix);
-            out.putShort(in.getShort());
-        }
-        codeAttributes(out, prefix);
-        out.putInt(length, out.position() - length - Integer.BYTES);
-    }
-
-    private void relocate(ByteBuffer out, Prefix prefix) {
-        int at = (in.getShort() & 0xffff) + prefix.size();
-        if (at > 0xffff) {
-            throw new IllegalStateException("the method is too long");
-        }
-        out.putShort((short) at);
-    }
-
-    private void codeAttributes(ByteBuffer out, Prefix prefix) {
-        int count = out.position();
-        out.putShort((short) 0);
-        int written = 0;
-        boolean framed = false;
-        for (int n = in.getShort(); n > 0; n--) {
-            int name = in.getShort(in.position()) & 0xffff;
-            int next = in.position() + 6 + in.getInt(in.position() + 2);
-            if (constants.is(name, "LineNumberTable")) {
-                copy(out, 6);
-                for (int lines = count(out); lines > 0; lines--) {
-                    relocate(out, prefix);
-                    out.putShort(in.getShort());
+    static byte[] prepend(MethodPatch patch, byte[] original) {
+        ClassModel type = FILES.parse(original);
+        for (MethodModel m : type.methods()) {
+            if (m.methodName().equalsString(patch.method()) && m.methodType().equalsString(patch.descriptor())) {
+                for (MethodElement e : m) {
+                    if (e instanceof CodeModel code) {
+                        return new MethodPrefix(patch, type, m, code).file();
+                    }
                 }
-                written++;
-            } else if (constants.is(name, "StackMapTable")) {
-                out.putShort(in.getShort());
-                int bytes = in.getInt() - Short.BYTES;
-                int frames = in.getShort() & 0xffff;
-                frame(out, prefix, frames, bytes);
-                for (int i = 0; i < frames; i++) {
-                    frame(out, prefix);
+            }
+        }
+        throw new IllegalStateException("it has no method " + patch.method() + patch.descriptor());
+    }
+
+    private byte[] file() {
+        return FILES.build(type.thisClass(), ConstantPoolBuilder.of(type), new Consumer<ClassBuilder>() {
+            @Override
+            public void accept(ClassBuilder to) {
+                for (ClassElement e : type) {
+                    if (e == method) {
+                        to.withMethod(method.methodName(), method.methodType(), method.flags().flagsMask(), body());
+                    } else {
+                        to.with(e);
+                    }
                 }
-                framed = true;
-                written++;
             }
-            in.position(next);
-        }
-        if (!framed) {
-            out.putShort((short) prefix.frames());
-            frame(out, prefix, 0, 0);
-            written++;
-        }
-        out.putShort(count, (short) written);
+        });
     }
 
-    /**
-     * Writes the length of the attribute, the number of frames, and the first frame, at the target of the branch. The
-     * offset of the method's own first frame was relative to its start, and now to this frame, the last byte before
-     * that: it is the same number.
-     */
-    private static void frame(ByteBuffer out, Prefix prefix, int others, int otherBytes) {
-        boolean empty = prefix.resultType() == 0;
-        int bytes = 1 + 2 + (empty ? 0 : 1 + 2);
-        out.putInt(Short.BYTES + bytes + otherBytes).putShort((short) (others + 1));
-        out.put((byte) (empty ? SAME_LOCALS : SAME_LOCALS_ONE_ON_THE_STACK)).putShort((short) prefix.label());
-        if (!empty) {
-            out.put((byte) OBJECT).putShort((short) prefix.resultType());
-        }
-    }
-
-    /**
-     * Copies one of the method's frames. Its offset is relative to the previous one, so it is unchanged, but for the
-     * offsets of uninitialized objects.
-     */
-    private void frame(ByteBuffer out, Prefix prefix) {
-        int kind = in.get() & 0xff;
-        out.put((byte) kind);
-        if (kind >= SAME_LOCALS_ONE_ON_THE_STACK) {
-            copy(out, Short.BYTES);
-        }
-        if (kind == 255) {
-            types(out, prefix, count(out));
-            types(out, prefix, count(out));
-        } else if (kind >= 252) {
-            types(out, prefix, kind - 251);
-        } else if (kind >= 64 && kind <= SAME_LOCALS_ONE_ON_THE_STACK) {
-            types(out, prefix, 1);
-        }
-    }
-
-    private void types(ByteBuffer out, Prefix prefix, int count) {
-        for (int i = 0; i < count; i++) {
-            int kind = in.get();
-            out.put((byte) kind);
-            if (kind == OBJECT) {
-                copy(out, Short.BYTES);
-            } else if (kind == UNINITIALIZED) {
-                relocate(out, prefix);
+    private Consumer<MethodBuilder> body() {
+        return new Consumer<>() {
+            @Override
+            public void accept(MethodBuilder to) {
+                for (MethodElement e : method) {
+                    if (e == code) {
+                        to.withCode(MethodPrefix.this);
+                    } else {
+                        to.with(e);
+                    }
+                }
             }
+        };
+    }
+
+    /** Writes the instructions of the method, with the prefix. */
+    @Override
+    public void accept(CodeBuilder to) {
+        ClassDesc result = patch.resultType();
+        patch.pushResult(to);
+        Label own = to.newLabel();
+        if (result == null) {
+            to.ifeq(own);
+        } else {
+            to.dup().ifnull(own);
         }
+        patch.returnResult(to);
+        to.labelBinding(own);
+        if (result == null) {
+            to.nop(); // the method may have a frame of its own at its first instruction
+        } else {
+            to.pop();
+        }
+        for (CodeElement e : code) {
+            to.with(e);
+        }
+        List<StackMapFrameInfo> frames = new ArrayList<>();
+        frames.add(StackMapFrameInfo.of(own, parameters(),
+                result == null ? List.of() : List.of(ObjectVerificationTypeInfo.of(result))));
+        Optional<StackMapTableAttribute> others = code.findAttribute(Attributes.stackMapTable());
+        if (others.isPresent()) {
+            frames.addAll(others.get().entries());
+        }
+        to.with(StackMapTableAttribute.of(frames));
+    }
+
+    /** The local variables where the method begins. */
+    private List<VerificationTypeInfo> parameters() {
+        List<VerificationTypeInfo> all = new ArrayList<>();
+        if ((method.flags().flagsMask() & ClassFile.ACC_STATIC) == 0) {
+            all.add(ObjectVerificationTypeInfo.of(type.thisClass()));
+        }
+        MethodTypeDesc types = method.methodTypeSymbol();
+        for (int i = 0; i < types.parameterCount(); i++) {
+            ClassDesc t = types.parameterType(i);
+            all.add(switch (t.descriptorString().charAt(0)) {
+                case 'J' -> SimpleVerificationTypeInfo.LONG;
+                case 'F' -> SimpleVerificationTypeInfo.FLOAT;
+                case 'D' -> SimpleVerificationTypeInfo.DOUBLE;
+                case 'L', '[' -> ObjectVerificationTypeInfo.of(t);
+                default -> SimpleVerificationTypeInfo.INTEGER;
+            });
+        }
+        return all;
     }
 }

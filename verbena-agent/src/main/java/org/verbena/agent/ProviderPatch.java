@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
+import java.lang.constant.ClassDesc;
 import java.lang.instrument.Instrumentation;
 import java.nio.channels.spi.SelectorProvider;
 
@@ -18,7 +19,7 @@ import java.nio.channels.spi.SelectorProvider;
 final class ProviderPatch {
     private static final String PUBLIC_CLASS = SelectorProvider.class.getName();
     private static final String HOLDER_CLASS = PUBLIC_CLASS + "$Holder";
-    private static final String PROVIDER = "java/nio/channels/spi/SelectorProvider";
+    private static final ClassDesc PROVIDER = ClassDesc.of("java.nio.channels.spi.SelectorProvider");
 
     private ProviderPatch() {}
 
@@ -31,7 +32,8 @@ final class ProviderPatch {
     static boolean apply(Patches patches) throws ClassNotFoundException {
         boolean late = isLoaded(patches.instrumentation(), HOLDER_CLASS);
         patches.apply(
-                new HookPatch(late ? PUBLIC_CLASS : HOLDER_CLASS, "provider", "()L" + PROVIDER + ";", "provider", null,
+                new HookPatch(late ? PUBLIC_CLASS : HOLDER_CLASS, "provider",
+                        "()Ljava/nio/channels/spi/SelectorProvider;", "provider", null,
                         PROVIDER));
         return late;
     }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+
 /**
  * Makes the JDK use Verbena's implementation of classic sockets where it would use its own platform implementation: not
  * where the program has set a factory of its own, and below the JDK's SOCKS and HTTP proxy clients.
@@ -10,9 +15,9 @@ package org.verbena.agent;
  * for Verbena's. That is the second patch, which must be in place before the first.
  */
 final class SocketPatch {
-    private static final String IMPL = "java/net/SocketImpl";
-    private static final String SERVER = "java/net/ServerSocket";
-    private static final String BOOLEAN = "java/lang/Boolean";
+    private static final ClassDesc IMPL = ClassDesc.of("java.net.SocketImpl");
+    private static final ClassDesc SERVER = ClassDesc.of("java.net.ServerSocket");
+    private static final ClassDesc BOOLEAN = ConstantDescs.CD_Boolean;
 
     private SocketPatch() {}
 
@@ -31,27 +36,31 @@ final class SocketPatch {
 
     /** Calls for the implementation to accept into, of the listener's kind. */
     static MethodPatch accepting() {
-        return new HookPatch("java.net.ServerSocket", "platformImplAccept", "()L" + IMPL + ";", "accepting", IMPL,
+        return new HookPatch("java.net.ServerSocket", "platformImplAccept", "()Ljava/net/SocketImpl;", "accepting",
+                IMPL,
                 IMPL) {
             @Override
-            void pushArgument(Instructions code) {
-                code.aload0().getfield(SERVER, "impl", "L" + IMPL + ";");
+            void pushArgument(CodeBuilder code) {
+                code.aload(0).getfield(SERVER, "impl", IMPL);
             }
 
             @Override
-            void returnResult(Instructions code) {
-                code.dup().aload0().swap().invokevirtual(SERVER, "implAccept", "(L" + IMPL + ";)V").areturn();
+            void returnResult(CodeBuilder code) {
+                code.dup().aload(0).swap()
+                        .invokevirtual(SERVER, "implAccept", MethodTypeDesc.of(ConstantDescs.CD_void, IMPL)).areturn();
             }
         };
     }
 
     /** Calls for a new implementation. */
     static MethodPatch creating() {
-        return new HookPatch("java.net.SocketImpl", "createPlatformSocketImpl", "(Z)L" + IMPL + ";", "socketImpl",
+        return new HookPatch("java.net.SocketImpl", "createPlatformSocketImpl", "(Z)Ljava/net/SocketImpl;",
+                "socketImpl",
                 BOOLEAN, IMPL) {
             @Override
-            void pushArgument(Instructions code) {
-                code.iload0().invokestatic(BOOLEAN, "valueOf", "(Z)L" + BOOLEAN + ";");
+            void pushArgument(CodeBuilder code) {
+                code.iload(0).invokestatic(BOOLEAN, "valueOf",
+                        MethodTypeDesc.of(BOOLEAN, ConstantDescs.CD_boolean));
             }
         };
     }

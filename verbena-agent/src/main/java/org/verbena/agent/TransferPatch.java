@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.agent;
 
+import java.lang.classfile.CodeBuilder;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
 import java.nio.channels.FileChannel;
 
 /**
@@ -13,9 +17,11 @@ import java.nio.channels.FileChannel;
  * other functions.
  */
 final class TransferPatch extends MethodPatch {
-    private static final String CHANNEL = "sun/nio/ch/SelChImpl";
-    private static final String FUNCTION = "java/util/function/Function";
-    private static final String SENDS = "java/util/function/LongBinaryOperator";
+    private static final ClassDesc CHANNEL = ClassDesc.of("sun.nio.ch.SelChImpl");
+    private static final ClassDesc FUNCTION = ClassDesc.of("java.util.function.Function");
+    private static final ClassDesc SENDS = ClassDesc.of("java.util.function.LongBinaryOperator");
+
+    private static final ClassDesc LONG = ConstantDescs.CD_long;
 
     private static final int POSITION = 1;
     private static final int COUNT = 3;
@@ -26,15 +32,15 @@ final class TransferPatch extends MethodPatch {
     }
 
     @Override
-    void pushResult(Instructions code) {
+    void pushResult(CodeBuilder code) {
         code.aload(TARGET).instanceOf(CHANNEL).aload(TARGET).instanceOf(FUNCTION).iand();
     }
 
     @Override
-    void returnResult(Instructions code) {
-        code.aload(TARGET).checkcast(FUNCTION).aload0()
-                .invokeinterface(FUNCTION, "apply", "(Ljava/lang/Object;)Ljava/lang/Object;", 2)
-                .checkcast(SENDS).lload(POSITION).lload(COUNT).invokeinterface(SENDS, "applyAsLong", "(JJ)J", 5)
-                .lreturn();
+    void returnResult(CodeBuilder code) {
+        code.aload(TARGET).checkcast(FUNCTION).aload(0)
+                .invokeinterface(FUNCTION, "apply", MethodTypeDesc.of(ConstantDescs.CD_Object, ConstantDescs.CD_Object))
+                .checkcast(SENDS).lload(POSITION).lload(COUNT)
+                .invokeinterface(SENDS, "applyAsLong", MethodTypeDesc.of(LONG, LONG, LONG)).lreturn();
     }
 }

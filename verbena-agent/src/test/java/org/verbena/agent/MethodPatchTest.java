@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.classfile.Attributes;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.ClassModel;
 import java.lang.classfile.CodeElement;
@@ -13,8 +14,11 @@ import java.lang.classfile.CodeModel;
 import java.lang.classfile.Instruction;
 import java.lang.classfile.MethodModel;
 import java.lang.classfile.Opcode;
+import java.lang.classfile.attribute.StackMapFrameInfo;
 import java.lang.classfile.instruction.ExceptionCatch;
 import java.lang.classfile.instruction.LineNumber;
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
 import java.net.URI;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -62,6 +66,24 @@ class MethodPatchTest {
         return code.elementStream().filter(LineNumber.class::isInstance).map(e -> ((LineNumber) e).line()).toList();
     }
 
+    /** The types of each frame. */
+    private static List<String> frames(CodeModel code) {
+        List<String> all = new ArrayList<>();
+        code.findAttribute(Attributes.stackMapTable()).ifPresent(table -> {
+            for (StackMapFrameInfo f : table.entries()) {
+                all.add(f.locals().stream().map(MethodPatchTest::name).toList() + " "
+                        + f.stack().stream().map(MethodPatchTest::name).toList());
+            }
+        });
+        return all;
+    }
+
+    private static String name(StackMapFrameInfo.VerificationTypeInfo type) {
+        return type instanceof StackMapFrameInfo.ObjectVerificationTypeInfo o
+                ? o.className().asInternalName()
+                : Integer.toString(type.tag());
+    }
+
     private static void assertPrefixed(byte[] original, byte[] patched, String method, String descriptor) {
         assertThat(FILES.verify(patched)).isEmpty();
         CodeModel before = code(original, method, descriptor);
@@ -74,6 +96,8 @@ class MethodPatchTest {
         Opcode branch = number ? Opcode.IFEQ : Opcode.IFNULL;
         assertThat(all.subList(0, all.size() - own.size())).endsWith(end.toArray(Opcode[]::new)).contains(branch);
         assertThat(lines(after)).isEqualTo(lines(before));
+        List<String> types = frames(after);
+        assertThat(types.subList(1, types.size())).isEqualTo(frames(before));
         assertThat(count(after, ExceptionCatch.class)).isEqualTo(count(before, ExceptionCatch.class));
         ClassModel whole = FILES.parse(patched);
         assertThat(whole.methods()).hasSameSizeAs(FILES.parse(original).methods());
@@ -116,7 +140,8 @@ class MethodPatchTest {
                 }
                 String answer = descriptor.substring(result + 1, descriptor.length() - 1);
                 String name = m.methodName().stringValue();
-                byte[] patched = new HookPatch("", name, descriptor, "question", null, answer).patch(original);
+                byte[] patched = new HookPatch("", name, descriptor, "question", null,
+                        ClassDesc.ofInternalName(answer)).patch(original);
                 assertPrefixed(original, patched, name, descriptor);
                 changed++;
             }
@@ -128,7 +153,7 @@ class MethodPatchTest {
     void missingMethodIsReported() throws IOException {
         byte[] original = classFile("java.net.ServerSocket");
         MethodPatch none = new HookPatch("java.net.ServerSocket", "none", "()Ljava/lang/Object;",
-                "question", null, "java/lang/Object");
+                "question", null, ConstantDescs.CD_Object);
         assertThatThrownBy(() -> none.patch(original)).hasMessage("it has no method none()Ljava/lang/Object;");
     }
 }
