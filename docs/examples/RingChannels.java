@@ -20,7 +20,7 @@ public class RingChannels {
             client.setOption(VerbenaSocketOptions.USER_DATA, "orders");
             try (SocketChannel accepted = server.accept()) {
                 do {
-                    send(client, accepted); // nobody has to wait for the agreement: until then TCP carries the bytes
+                    send(client, accepted); // no need to wait for the handshake: until then TCP carries the bytes
                 } while (client.getOption(VerbenaSocketOptions.TRANSPORT).equals("undecided"));
                 send(client, accepted);
                 System.out.println(client.getOption(VerbenaSocketOptions.USER_DATA) + ": "

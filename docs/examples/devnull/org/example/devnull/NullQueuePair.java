@@ -245,7 +245,7 @@ final class NullQueuePair extends QueuePair {
             return answer;
         }
 
-        /** Gives back what was posted; after RESET nobody hears of it. */
+        /** Gives back what was posted; after RESET without completions. */
         synchronized void flush(boolean tell) {
             for (int i = 0; tell && i < posted; i++) {
                 cq.add(wrIds[i], WcStatus.WR_FLUSH_ERR, WcOpcode.RECV, 0, qp.number());

@@ -15,11 +15,11 @@ public enum FallbackReason {
     PLAIN_PEER("the other end does not use Verbena"),
     /** The other end belongs to another user. */
     OTHER_USER("the other end belongs to another user"),
-    /** The other end speaks other versions of the agreement. */
+    /** The other end speaks other versions of the handshake. */
     OTHER_VERSION("the other end has a Verbena of another version"),
     /** Another process listens at the name by which the other end looks for this one. */
     NAME_TAKEN("another process holds this connection's name"),
-    /** The other end said something that is no agreement. */
+    /** The other end said something that is no handshake. */
     BAD_PEER("the other end breaks the protocol"),
     /** The connection ended before the two ends had agreed. */
     CLOSED_EARLY("closed before the ends had agreed"),

@@ -5,7 +5,7 @@ import java.util.LinkedHashSet;
 import java.util.function.LongSupplier;
 
 /**
- * Which agreements may listen. To listen takes a descriptor until the other end comes, and where that does not know of
+ * Which handshakes may listen. To listen takes a descriptor until the other end comes, and where that does not know of
  * Verbena the patience lasts: so only a part of the limit of this process is used for it, and the rest is left to the
  * program. A handshake without a permit waits for one. For the engine's thread.
  */

@@ -29,7 +29,7 @@ final class Outbound {
     private final SocketChannel tcp;
     private final Ending ending;
     private volatile Phase phase = Phase.UNDECIDED;
-    /** For the writer alone: it waits for no agreement any more. */
+    /** For the writer alone: it waits for no handshake any more. */
     private boolean waited = WAIT_NANOS == 0;
     /** Bytes given to TCP. */
     private long sent;
@@ -183,7 +183,7 @@ final class Outbound {
     }
 
     /** Before the first byte; holds up neither the one that agrees nor, see {@link #hurry}, the one that closes. */
-    private void awaitAgreement() {
+    private void awaitHandshake() {
         waited = true;
         long start = System.nanoTime();
         while (phase == Phase.UNDECIDED && !hurried && System.nanoTime() - start < WAIT_NANOS
@@ -220,7 +220,7 @@ final class Outbound {
      */
     private long writeTcp(@Nullable ByteBuffer one, ByteBuffer[] several, int offset, int length) throws IOException {
         if (!waited) {
-            awaitAgreement();
+            awaitHandshake();
         }
         synchronized (this) {
             if (phase == Phase.RING) {

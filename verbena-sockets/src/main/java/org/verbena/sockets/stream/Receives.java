@@ -18,30 +18,30 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What a session receives: calls of the peer's engine, which are empty, its letters, and the end of the queue pair, for
+ * What a session receives: calls of the peer's engine, which are empty, its control messages, and the end of the queue pair, for
  * that ends receives too.
  *
  * <p>The lock is for the receive queue, which one thread at a time may use: the peer may speak as soon as there is a
  * receive, and the engine's thread then posts that one again while another still posts the first ones.
  */
 final class Receives implements AutoCloseable {
-    /** Of a session with another host, whose engines write letters. */
+    /** Of a session with another host, whose engines send control messages. */
     private static final int CONTROL_MESSAGES = 64;
     private static final byte[] CALL = {};
 
     private final int count;
     private final CompletionQueue cq;
-    /** Null where no letters come. */
+    /** Null where no control messages come. */
     private final @Nullable MemoryRegion inbox;
 
     /**
      * @param events a completion is there when something has come, the end included
      * @param owner the user context of the completion queue
      */
-    Receives(ProtectionDomain pd, CompletionChannel events, Session owner, boolean letters) throws VerbsException {
-        count = letters ? CONTROL_MESSAGES : 1;
-        inbox = letters
-                ? pd.allocate((long) CONTROL_MESSAGES * RemoteHandshakeMessage.LETTER_BYTES, AccessFlags.LOCAL_WRITE)
+    Receives(ProtectionDomain pd, CompletionChannel events, Session owner, boolean controlMessages) throws VerbsException {
+        count = controlMessages ? CONTROL_MESSAGES : 1;
+        inbox = controlMessages
+                ? pd.allocate((long) CONTROL_MESSAGES * RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES, AccessFlags.LOCAL_WRITE)
                 : null;
         try {
             cq = pd.context().createCompletionQueue(
@@ -78,14 +78,14 @@ final class Receives implements AutoCloseable {
     private synchronized int post(QueuePair qp, int slot) {
         return inbox == null
                 ? qp.receiveQueue().start().receive(slot).complete()
-                : qp.receiveQueue().post(slot, inbox, (long) slot * RemoteHandshakeMessage.LETTER_BYTES,
-                        RemoteHandshakeMessage.LETTER_BYTES);
+                : qp.receiveQueue().post(slot, inbox, (long) slot * RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES,
+                        RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES);
     }
 
     /**
      * Takes what has come; each receive is posted again before that.
      *
-     * @param taker gets the letters, and an empty one for a call
+     * @param taker gets the control messages, and an empty one for a call
      * @return false if the queue pair has died
      */
     boolean take(QueuePair qp, Consumer<byte[]> taker) {
@@ -96,11 +96,11 @@ final class Receives implements AutoCloseable {
         while (error == 0 && cq.startPoll() == 0) {
             boolean arrived = cq.status() == WcStatus.SUCCESS;
             int slot = (int) cq.wrId();
-            byte[] letter = arrived ? controlMessage(slot, cq.byteLength()) : CALL;
+            byte[] message = arrived ? controlMessage(slot, cq.byteLength()) : CALL;
             cq.endPoll();
             error = arrived ? post(qp, slot) : Errno.EIO;
             if (error == 0) {
-                taker.accept(letter);
+                taker.accept(message);
             }
         }
         return error == 0;
@@ -109,8 +109,8 @@ final class Receives implements AutoCloseable {
     private byte[] controlMessage(int slot, long length) {
         return inbox == null
                 ? CALL
-                : inbox.segment().asSlice((long) slot * RemoteHandshakeMessage.LETTER_BYTES, Math.clamp(length, 0,
-                        RemoteHandshakeMessage.LETTER_BYTES)).toArray(ValueLayout.JAVA_BYTE);
+                : inbox.segment().asSlice((long) slot * RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES, Math.clamp(length, 0,
+                        RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES)).toArray(ValueLayout.JAVA_BYTE);
     }
 
     /** After the queue pair. */

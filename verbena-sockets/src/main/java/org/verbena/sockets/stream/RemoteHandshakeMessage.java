@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Big-endian, but for the offer.
  *
  * <pre>
- * private data of REQ and REP, 56 bytes             letter, 96 bytes
+ * private data of REQ and REP, 56 bytes             control message, 96 bytes
  *    0  "VBSR"                                        0  "VBSR"
  *    4  byte version, 5 byte 0, 6 short features      4  byte version, 5 byte type, 6 short why
  *    8  short client's port, 10 short server's        8  short client's port, 10 short server's
@@ -31,7 +31,7 @@ final class RemoteHandshakeMessage {
     static final int OLDEST = 1;
     static final int PRIVATE_BYTES = 56;
     static final int REFUSAL_BYTES = 8;
-    static final int LETTER_BYTES = 96;
+    static final int CONTROL_MESSAGE_BYTES = 96;
 
     /** The end that connected says where it may be written to. */
     static final int OFFER = 1;
@@ -123,11 +123,11 @@ final class RemoteHandshakeMessage {
         };
     }
 
-    static byte[] bytes(ControlMessage letter) {
-        ByteBuffer b = ByteBuffer.allocate(LETTER_BYTES).putInt(MAGIC).put((byte) VERSION).put((byte) letter.type())
-                .putShort((short) letter.why()).putShort((short) letter.clientPort())
-                .putShort((short) letter.serverPort()).putInt(0).putLong(letter.nonce());
-        Offer offer = letter.offer();
+    static byte[] bytes(ControlMessage message) {
+        ByteBuffer b = ByteBuffer.allocate(CONTROL_MESSAGE_BYTES).putInt(MAGIC).put((byte) VERSION).put((byte) message.type())
+                .putShort((short) message.why()).putShort((short) message.clientPort())
+                .putShort((short) message.serverPort()).putInt(0).putLong(message.nonce());
+        Offer offer = message.offer();
         if (offer != null) {
             try (Arena memory = Arena.ofConfined()) {
                 MemorySegment message = memory.allocate(HandshakeMessage.BYTES, Long.BYTES);
@@ -141,7 +141,7 @@ final class RemoteHandshakeMessage {
     /** Null if it is none, or makes no sense. */
     static @Nullable ControlMessage controlMessage(byte[] said) {
         ByteBuffer b = ByteBuffer.wrap(said);
-        if (said.length != LETTER_BYTES || b.getInt(0) != MAGIC) {
+        if (said.length != CONTROL_MESSAGE_BYTES || b.getInt(0) != MAGIC) {
             return null;
         }
         int type = b.get(5);

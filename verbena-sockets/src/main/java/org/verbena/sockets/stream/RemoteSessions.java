@@ -480,7 +480,7 @@ final class RemoteSessions {
 
     private Session newSession(Port open, Route route) throws VerbsException {
         return new Session(open.context(), idHigh, open.events(), () -> engine.submit(() -> {}), Long.getLong(
-                "verbena.stream.memory", 1L << 30), (session, letter) -> read(session, route, letter));
+                "verbena.stream.memory", 1L << 30), (session, message) -> read(session, route, message));
     }
 
     private ConnectionParameters parameters(Session session, ConnectionName name, long nonce) {
@@ -510,44 +510,44 @@ final class RemoteSessions {
     }
 
     private void read(Session session, Route route, byte[] bytes) {
-        RemoteHandshakeMessage.ControlMessage letter = RemoteHandshakeMessage.controlMessage(bytes);
-        if (letter == null) {
+        RemoteHandshakeMessage.ControlMessage message = RemoteHandshakeMessage.controlMessage(bytes);
+        if (message == null) {
             session.fail();
             return;
         }
-        Offer offer = letter.offer();
-        if (letter.type() == RemoteHandshakeMessage.OFFER && offer != null) {
-            offered(session, route, letter, offer);
+        Offer offer = message.offer();
+        if (message.type() == RemoteHandshakeMessage.OFFER && offer != null) {
+            offered(session, route, message, offer);
             return;
         }
-        RemoteHandshake end = offered.get(letter.nonce());
+        RemoteHandshake end = offered.get(message.nonce());
         if (end == null || end.session() != session) {
             session.fail(); // unsolicited
         } else if (offer != null) {
             end.onAnswer(offer);
         } else {
-            if (letter.why() == RemoteHandshakeMessage.UNKNOWN) {
-                unreachable.port(end.name().server(), RemoteHandshakeMessage.reason(letter.why()), System.nanoTime());
+            if (message.why() == RemoteHandshakeMessage.UNKNOWN) {
+                unreachable.port(end.name().server(), RemoteHandshakeMessage.reason(message.why()), System.nanoTime());
             }
-            end.end(RemoteHandshakeMessage.reason(letter.why()));
+            end.end(RemoteHandshakeMessage.reason(message.why()));
         }
     }
 
-    private void offered(Session session, Route route, RemoteHandshakeMessage.ControlMessage letter, Offer offer) {
-        ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), letter.clientPort()),
-                new InetSocketAddress(route.own(), letter.serverPort()));
+    private void offered(Session session, Route route, RemoteHandshakeMessage.ControlMessage message, Offer offer) {
+        ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), message.clientPort()),
+                new InetSocketAddress(route.own(), message.serverPort()));
         RemoteHandshake end = awaited.remove(name);
-        HeldOffer held = new HeldOffer(session, letter, offer);
+        HeldOffer held = new HeldOffer(session, message, offer);
         if (end != null) {
-            end.onOffer(session, letter.nonce(), offer);
+            end.onOffer(session, message.nonce(), offer);
         } else if (offers.size() < MOST_HELD && offers.putIfAbsent(name, held) == null) {
             engine.at(System.nanoTime() + Handshake.RENDEZVOUS_TIMEOUT_NANOS, () -> {
                 if (offers.remove(name, held)) {
-                    decline(session, name, letter.nonce(), RemoteHandshakeMessage.UNKNOWN);
+                    decline(session, name, message.nonce(), RemoteHandshakeMessage.UNKNOWN);
                 }
             });
         } else {
-            decline(session, name, letter.nonce(), RemoteHandshakeMessage.NO_ROOM);
+            decline(session, name, message.nonce(), RemoteHandshakeMessage.NO_ROOM);
         }
     }
 

@@ -23,7 +23,7 @@ final class RingStream extends Stream {
     private final Outbound out;
     private volatile @Nullable Link link;
     private volatile @Nullable Listener listener;
-    private volatile @Nullable Handshake agreement;
+    private volatile @Nullable Handshake handshake;
     private volatile FallbackReason reason = FallbackReason.NONE;
     private final Rendezvous introduction = new Rendezvous(this);
     private boolean closed;
@@ -45,17 +45,17 @@ final class RingStream extends Stream {
         in = new Inbound(tcp, this::changed, bells, out.ending());
     }
 
-    void agreement(Handshake pending) {
-        agreement = pending;
+    void handshake(Handshake pending) {
+        handshake = pending;
     }
 
     /** How the ends agree; null when they have, or do not. */
     @Nullable
-    Handshake agreement() {
-        return agreement;
+    Handshake handshake() {
+        return handshake;
     }
 
-    // what the agreement does
+    // what the handshake does
 
     /** The connection's part in the session; null if the stream was closed meanwhile, or TCP has ended. */
     synchronized boolean prepare(Link own) {
@@ -73,7 +73,7 @@ final class RingStream extends Stream {
             throw new IllegalStateException("no offer was made");
         }
         boolean late;
-        agreement = null;
+        handshake = null;
         synchronized (this) {
             out.open(own, peer);
             offered = true; // after it: a writer that finds the handshake done writes into the ring
@@ -94,7 +94,7 @@ final class RingStream extends Stream {
     /** The ends do not agree: TCP carries what is to come. */
     void fallBack(FallbackReason why) {
         reason = why;
-        agreement = null;
+        handshake = null;
         StreamCounters.count(why);
         StreamEvents.byTcp(tcp, why.key());
         in.stayWithTcp();
@@ -315,7 +315,7 @@ final class RingStream extends Stream {
 
     @Override
     public void stayWithTcp(FallbackReason why) {
-        Handshake pending = agreement;
+        Handshake pending = handshake;
         if (pending != null) {
             pending.refuse(why);
         }
@@ -393,7 +393,7 @@ final class RingStream extends Stream {
 
     @Override
     public synchronized StreamState state() {
-        int state = agreement == null ? StreamState.state(inputEnded, outputEnded) : SocketState.AGREEING;
+        int state = handshake == null ? StreamState.state(inputEnded, outputEnded) : SocketState.AGREEING;
         Link own = link;
         if (closed || !offered || own == null) { // as long as it is open the rings stay
             return StreamState.byTcp(state, reason);

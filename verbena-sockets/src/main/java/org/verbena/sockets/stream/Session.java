@@ -63,7 +63,7 @@ final class Session {
     /** Takes what the peer's engine says, on the engine's thread. */
     @FunctionalInterface
     interface ControlMessageHandler {
-        void take(Session session, byte[] letter);
+        void take(Session session, byte[] message);
     }
 
     private final long instance;
@@ -115,12 +115,12 @@ final class Session {
     /**
      * As the other.
      *
-     * @param letters takes what the peer's engine says, with a peer on another host; null if it says nothing
+     * @param handler takes what the peer's engine says, with a peer on another host; null if it says nothing
      */
     Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit,
-            @Nullable ControlMessageHandler letters) throws VerbsException {
+            @Nullable ControlMessageHandler handler) throws VerbsException {
         this.instance = instance;
-        this.controlMessages = letters;
+        this.controlMessages = handler;
         this.whenBusy = whenBusy;
         Deque<AutoCloseable> made = new ArrayDeque<>(); // to be closed in the opposite order
         try {
@@ -128,7 +128,7 @@ final class Session {
             made.push(pd);
             sent = context.createCompletionQueue(SEND_WR);
             made.push(sent);
-            receives = new Receives(pd, events, this, letters != null);
+            receives = new Receives(pd, events, this, handler != null);
             made.push(receives);
             qp = pd.createQueuePair(QueuePairInitAttributes.builder(sent, receives.queue()).maxSendWr(SEND_WR)
                     .maxReceiveWr(receives.count()).maxInlineData(8).build());
@@ -257,14 +257,14 @@ final class Session {
     }
 
     /**
-     * Answers the peer's calls and takes its letters, on the engine's thread. A peer calls again after the answer only.
+     * Answers the peer's calls and takes its control messages, on the engine's thread. A peer calls again after the answer only.
      *
      * @return false if the queue pair has died
      */
     boolean answerProgressRequests() {
-        return receives.take(qp, letter -> {
-            if (controlMessages != null && letter.length > 0) {
-                controlMessages.take(this, letter);
+        return receives.take(qp, message -> {
+            if (controlMessages != null && message.length > 0) {
+                controlMessages.take(this, message);
             } else {
                 answer();
             }
@@ -295,14 +295,14 @@ final class Session {
         return qp instanceof RemoteView mapped ? mapped.view(rkey, address, bytes) : null;
     }
 
-    /** Has the peer's engine take a letter; on the engine's thread. */
-    synchronized void send(byte[] letter) {
-        int offset = stage(letter.length);
-        stage.put(offset, letter);
+    /** Has the peer's engine take a control message; on the engine's thread. */
+    synchronized void send(byte[] message) {
+        int offset = stage(message.length);
+        stage.put(offset, message);
         do {
             reserve();
         } while (!post(queue.start().send(wrId(NOTHING, 0, 0), SendFlags.SIGNALED).sge(stage.region(), offset,
-                letter.length), true));
+                message.length), true));
         poll();
     }
 

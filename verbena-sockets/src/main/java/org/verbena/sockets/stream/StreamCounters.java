@@ -46,7 +46,7 @@ final class StreamCounters {
         AGREED.increment();
     }
 
-    static long agreements() {
+    static long completedHandshakes() {
         return AGREED.sum();
     }
 
@@ -122,7 +122,7 @@ final class StreamCounters {
             for (Stream stream : OPEN) {
                 sum = sum.plus(stream.figures());
             }
-            return new StreamTotals(opened, OPEN.size(), agreements(), fallbacks, sum);
+            return new StreamTotals(opened, OPEN.size(), completedHandshakes(), fallbacks, sum);
         }
     }
 }

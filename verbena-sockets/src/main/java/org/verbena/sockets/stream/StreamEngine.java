@@ -28,7 +28,7 @@ import org.verbena.linux.SockDiag;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The thread behind the streams of this process: it runs the agreements, takes note of other processes' deaths and
+ * The thread behind the streams of this process: it runs the handshakes, takes note of other processes' deaths and
  * gives memory back. It starts with the first connection, and sleeps when there is nothing to do.
  */
 final class StreamEngine {
@@ -37,7 +37,7 @@ final class StreamEngine {
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
     private static final long FIRST_JUDGEMENT_NANOS = 500_000L;
     private static final long LAST_JUDGEMENT_NANOS = 100_000_000L;
-    /** Connections that live no longer than this are spared the agreement, and the engine its wake-ups. */
+    /** Connections that live no longer than this are spared the handshake, and the engine its wake-ups. */
     private static final long YOUNG_NANOS = 1000L * Math.clamp(Long.getLong("verbena.stream.delay", 2000), 0,
             60_000_000);
     /**
@@ -175,9 +175,9 @@ final class StreamEngine {
         if (engine == null) {
             stream.fallBack(Holder.why());
         } else {
-            Handshake agreement = Handshake.of(engine, stream, tcp, role, device);
-            stream.agreement(agreement);
-            engine.begin(agreement);
+            Handshake handshake = Handshake.of(engine, stream, tcp, role, device);
+            stream.handshake(handshake);
+            engine.begin(handshake);
         }
         return stream;
     }
@@ -210,9 +210,9 @@ final class StreamEngine {
                 engine.linger(stream);
             });
         } else {
-            Handshake agreement = stream.agreement();
-            if (agreement != null && agreement.isStarted()) {
-                engine.submit(agreement::streamClosed);
+            Handshake handshake = stream.handshake();
+            if (handshake != null && handshake.isStarted()) {
+                engine.submit(handshake::streamClosed);
             }
         }
     }
@@ -275,19 +275,19 @@ final class StreamEngine {
         };
     }
 
-    /** Starts an agreement in a moment, together with others of that moment; without a delay the moment is now. */
-    private void begin(Handshake agreement) {
-        beginning.add(agreement);
+    /** Starts a handshake in a moment, together with others of that moment; without a delay the moment is now. */
+    private void begin(Handshake handshake) {
+        beginning.add(handshake);
         if (beginningDue.compareAndSet(false, true)) {
             submit(this::startLater);
         }
     }
 
     private void startLater() {
-        at(System.nanoTime() + BEGINNING_NANOS, this::startAgreements);
+        at(System.nanoTime() + BEGINNING_NANOS, this::startHandshakes);
     }
 
-    private void startAgreements() {
+    private void startHandshakes() {
         beginningDue.set(false);
         long now = System.nanoTime();
         Handshake first;

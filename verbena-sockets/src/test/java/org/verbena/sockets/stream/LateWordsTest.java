@@ -40,7 +40,7 @@ class LateWordsTest {
         sessions.close();
     }
 
-    /** The engine's thread is in the middle of the agreement while another thread closes the channel. */
+    /** The engine's thread is in the middle of the handshake while another thread closes the channel. */
     @Test
     void handshakeCompletedAfterCloseWritesNothing() throws Exception {
         peer.write(ByteBuffer.allocate(3000));

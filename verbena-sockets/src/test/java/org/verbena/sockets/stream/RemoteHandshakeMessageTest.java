@@ -23,7 +23,7 @@ class RemoteHandshakeMessageTest {
                 random.nextLong(), random.nextLong(), random.nextLong());
     }
 
-    private static RemoteHandshakeMessage.ControlMessage letter(Random random) {
+    private static RemoteHandshakeMessage.ControlMessage message(Random random) {
         int type = 1 + random.nextInt(3);
         @Nullable Offer offer = type == RemoteHandshakeMessage.DECLINE
                 ? null
@@ -42,8 +42,8 @@ class RemoteHandshakeMessageTest {
             assertThat(RemoteHandshakeMessage.meeting(RemoteHandshakeMessage.bytes(meeting))).isEqualTo(meeting);
             assertThat(RemoteHandshakeMessage.meeting(Arrays.copyOf(RemoteHandshakeMessage.bytes(meeting), 196))).as(
                     "as it comes through a kernel").isEqualTo(meeting);
-            RemoteHandshakeMessage.ControlMessage letter = letter(random);
-            assertThat(RemoteHandshakeMessage.controlMessage(RemoteHandshakeMessage.bytes(letter))).isEqualTo(letter);
+            RemoteHandshakeMessage.ControlMessage message = message(random);
+            assertThat(RemoteHandshakeMessage.controlMessage(RemoteHandshakeMessage.bytes(message))).isEqualTo(message);
         }
         for (int why = 1; why < 256; why++) {
             assertThat(RemoteHandshakeMessage.why(RemoteHandshakeMessage.refusal(why))).isEqualTo(why);
@@ -65,12 +65,12 @@ class RemoteHandshakeMessageTest {
         assertThat(bytes).hasSizeLessThanOrEqualTo(ConnectionParameters.MAX_PRIVATE_DATA);
         assertThat(HexFormat.of().formatHex(RemoteHandshakeMessage.refusal(RemoteHandshakeMessage.UNKNOWN))).isEqualTo(
                 "5642535201010000");
-        byte[] letter = RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.ControlMessage(
+        byte[] message = RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.ControlMessage(
                 RemoteHandshakeMessage.OFFER, 0, 0x0405, 0x0607, 0x1415,
                 new Offer(7, 1, 2, 3, 4, 4096, 5, 6)));
-        assertThat(HexFormat.of().formatHex(letter, 0, 32)).isEqualTo("56425352" + "01" + "01" + "0000" + "0405"
+        assertThat(HexFormat.of().formatHex(message, 0, 32)).isEqualTo("56425352" + "01" + "01" + "0000" + "0405"
                 + "0607" + "00000000" + "0000000000001415" + "0000000000000000");
-        assertThat(new String(letter, 32, 8, java.nio.charset.StandardCharsets.US_ASCII)).isEqualTo("VBSTREAM");
+        assertThat(new String(message, 32, 8, java.nio.charset.StandardCharsets.US_ASCII)).isEqualTo("VBSTREAM");
     }
 
     @Test
@@ -95,16 +95,16 @@ class RemoteHandshakeMessageTest {
         Random random = new Random(3);
         int understood = 0;
         for (int i = 0; i < ROUNDS; i++) {
-            byte[] bytes = RemoteHandshakeMessage.bytes(letter(random));
+            byte[] bytes = RemoteHandshakeMessage.bytes(message(random));
             for (int k = random.nextInt(4); k > 0; k--) {
                 bytes[random.nextInt(bytes.length)] = (byte) random.nextInt();
             }
-            RemoteHandshakeMessage.ControlMessage letter = RemoteHandshakeMessage.controlMessage(bytes);
-            if (letter != null) {
+            RemoteHandshakeMessage.ControlMessage message = RemoteHandshakeMessage.controlMessage(bytes);
+            if (message != null) {
                 understood++;
-                Offer offer = letter.offer();
-                assertThat(letter.type()).isBetween(RemoteHandshakeMessage.OFFER, RemoteHandshakeMessage.DECLINE);
-                assertThat(offer == null).isEqualTo(letter.type() == RemoteHandshakeMessage.DECLINE);
+                Offer offer = message.offer();
+                assertThat(message.type()).isBetween(RemoteHandshakeMessage.OFFER, RemoteHandshakeMessage.DECLINE);
+                assertThat(offer == null).isEqualTo(message.type() == RemoteHandshakeMessage.DECLINE);
                 assertThat(offer == null || offer.isSane()).isTrue();
             }
         }

@@ -341,12 +341,12 @@ class StreamHandshakeTest extends TcpEnds {
     void thousandIdleConnectionsUseFewMegabytes() throws Exception {
         List<RingStream> all = new ArrayList<>();
         addEnds(all);
-        Await.until("an agreement", () -> all.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("a handshake", () -> all.stream().allMatch(stream -> stream.isAgreed()));
         long before = arenas(all); // other connections may have left larger rings for use again
         for (int i = 0; i < 1000; i++) {
             addEnds(all);
         }
-        Await.until("agreements", () -> all.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("handshakes", () -> all.stream().allMatch(stream -> stream.isAgreed()));
         long bytes = arenas(all) - before;
         System.out.println("2 x 1000 idle ends take " + bytes + " bytes of rings and control blocks");
         assertThat(bytes).isLessThan(20_000_000);
@@ -372,7 +372,7 @@ class StreamHandshakeTest extends TcpEnds {
     void closedConnectionsLeaveNothing() throws Exception {
         List<RingStream> first = new ArrayList<>();
         addEnds(first); // and with them the session, which stays: one of those below may live long enough to need it
-        Await.until("an agreement", () -> first.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("a handshake", () -> first.stream().allMatch(stream -> stream.isAgreed()));
         first.forEach(stream -> stream.close(false));
         cycles(300);
         long before = Descriptors.count();

@@ -18,9 +18,9 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * The change from TCP to rings under all short schedules, as {@link SwitchModelTest} under some long ones. From nothing, and
- * from each stage of the agreement, there are: all that both ends, TCP and the agreement can do in 5 steps, 115,620
+ * from each stage of the handshake, there are: all that both ends, TCP and the handshake can do in 5 steps, 115,620
  * schedules that come to 44,908 states; in 7 steps with nothing that ends, 41,966 and 8,600; in 5 steps from an
- * agreement on, with pieces that fill rings, 19,390 and 5,944; and of 3,071 states the failure of the session in each, with
+ * handshake on, with pieces that fill rings, 19,390 and 5,944; and of 3,071 states the failure of the session in each, with
  * six things that may come next. With {@code -Dthorough} there is one step more. A schedule is not gone on with if its state
  * has been there, so that there are far more orders than schedules.
  */
@@ -30,7 +30,7 @@ class SwitchEnumerationTest {
     private static final String ONE_AGREED = "a.AGREE b.AGREE a.AGREE";
     private static final String AGREED = "a.AGREE b.AGREE a.AGREE b.AGREE";
     private static final String ASLEEP = AGREED + " a.SLEEP_FOR_DATA b.SLEEP_FOR_DATA";
-    /** By TCP, the agreement in the middle of it. */
+    /** By TCP, the handshake in the middle of it. */
     private static final String UNDER_WAY = "a.WRITE b.WRITE a.AGREE b.AGREE a.AGREE";
     private static final String[] BEGINNINGS = {"", OFFERED, ONE_AGREED, AGREED, ASLEEP, UNDER_WAY};
 

@@ -11,7 +11,7 @@ import java.nio.channels.SelectionKey;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Both ends of one connection, its TCP and the outcome of its agreement, moved step by step by one thread: the product's
+ * Both ends of one connection, its TCP and the outcome of its handshake, moved step by step by one thread: the product's
  * streams, sessions and rings, and a TCP that delivers when it is told to. Each step checks what it gets: a reader gets the
  * writer's bytes, in order, none twice; all of them before an orderly end; a prefix of them, then an end or an error, after
  * a death.
@@ -229,7 +229,7 @@ final class SwitchModel {
     // what befalls it
 
     /**
-     * A step of the agreement: an offer of one's own, then taking the other's.
+     * A step of the handshake: an offer of one's own, then taking the other's.
      *
      * @param refuse it lacks something for an offer
      */

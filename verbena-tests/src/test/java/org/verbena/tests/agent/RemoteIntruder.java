@@ -49,7 +49,7 @@ final class RemoteIntruder {
     private static final int MAGIC = 0x5642_5352;
     private static final int TAKES_REQUESTS = 4792;
     private static final int MEETING_BYTES = 56;
-    private static final int LETTER_BYTES = 96;
+    private static final int CONTROL_MESSAGE_BYTES = 96;
     private static final int OFFER = 1;
     private static final int ANSWER = 2;
     private static final int DECLINE = 3;
@@ -118,8 +118,8 @@ final class RemoteIntruder {
                 .putLong(24, nonce).put(32, process);
     }
 
-    private byte[] letter(int type, SocketChannel of, long nonce, long header) throws IOException {
-        ByteBuffer b = ByteBuffer.allocate(LETTER_BYTES).putInt(0, MAGIC).put(4, (byte) 1).put(5, (byte) type).putShort(
+    private byte[] message(int type, SocketChannel of, long nonce, long header) throws IOException {
+        ByteBuffer b = ByteBuffer.allocate(CONTROL_MESSAGE_BYTES).putInt(0, MAGIC).put(4, (byte) 1).put(5, (byte) type).putShort(
                 8, (short) ((InetSocketAddress) of.getLocalAddress()).getPort()).putShort(10,
                         (short) ((InetSocketAddress) of.getRemoteAddress()).getPort()).putLong(16, nonce);
         b.slice(32, 64).order(ByteOrder.LITTLE_ENDIAN).put(0, "VBSTREAM".getBytes(StandardCharsets.US_ASCII)).putInt(8,
@@ -146,15 +146,15 @@ final class RemoteIntruder {
         }
 
         /** Sends a message, and returns the answer. */
-        String answer(byte[] letter) throws InterruptedException {
-            check(qp.receiveQueue().post(1, memory, HEARD, LETTER_BYTES));
-            send(letter);
+        String answer(byte[] message) throws InterruptedException {
+            check(qp.receiveQueue().post(1, memory, HEARD, CONTROL_MESSAGE_BYTES));
+            send(message);
             return heard();
         }
 
-        void send(byte[] letter) {
-            memory.segment().asByteBuffer().put(SAID, letter);
-            check(qp.sendQueue().postSend(2, SendFlags.SIGNALED, memory, SAID, letter.length));
+        void send(byte[] message) {
+            memory.segment().asByteBuffer().put(SAID, message);
+            check(qp.sendQueue().postSend(2, SendFlags.SIGNALED, memory, SAID, message.length));
         }
 
         private static void check(int error) {
@@ -263,7 +263,7 @@ final class RemoteIntruder {
             RemoteIntruder second = new RemoteIntruder(intruder.context);
             Thread silent = background(() -> second.silent(six));
             intruder.nonsense(honest);
-            intruder.letters(honest, six);
+            intruder.controlMessages(honest, six);
             silent.join();
             whole(honest, 4);
             say("honest", "whole");
@@ -307,22 +307,22 @@ final class RemoteIntruder {
     }
 
     /** Connections that TCP carries here, in whose name sessions are made. */
-    private void letters(SocketChannel honest, InetSocketAddress server) throws Exception {
+    private void controlMessages(SocketChannel honest, InetSocketAddress server) throws Exception {
         try (SocketChannel a = SocketChannel.open(server);
                 SocketChannel b = SocketChannel.open(server);
                 SocketChannel c = SocketChannel.open(server);
                 SocketChannel d = SocketChannel.open(server)) {
             Session s = met(a);
             refused("again", server, meeting(a, 2));
-            byte[] noise = new byte[LETTER_BYTES];
+            byte[] noise = new byte[CONTROL_MESSAGE_BYTES];
             random.nextBytes(noise);
-            say("noise-letter", s.answer(noise));
+            say("noise-message", s.answer(noise));
             whole(a, 3);
-            say("answer", met(b).answer(letter(ANSWER, b, 77, memory.address() + HEADER)));
+            say("answer", met(b).answer(message(ANSWER, b, 77, memory.address() + HEADER)));
             whole(b, 4);
-            say("other-session", met(c).answer(letter(OFFER, c, 78, memory.address() + HEADER + 64)));
+            say("other-session", met(c).answer(message(OFFER, c, 78, memory.address() + HEADER + 64)));
             whole(c, 5);
-            say("other-name", met(d).answer(letter(OFFER, honest, 79, memory.address() + HEADER)));
+            say("other-name", met(d).answer(message(OFFER, honest, 79, memory.address() + HEADER)));
             whole(d, 6);
             whole(honest, 3);
         }
@@ -335,7 +335,7 @@ final class RemoteIntruder {
     private void silent(InetSocketAddress server) throws Exception {
         try (SocketChannel channel = SocketChannel.open(server)) {
             Session s = met(channel);
-            s.send(letter(OFFER, channel, 80, memory.address() + HEADER));
+            s.send(message(OFFER, channel, 80, memory.address() + HEADER));
             channel.configureBlocking(false);
             int answer;
             long end = System.nanoTime() + LONG.toNanos();

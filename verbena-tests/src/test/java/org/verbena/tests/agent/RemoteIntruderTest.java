@@ -31,7 +31,7 @@ class RemoteIntruderTest {
 
     /** The requests and answers, in order; a refusal is 28, of the application, and its reason. */
     private static final List<String> RESULTS = List.of("again=refused 28 1", "answer=ended", "cut=refused 28 3",
-            "elsewhere=refused 28 1", "honest=whole", "noise=refused 28 3", "noise-letter=ended",
+            "elsewhere=refused 28 1", "honest=whole", "noise=refused 28 3", "noise-message=ended",
             "nothing=refused 28 3", "old=refused 28 2", "other-name=declined 1", "other-session=declined 4",
             "silent=ended closed", "stranger=refused 28", "taken=refused 28 1",
             "unknown=refused 28 1");

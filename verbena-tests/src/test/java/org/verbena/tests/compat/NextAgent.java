@@ -60,7 +60,7 @@ public final class NextAgent {
                 }
             }
         }
-        assertThat(replaced).as("classes that were replaced").isGreaterThanOrEqualTo(3); // the messages, HELLO, the agreement
+        assertThat(replaced).as("classes that were replaced").isGreaterThanOrEqualTo(3); // the messages, HELLO, the handshake
         return jar;
     }
 }
