@@ -49,17 +49,17 @@ final class CopyBeacon implements AutoCloseable {
     /**
      * Publishes an address until it is closed.
      *
-     * @throws LinuxException {@code EADDRINUSE} (somebody else has taken the name), {@code EMFILE}
+     * @throws LinuxException {@code EADDRINUSE} (the name is taken), {@code EMFILE}
      */
     static CopyBeacon light(String device, InetSocketAddress at) throws LinuxException {
         return new CopyBeacon(UnixSocket.listen(prefix(device) + HostPort.text(at), BACKLOG));
     }
 
-    /** Closes connections of senders that look: connections that nobody accepts would fill the backlog. */
+    /** Closes connections of searching senders: connections that are not accepted would fill the backlog. */
     private void answer() {
         while (true) {
             try (UnixSocket _ = socket.accept()) {
-                // the kernel has told who listens
+                // the kernel has reported the listener
             } catch (IllegalStateException closed) {
                 return;
             } catch (LinuxException e) {

@@ -40,7 +40,7 @@ import org.verbena.verbs.VerbsException;
  * {@code verbena copy}: files from one process to another by RDMA WRITE straight into the mapped destination.
  *
  * <p>Exit codes: 0 everything was copied (what was skipped is listed); 1 something failed that has no code of its own;
- * 2 wrong usage; 3 nobody listens; 4 the peer died, disconnected or does not answer; 5 no space at the listener; 6 a
+ * 2 wrong usage; 3 no listener; 4 the peer died, disconnected or does not answer; 5 no space at the listener; 6 a
  * file could not be verified, or changed while it was copied. If there are several failures, the code is that of the
  * first, or of the one that ended the connection. A listener without {@code --once} ends by a signal only.
  */
@@ -51,7 +51,7 @@ import org.verbena.verbs.VerbsException;
         customSynopsis = {"verbena copy [OPTIONS] FILE|DIR... [HOST:PORT]",
             "       verbena copy --listen DIR [OPTIONS]"},
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:everything was copied", "1:something else failed", "2:wrong usage", "3:nobody listens",
+        exitCodeList = {"0:everything was copied", "1:something else failed", "2:wrong usage", "3:no listener",
             "4:the peer died or does not answer", "5:no space at the listener",
             "6:a file could not be verified, or changed while it was copied"})
 public final class CopyCommand implements Callable<Integer> {
@@ -284,10 +284,10 @@ public final class CopyCommand implements Callable<Integer> {
                 throw new CopyFailure(CopyStatus.FAILED, "the listener on " + where + " refuses: "
                         + HumanText.printable(new String(e.privateData(), StandardCharsets.UTF_8)), e);
             }
-            throw nobody(where, e);
+            throw noListener(where, e);
         } catch (VerbsException e) {
             if (e.errno() == Errno.ECONNREFUSED || e.errno() == Errno.EHOSTUNREACH) {
-                throw nobody(where, e);
+                throw noListener(where, e);
             }
             if (e.errno() == Errno.ETIMEDOUT || e.errno() == Errno.ECONNRESET) {
                 throw new CopyFailure(CopyStatus.PEER_DIED, "the listener on " + where + " does not answer ("
@@ -297,8 +297,8 @@ public final class CopyCommand implements Callable<Integer> {
         }
     }
 
-    private static CopyFailure nobody(String where, VerbsException e) {
+    private static CopyFailure noListener(String where, VerbsException e) {
         return new CopyFailure(CopyStatus.NO_LISTENER,
-                "nobody listens on " + where + ": start 'verbena copy --listen DIR' there (" + e.getMessage() + ")", e);
+                "no listener on " + where + ": start 'verbena copy --listen DIR' there (" + e.getMessage() + ")", e);
     }
 }

@@ -11,7 +11,7 @@ import java.security.NoSuchAlgorithmException;
 /**
  * SHA-256 of a file from its start, as far as it has been read.
  *
- * <p>Files are read with read(2), never through a mapping: a file that somebody truncates meanwhile then ends early,
+ * <p>Files are read with read(2), never through a mapping: a file that is truncated meanwhile then ends early,
  * where a mapping would fault.
  */
 final class CopyHash {

@@ -70,7 +70,7 @@ final class CopyListener {
                     continue;
                 }
                 if (once) {
-                    closeListener(); // a later sender learns at once that nobody listens
+                    closeListener(); // a later sender learns at once that there is no listener
                     return serve(request);
                 }
                 Thread t = Thread.ofPlatform().daemon().name("verbena-copy-", 1).unstarted(() -> {

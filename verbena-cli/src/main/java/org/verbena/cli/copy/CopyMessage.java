@@ -25,7 +25,7 @@ sealed interface CopyMessage {
     record File(int id, int mode, long size, Instant modified, Identity identity, CopyBytes path) implements Numbered {}
 
     /**
-     * What distinguishes a file from all others, so that nobody copies one onto itself.
+     * What distinguishes a file from all others, so that none is copied onto itself.
      *
      * @param boot the kernel's boot identifier, 16 bytes
      * @param device number of the file system

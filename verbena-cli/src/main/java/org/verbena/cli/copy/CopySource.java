@@ -26,7 +26,7 @@ import org.verbena.cli.support.HumanText;
 
 /**
  * A file to be sent, open for reading. Its bytes are read once, into the memory that they are sent from, so the hash is
- * that of the bytes sent; and a file that somebody truncates meanwhile ends early instead of faulting a mapping.
+ * that of the bytes sent; and a file that is truncated meanwhile ends early instead of faulting a mapping.
  */
 final class CopySource implements AutoCloseable {
     private static final CopyBytes BOOT = readBoot();

@@ -23,7 +23,7 @@ public enum CopyStatus {
     PROTOCOL(8, 1),
     /** The peer is gone, or does not answer any more. */
     PEER_DIED(9, 4),
-    /** Nobody listens. */
+    /** There is no listener. */
     NO_LISTENER(10, 3),
     /** A user stopped it. */
     INTERRUPTED(11, 1),

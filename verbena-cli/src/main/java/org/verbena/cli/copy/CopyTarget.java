@@ -33,7 +33,7 @@ import org.verbena.verbs.VerbsException;
  * A file that arrives: first as an unfinished file whose space is reserved, which a peer writes through a mapping, then
  * renamed to its place. Used by one thread at a time.
  *
- * <p>This process itself never accesses the mapping (it hashes with read(2)), so a file that somebody truncates
+ * <p>This process itself never accesses the mapping (it hashes with read(2)), so a file that is truncated
  * meanwhile cannot fault it. Verified bytes stay for a later attempt; a file without any is removed.
  */
 final class CopyTarget implements AutoCloseable {
@@ -244,7 +244,7 @@ final class CopyTarget implements AutoCloseable {
         return hash.position() == windowEnd;
     }
 
-    /** Deregisters the window; when this returns nobody writes the file any more. */
+    /** Deregisters the window; when this returns no sender writes the file any more. */
     void closeWindow() throws VerbsException {
         MemoryRegion r = region;
         if (r != null) {

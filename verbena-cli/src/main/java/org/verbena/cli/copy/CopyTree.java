@@ -201,7 +201,7 @@ final class CopyTree {
         return claimed.add(place);
     }
 
-    /** Releases a place, and removes the area of unfinished files if nobody needs it and it is empty. */
+    /** Releases a place, and removes the area of unfinished files if it is unused and empty. */
     synchronized void release(Place place) {
         claimed.remove(place);
         if (claimed.stream().noneMatch(p -> p.area().equals(place.area()))) {

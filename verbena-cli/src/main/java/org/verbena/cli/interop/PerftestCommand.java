@@ -135,7 +135,7 @@ public final class PerftestCommand implements Callable<Integer> {
             say(" listening on port " + listener.getLocalPort());
             return PerftestSocket.accept(listener, options.timeout());
         } catch (BindException e) {
-            throw new PeerException("port " + port + " is taken: give another one (-p), or end who listens there", e);
+            throw new PeerException("port " + port + " is taken: give another one (-p), or end its listener", e);
         }
     }
 
@@ -150,7 +150,7 @@ public final class PerftestCommand implements Callable<Integer> {
             throw usage("--size is not for " + type + ": an atomic has 8 bytes");
         }
         if (events && type == PerftestType.WRITE_LAT) {
-            throw usage("--events is not for write_lat: who is written to has no completion to sleep for");
+            throw usage("--events is not for write_lat: the target of writes has no completion to sleep for");
         }
         if (allSizes && (size != null || type.atomic())) {
             throw usage("--all is not for " + (type.atomic() ? type + ": an atomic has 8 bytes" : "a --size"));

@@ -43,7 +43,7 @@ final class PerftestSocket implements PerftestLink {
             return new PerftestSocket(socket, true, timeout);
         } catch (IOException e) {
             socket.close();
-            throw new PeerException("nobody answers at " + host + ":" + port + ": start 'verbena perftest " + type
+            throw new PeerException("no listener at " + host + ":" + port + ": start 'verbena perftest " + type
                     + "' or " + type.program() + " there first", e);
         }
     }

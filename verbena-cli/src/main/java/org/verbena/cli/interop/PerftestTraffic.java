@@ -216,7 +216,7 @@ final class PerftestTraffic {
     /**
      * Whether the peer may have ended normally before its acknowledgement of that request arrived: this concerns the
      * last message of write_lat, since the end that receives it ends at once without an exchange. If that
-     * acknowledgement is lost, nobody is left to retransmit it.
+     * acknowledgement is lost, no process is left to retransmit it.
      */
     private boolean mayBeUnanswered(long id) {
         return options.type() == PerftestType.WRITE_LAT && client && id == options.iterations() - 1;
@@ -233,14 +233,14 @@ final class PerftestTraffic {
         }
     }
 
-    /** Nobody else adds to that number, so each request finds one more than the one before. */
+    /** No other process adds to that number, so each request finds one more than the one before. */
     private void checkAtomic(int qp, int n) throws PeerException {
         long found = end.fetched(qp, n);
         if (n == 0) {
             firstFetched[qp] = found;
         } else if (found != firstFetched[qp] + n) {
             throw new PeerException("fetch-and-add " + n + " found " + found + " at the peer instead of "
-                    + (firstFetched[qp] + n) + ": one was lost or done twice, or somebody else changes that memory");
+                    + (firstFetched[qp] + n) + ": one was lost or done twice, or another program changes that memory");
         }
     }
 }

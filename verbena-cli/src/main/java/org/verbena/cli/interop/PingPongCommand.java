@@ -121,7 +121,7 @@ public final class PingPongCommand implements Callable<Integer> {
             say("  listening on port " + listener.getLocalPort());
             client = PingPongExchange.accept(listener, type, end.options.timeout());
         } catch (BindException e) {
-            throw new PeerException("port " + port + " is taken: give another one (-p), or end who listens there", e);
+            throw new PeerException("port " + port + " is taken: give another one (-p), or end its listener", e);
         }
         try (client) {
             end.connect(client.learn());

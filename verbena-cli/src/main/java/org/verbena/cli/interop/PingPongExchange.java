@@ -73,7 +73,7 @@ final class PingPongExchange implements AutoCloseable {
     private static String sentence(String where, PingPongType type, @Nullable IOException e) {
         return e instanceof SocketTimeoutException || e instanceof NoRouteToHostException
                 ? where + " does not answer"
-                : "nobody listens at " + where + ": start 'verbena pingpong --type " + type + "' or "
+                : "no listener at " + where + ": start 'verbena pingpong --type " + type + "' or "
                         + type.program() + " there first";
     }
 

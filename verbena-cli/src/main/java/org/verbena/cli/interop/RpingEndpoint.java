@@ -133,10 +133,10 @@ final class RpingEndpoint implements AutoCloseable {
                 .rnrRetry(RETRIES).timeout(timeout).build();
     }
 
-    /** Who the peer is, for people. */
+    /** The peer, for display. */
     String peer() {
         Connection c = connection;
-        return c == null ? "nobody" : c.peer();
+        return c == null ? "no peer" : c.peer();
     }
 
     private void postReceive() throws PeerException {

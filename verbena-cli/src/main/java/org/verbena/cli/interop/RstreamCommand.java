@@ -55,7 +55,7 @@ public final class RstreamCommand implements Callable<Integer> {
             options.sayListening(listener.localAddress());
             ConnectionRequest request = listener.awaitRequest(options.timeout());
             if (request == null) {
-                throw new PeerException("nobody came within " + options.timeout().toSeconds() + " seconds");
+                throw new PeerException("no client connected within " + options.timeout().toSeconds() + " seconds");
             }
             return RsocketStream.accept(context, request, options);
         }

@@ -77,7 +77,7 @@ public final class UdaddyCommand implements Callable<Integer> {
             return context.connectionManager().resolve(to, options.timeout());
         } catch (VerbsException e) {
             throw e.errno() == Errno.ECONNREFUSED
-                    ? new PeerException("nobody provides datagrams at " + HostPort.text(to)
+                    ? new PeerException("no datagram service at " + HostPort.text(to)
                             + ": start 'verbena udaddy' or udaddy there first", e)
                     : e;
         }

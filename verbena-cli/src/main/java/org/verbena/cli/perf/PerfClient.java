@@ -78,7 +78,7 @@ final class PerfClient implements AutoCloseable {
             return new PerfControl(socket);
         } catch (ConnectException e) {
             socket.close();
-            throw new CommandException("nobody listens at " + show(address) + ": start 'verbena perf --listen="
+            throw new CommandException("no listener at " + show(address) + ": start 'verbena perf --listen="
                     + address.getPort() + "' there first", e);
         } catch (IOException e) {
             socket.close();

@@ -12,8 +12,8 @@ import java.util.ArrayDeque;
 
 /**
  * {@code nio-connect}: connect, a byte there and one back; later another byte there and one back, close. In between it
- * rests while others are opened, so that the handshake of two ends with Verbena completes and nobody has to wait for
- * it.
+ * rests while others are opened, so that the handshake of two ends with Verbena completes and no measured connection
+ * waits for it.
  */
 abstract class PerfNioConnect extends PerfLoop {
     /** The number of resting connections: by then most have completed the handshake. */

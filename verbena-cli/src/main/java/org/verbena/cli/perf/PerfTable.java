@@ -13,8 +13,8 @@ import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * The results side by side in one table: for each size the machine's limit, verbs, remote memory and TCP, first the round trips, then
- * the bandwidths. Columns that no row would fill are left out.
+ * The results side by side in one table: for each size the machine's limit, verbs, remote memory and TCP, first the
+ * round trips, then the bandwidths. Columns that no row would fill are left out.
  */
 final class PerfTable {
     /** Up to here a message and its commit word fit into one cache line. */
@@ -44,13 +44,13 @@ final class PerfTable {
         rows(columns());
         out.println();
         note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
-        note("vs tcp: so many times faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
+        note("vs tcp: factor by which it is faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
         if (results.stream().anyMatch(r -> r.test().isUdp())) {
-            note("vs udp: so many times the round trip of udp-lat-spin.");
+            note("vs udp: multiple of the round trip of udp-lat-spin.");
         }
         if (hasErm()) {
             note("vs write: erm-lat divided by write-imm-lat, erm-bw by write-bw.");
-            note("vs stream: so many times faster than nio-lat-spin, nio-bw by rings.");
+            note("vs stream: factor by which it is faster than nio-lat-spin, nio-bw by rings.");
         }
         if (runs > 1) {
             note("Each figure is the median of " + runs + " runs in fresh processes.");

@@ -17,7 +17,7 @@ final class PerfWorker {
         Thread.ofPlatform().daemon().name("perf-parent").start(() -> {
             try {
                 while (System.in.read() >= 0) {
-                    // nobody writes
+                    // no thread writes
                 }
             } catch (IOException e) {
                 // the same

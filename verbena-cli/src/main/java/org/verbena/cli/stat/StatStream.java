@@ -42,7 +42,7 @@ final class StatStream {
     }
 
     /**
-     * Prints until nobody reads it, the process ends, or the count is reached.
+     * Prints until its reader has gone, the process ends, or the count is reached.
      *
      * @param pid the process; 0 for all
      * @param count how often; 0 for no limit

@@ -20,7 +20,7 @@ public final class OwnAddresses {
     /** Refuses such a server address. */
     public static void check(String device, InetSocketAddress server) throws PeerException {
         if (isUnassigned(device, server)) {
-            throw new PeerException("nobody is at " + HostPort.text(server) + " of " + device
+            throw new PeerException("no program is at " + HostPort.text(server) + " of " + device
                     + ", where each program has"
                     + " an address of its own: give the one that the server prints behind 'listening on'");
         }

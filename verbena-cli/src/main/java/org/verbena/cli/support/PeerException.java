@@ -22,12 +22,12 @@ public final class PeerException extends IOException {
         super(message, cause);
     }
 
-    /** A connection failed: if nobody listens there, the message says so, and which program to start. */
+    /** A connection failed: if there is no listener, the message says so, and which program to start. */
     public static IOException orNobody(VerbsException e, InetSocketAddress to, String tool) {
         boolean refused = e.errno() == Errno.ECONNREFUSED && !(e instanceof ConnectionRejectedException r
                 && r.reason() != ConnectionRejectedException.INVALID_SERVICE_ID);
         return refused
-                ? new PeerException("nobody listens at " + HostPort.text(to) + ": start 'verbena " + tool + "' or "
+                ? new PeerException("no listener at " + HostPort.text(to) + ": start 'verbena " + tool + "' or "
                         + tool + " there first", e)
                 : e;
     }

@@ -34,6 +34,6 @@ class OwnAddressesTest {
         StringWriter err = new StringWriter();
         command.setErr(new PrintWriter(err, true));
         assertThat(command.execute(words)).isEqualTo(1);
-        assertThat(err.toString()).startsWith("verbena: nobody is at 127.0.0.1:").contains("'listening on'");
+        assertThat(err.toString()).startsWith("verbena: no program is at 127.0.0.1:").contains("'listening on'");
     }
 }

@@ -158,7 +158,7 @@ class CopyCommandTest {
         Path a = CopyFiles.write(from.resolve("a"), 10, 1);
         Path other = CopyFiles.write(Files.createDirectory(dir.resolve("other")).resolve("a"), 10, 2);
         assertThat(small(a, "127.0.0.1:18599").expect(3).err()).contains(
-                "nobody listens on 127.0.0.1:18599");
+                "no listener on 127.0.0.1:18599");
         assertThat(small(a, other).expect(2).err()).contains("both " + a).contains(other.toString());
         assertThat(small(a, a).expect(2).err()).contains("both");
         assertThat(small().expect(2).err()).contains("Name the files");
@@ -184,7 +184,9 @@ class CopyCommandTest {
         assertThat(to.resolve(CopyFiles.AREA)).doesNotExist();
     }
 
-    /** A sender of a long file that stands still when one is verified; of its name there was nothing, or this content. */
+    /**
+     * A sender of a long file that stands still when one is verified; of its name there was nothing, or this content.
+     */
     private CopyProcess inTheMiddle(CopyProcess listener, Path source, @Nullable String before) throws Exception {
         Path target = to.resolve(source.getFileName());
         return CopyProcess.inTheMiddle(to, MIB, CopyFiles.LONG, null, () -> {

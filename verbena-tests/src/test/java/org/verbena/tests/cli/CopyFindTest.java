@@ -99,7 +99,7 @@ class CopyFindTest {
     /** A listener of another user may be at the default port. */
     private static void assertNobody(CopyProcess sender) {
         assertThat(sender.await()).as(sender.err()).isIn(3, 1);
-        assertThat(sender.err()).containsAnyOf("nobody listens on 127.0.0.1:18516", "belongs to user");
+        assertThat(sender.err()).containsAnyOf("no listener on 127.0.0.1:18516", "belongs to user");
     }
 
     @Test
@@ -222,12 +222,12 @@ class CopyFindTest {
                 names.add(row.get("file").asText());
                 assertThat(row.get("status").asText()).isEqualTo("NO_LISTENER");
                 assertThat(row.get("exit_code").asInt()).isEqualTo(3);
-                assertThat(row.get("error").asText()).containsAnyOf("nobody listens on " + address,
+                assertThat(row.get("error").asText()).containsAnyOf("no listener on " + address,
                         "unknown host \"nowhere.invalid\"");
                 assertThat(row.has("sha256")).isFalse();
             }
             assertThat(names).containsExactly(file.toString(), tree.toString(), deep.toString());
-            assertThat(sender.err()).containsAnyOf("nobody listens on", "unknown host");
+            assertThat(sender.err()).containsAnyOf("no listener on", "unknown host");
         }
         CopyProcess wrong = CopyProcess.copy("--json", file, "127.0.0.1:99999").expect(2);
         assertThat(wrong.out()).isEmpty();

@@ -130,7 +130,7 @@ final class CopyProcess implements AutoCloseable {
      * arrived, and the rest does not arrive as long as the sender or {@code held} is stopped. A copy that ends before
      * it could be stopped is repeated.
      *
-     * @param held whom to stop; null for the sender
+     * @param held the process to stop; null for the sender
      * @param attempt restores the directory, and starts the sender
      */
     static CopyProcess inTheMiddle(Path to, long verified, long size, @Nullable CopyProcess held, Attempt attempt)

@@ -175,7 +175,7 @@ class LauncherTest {
         tree.holdMaven();
         Process a = tree.begin(List.of(), "one");
         Process b = tree.begin(List.of(), "two");
-        Await.until(Duration.ofSeconds(60), () -> (tree.err(a) + tree.err(b)).contains(WAITS), () -> "nobody waits");
+        Await.until(Duration.ofSeconds(60), () -> (tree.err(a) + tree.err(b)).contains(WAITS), () -> "neither waits");
         tree.releaseMaven();
         Started one = well(tree.end(a));
         Started two = well(tree.end(b));

@@ -312,7 +312,7 @@ class PerfCommandTest {
         "write-lat --device=mlx5_9           | open device 'mlx5_9': ENODEV: the devices are shm0",
         "erm-lat --device=roce_lo            | device 'roce_lo' reaches this host alone",
         "write-lat --inline=4000 --size=8    | --inline 4000 is too much: shm0 takes",
-        "tcp-bw --connect=127.0.0.1:1        | nobody listens at 127.0.0.1:1",
+        "tcp-bw --connect=127.0.0.1:1        | no listener at 127.0.0.1:1",
         "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
     })
     void failuresAreReported(String arguments, String sentence) throws IOException {

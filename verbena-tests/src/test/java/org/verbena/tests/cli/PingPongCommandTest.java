@@ -134,7 +134,7 @@ class PingPongCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "localhost -p 1 -d shm0            | nobody listens at localhost:1: start 'verbena pingpong --type rc' or ibv_rc_pingpong",
+        "localhost -p 1 -d shm0            | no listener at localhost:1: start 'verbena pingpong --type rc' or ibv_rc_pingpong",
         "nowhere.invalid -d shm0           | the host 'nowhere.invalid' is not known",
         "-d mlx5_9                         | open device 'mlx5_9': ENODEV",
         "-d shm0 -i 2                      | query port 2",

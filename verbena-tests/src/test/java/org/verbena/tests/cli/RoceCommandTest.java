@@ -81,7 +81,7 @@ class RoceCommandTest {
         assertThat(rows).containsExactlyInAnyOrder("write-lat 8 roce_lo", "write-lat 1048576 roce_lo",
                 "udp-lat-spin 8 udp");
         try (CommandProcess p = CommandProcess.start(perf.split(" "))) {
-            assertThat(p.end().out()).contains("vs udp", "so many times the round trip of udp-lat-spin");
+            assertThat(p.end().out()).contains("vs udp", "multiple of the round trip of udp-lat-spin");
         }
         try (CommandProcess p = CommandProcess.start("perf", "udp-lat-spin", "--size=1m")) {
             CommandProcess.Result r = p.end();

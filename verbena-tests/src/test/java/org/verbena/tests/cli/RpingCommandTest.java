@@ -102,7 +102,7 @@ class RpingCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "-c -a 127.0.0.1 -p 1     | nobody listens at 127.0.0.1:1: start 'verbena rping -s' or rping -s there first",
+        "-c -a 127.0.0.1 -p 1     | no listener at 127.0.0.1:1: start 'verbena rping -s' or rping -s there first",
         "-c -a nowhere.invalid    | the host 'nowhere.invalid' is not known",
         "-s --device=mlx5_9       | open device 'mlx5_9': ENODEV",
     })
