@@ -32,7 +32,8 @@ public class AsyncTalk {
             System.out.println(AsynchronousChannelProvider.provider().getClass().getName() + " "
                     + (channel.provider() == AsynchronousChannelProvider.provider()));
             channel.close();
-        } else if (words[0].equals("attach")) { // who carries a word in a new group and in an old one, after each byte of input
+        // the carrier of a word in a new group and in an old one, after each byte of input
+        } else if (words[0].equals("attach")) {
             AsynchronousChannelGroup group = AsynchronousChannelGroup.withFixedThreadPool(1, new ThreadFactory() {
                 @Override
                 public Thread newThread(Runnable task) {
@@ -49,7 +50,7 @@ public class AsyncTalk {
         }
     }
 
-    /** Sends a byte, and says who carried it. */
+    /** Sends a byte, and prints its carrier. */
     private static String echo(AsynchronousChannelGroup group) throws Exception {
         try (AsynchronousServerSocketChannel server = AsynchronousServerSocketChannel.open(group);
                 AsynchronousSocketChannel client = AsynchronousSocketChannel.open(group)) {
@@ -183,7 +184,7 @@ public class AsyncTalk {
         }
     }
 
-    /** Until it is decided what carries a connection, if there is somebody who decides that. */
+    /** Until it is decided what carries a connection, if that is to be decided. */
     private static void decide(AsynchronousSocketChannel channel) throws IOException, InterruptedException {
         for (SocketOption<?> o : channel.supportedOptions()) {
             if (o.name().equals("VERBENA_TRANSPORT")) {

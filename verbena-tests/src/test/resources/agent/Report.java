@@ -66,7 +66,9 @@ public class Report {
         }
     }
 
-    /** The agent's thread prints its line after it has set the property, and a daemon's output dies with the process. */
+    /**
+     * The agent's thread prints its line after it has set the property, and a daemon's output dies with the process.
+     */
     private static boolean isPending() {
         for (Thread t : Thread.getAllStackTraces().keySet()) {
             if (t.getName().equals("verbena-start")) {
@@ -92,7 +94,7 @@ public class Report {
         }
     }
 
-    /** Sends a file, larger than what is on the way holds; whether it came, and whether who sent it was seen to map it. */
+    /** Sends a file, larger than what is on the way holds; whether it arrived, and whether its sender mapped it. */
     private static String file() throws Exception {
         byte[] sent = new byte[32 << 20];
         for (int i = 0; i < sent.length; i++) {

@@ -12,7 +12,9 @@ import java.util.List;
 /** A program that knows nothing of Verbena: an echo server, or its client. For Java 8 and later. */
 public class Talk {
     private static final int MESSAGE = 1000;
-    /** After so many messages a connection waits until it is decided what carries it: of those behind this is known. */
+    /**
+     * After this number of messages a connection waits until its carrier is decided, which is known for the later ones.
+     */
     private static final int UNDECIDED = 10;
     private static final long LONGEST_NANOS = 60000000000L;
 
@@ -24,7 +26,8 @@ public class Talk {
             try (SocketChannel channel = connect(n)) {
                 talk(channel, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
             }
-        } else if (words[0].equals("hold") || words[0].equals("half") || words[0].equals("fill")) { // as talk, and stays
+        // as talk, and stays
+        } else if (words[0].equals("hold") || words[0].equals("half") || words[0].equals("fill")) {
             SocketChannel channel = connect(n);
             talk(channel, Integer.parseInt(words[2]), Integer.parseInt(words[3]));
             if (words[0].equals("half")) {
@@ -50,7 +53,7 @@ public class Talk {
             }
             System.out.println(all.size());
             stay();
-        } else if (words[0].equals("pending")) { // PORT of somebody who takes no connection
+        } else if (words[0].equals("pending")) { // PORT of a listener that accepts no connection
             SocketChannel channel = SocketChannel.open();
             channel.configureBlocking(false);
             System.out.println(channel.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), n)));
@@ -88,7 +91,7 @@ public class Talk {
         }
     }
 
-    /** Until it is decided what carries a connection, if there is somebody who decides that. */
+    /** Until it is decided what carries a connection, if that is to be decided. */
     private static void decide(SocketChannel channel) throws IOException, InterruptedException {
         for (SocketOption<?> o : channel.supportedOptions()) {
             if (o.name().equals("VERBENA_TRANSPORT")) {

@@ -19,7 +19,7 @@ public final class Await {
 
     private Await() {}
 
-    /** A condition, and what may be thrown by who looks whether it holds. */
+    /** A condition, whose check may throw. */
     @FunctionalInterface
     public interface Condition<X extends Exception> {
         boolean holds() throws X;
@@ -46,7 +46,10 @@ public final class Await {
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
-    /** Waits until the condition is found to hold 30 times in a row, a millisecond apart: at times it holds more briefly. */
+    /**
+     * Waits until the condition is found to hold 30 times in a row, a millisecond apart: at times it holds more
+     * briefly.
+     */
     public static <X extends Exception> void untilLasting(String what, Condition<X> condition) throws X {
         int[] looks = new int[1];
         until(what, () -> {

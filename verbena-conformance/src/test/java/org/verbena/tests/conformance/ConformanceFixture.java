@@ -113,7 +113,7 @@ public interface ConformanceFixture {
         return true;
     }
 
-    /** Whether the slot of a send request is free when it is done, even if nobody has polled its completion. */
+    /** Whether the slot of a send request is free when it is done, even if its completion was not polled. */
     default boolean freesWhatIsNotPolled() {
         return false;
     }
@@ -153,7 +153,9 @@ public interface ConformanceFixture {
         return false;
     }
 
-    /** The fewest elements of requests to ask for: 1 where inline data is counted as one, and refused where none may be. */
+    /**
+     * The fewest elements of requests to ask for: 1 where inline data is counted as one, and refused where none may be.
+     */
     default int leastSendSge() {
         return 0;
     }

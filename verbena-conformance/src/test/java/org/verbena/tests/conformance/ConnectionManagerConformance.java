@@ -197,7 +197,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
                 Integer.toString(at.getPort()));
         if (e instanceof ConnectionRejectedException rejected) {
             assertThat(rejected.reason()).isEqualTo(ConnectionRejectedException.INVALID_SERVICE_ID);
-            assertThat(rejected.privateData()).as("nobody has said anything").isEmpty();
+            assertThat(rejected.privateData()).as("no private data").isEmpty();
         }
         assertThat(p.near.state()).isIn(QueuePairState.RESET, QueuePairState.INIT);
     }
@@ -292,7 +292,8 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
         });
         long start = System.nanoTime();
         assertErrno(Errno.ETIMEDOUT, () -> p.near.context.connectionManager().connect(p.near.qp, to,
-                ConnectionParameters.builder().timeout(Duration.ofSeconds(2)).build())); // the request has arrived by then
+                // the request has arrived by then
+                ConnectionParameters.builder().timeout(Duration.ofSeconds(2)).build()));
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofMillis(1990),
                 Await.LIMIT);
         p.far.join();
@@ -348,7 +349,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
         Thread.ofPlatform().daemon().start(task);
         p.far.act(end -> {
             ConnectionListener l = (ConnectionListener) Objects.requireNonNull(end.later);
-            assertThat(l.awaitRequest(Await.LIMIT)).isNotNull(); // the request is there, but nobody answers it
+            assertThat(l.awaitRequest(Await.LIMIT)).isNotNull(); // the request is there, but stays unanswered
             l.close();
         });
         VerbsException e = (VerbsException) org.assertj.core.api.Assertions

@@ -362,7 +362,7 @@ abstract class CountersConformance extends Conformance {
             assertThat(process.isAlive()).isTrue();
             Counters other = process.createCounters();
             assertErrno(Errno.ETIMEDOUT, () -> other.attach(at(SamplePoint.QP_RX_RECEIVES, 0), qp), "stopped");
-            c.detach(qp); // nobody has to wait for it to end
+            c.detach(qp); // without waiting for it to end
             c.close();
         } finally {
             peer.signal("CONT");

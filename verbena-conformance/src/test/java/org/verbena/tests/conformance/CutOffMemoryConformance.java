@@ -28,7 +28,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Registered memory of a mapped file that somebody truncates: requests that need the missing part fail, like with
+ * Registered memory of a mapped file that is truncated: requests that need the missing part fail, like with
  * memory that never existed, no post or poll throws, and everything else continues. A device that has pinned the pages
  * keeps them.
  */

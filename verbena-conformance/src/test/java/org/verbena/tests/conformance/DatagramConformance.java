@@ -180,7 +180,7 @@ abstract class DatagramConformance extends Conformance {
         assertPosted(p.near.postTo(p.near.qp, p.near.handle(far.gid()), QueuePair.MULTICAST, datagrams().qkey,
                 Op.send(2).on(0, 8)));
         assertStatus(WcStatus.SUCCESS, 2, p.near.awaitSend());
-        // an address that nobody has
+        // an unassigned address
         Gid gid = Gid.parse(far.gid());
         assertPosted(p.near.postTo(p.near.qp, p.near.handle(new Gid(gid.high(), gid.low() ^ 0x5555).toString()), 16,
                 datagrams().qkey, Op.send(3).on(0, 8)));
@@ -318,10 +318,10 @@ abstract class DatagramConformance extends Conformance {
         for (int i = 0; i < 4; i++) {
             assertThat(fars.get(i).awaitReceives(20)).extracting(Completion::wrId)
                     .containsExactly(java.util.stream.LongStream.range(0, 20).boxed().toArray(Long[]::new));
-            int who = i;
+            int sender = i;
             fars.get(i).act(end -> {
                 for (int k = 0; k < 20; k++) {
-                    assertThat(end.getLong(100 * k + GRH)).isEqualTo(1000 * who + k);
+                    assertThat(end.getLong(100 * k + GRH)).isEqualTo(1000 * sender + k);
                     end.setLong(8000, k);
                     assertPosted(end.postTo(back, Op.send(k).on(8000, 8)));
                     assertStatus(WcStatus.SUCCESS, k, end.awaitSend());
@@ -330,11 +330,11 @@ abstract class DatagramConformance extends Conformance {
         }
         long[] next = new long[4];
         for (Completion c : near.awaitReceives(80)) {
-            int who = 0;
-            while (addresses.get(who).queuePairNumber() != c.sourceQueuePair() || next[who] == 20) {
-                who++;
+            int sender = 0;
+            while (addresses.get(sender).queuePairNumber() != c.sourceQueuePair() || next[sender] == 20) {
+                sender++;
             }
-            next[who]++;
+            next[sender]++;
         }
         assertThat(next).containsOnly(20);
     }

@@ -44,7 +44,7 @@ import org.verbena.verbs.XrcDomain;
 
 /**
  * One thread uses objects that another one closes, in random order. An application must not do that, so calls may
- * return anything, but with an errno, and the virtual machine survives, nobody waits forever, and nothing is left
+ * return anything, but with an errno, and the virtual machine survives, no thread waits forever, and nothing is left
  * behind.
  */
 abstract class DestroyRaceConformance extends Conformance {

@@ -83,7 +83,7 @@ final class End implements AutoCloseable {
         return new End(fixture, fixture.open(), true, options);
     }
 
-    /** Makes an end on a context that somebody else closes. */
+    /** Makes an end on a context that the caller closes. */
     static End on(ConformanceFixture fixture, Context context, EndOptions options) throws VerbsException {
         return new End(fixture, context, false, options);
     }

@@ -9,7 +9,10 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
 
-/** The registered memory of an {@link End}, between bytes that nobody may touch where the memory is not the provider's own. */
+/**
+ * The registered memory of an {@link End}, between bytes that must stay unchanged where the memory is not the
+ * provider's own.
+ */
 final class EndMemory implements AutoCloseable {
     private static final int GUARD = 4096;
 

@@ -278,7 +278,7 @@ abstract class LocalErrorConformance extends Conformance {
         }
     }
 
-    /** One byte more than the port limit, in pieces of one buffer that nobody accesses. */
+    /** One byte more than the port limit, in pieces of one buffer that is not accessed. */
     @Test
     void messageLongerThanThePortLimitFails() throws Exception {
         for (int kind = 0; kind < 3; kind++) {

@@ -93,7 +93,7 @@ abstract class MulticastConformance extends Conformance {
     @Test
     void laterMemberReceives() throws Exception {
         Pair p = connected(datagrams(), datagrams());
-        sent(p.near, Op.send(1).on(0, 8)); // nobody is there
+        sent(p.near, Op.send(1).on(0, 8)); // without members
         attach(p.far);
         assertPosted(p.far.postReceives(Op.receive(1).on(0, 100)));
         p.near.setLong(0, 5);

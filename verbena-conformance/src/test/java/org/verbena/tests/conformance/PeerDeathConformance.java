@@ -218,7 +218,7 @@ abstract class PeerDeathConformance extends Conformance {
         Far far = closing(new Far.Remote(process, EndOptions.defaults()));
         InetSocketAddress at = far.run(end -> end.keep(Listening.on(end, 0)).localAddress());
         process.kill();
-        // where ports belong to a context, nobody is left to refuse
+        // where ports belong to a context, no process is left to refuse
         int errno = fixture.portsAreTheMachines() ? Errno.ECONNREFUSED : Errno.ETIMEDOUT;
         assertErrno(errno, () -> near.context.connectionManager().connect(near.qp, fixture.listenerAt(at),
                 ConnectionParameters.builder().timeout(Duration.ofSeconds(2)).build()));

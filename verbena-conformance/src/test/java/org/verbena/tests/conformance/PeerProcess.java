@@ -51,7 +51,7 @@ final class PeerProcess implements AutoCloseable {
         try {
             Object reply = replies.poll(REPLY_SECONDS, TimeUnit.SECONDS);
             if (reply instanceof IOException e) {
-                replies.add(e); // for who asks again
+                replies.add(e); // for later calls
                 throw new IOException(e);
             }
             if (reply == null) {

@@ -11,9 +11,10 @@ import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second JVMs of a suite, by its fixture, for suites run beside each other. One is shared, for to start one takes time; and
- * the next that a test wants for itself is started while the tests before it run: a suite of which a hundred tests kill their
- * peers does not wait for each to start. Until its first job it does nothing, and has nothing of Verbena's open.
+ * The second JVMs of a suite, by its fixture, for suites run beside each other. One is shared, for to start one takes
+ * time; and the next that a test wants for itself is started while the tests before it run: a suite of which a hundred
+ * tests kill their peers does not wait for each to start. Until its first job it does nothing, and has nothing of
+ * Verbena's open.
  */
 final class Peers {
     private static final Map<Class<?>, Peers> ALL = new ConcurrentHashMap<>();
@@ -31,7 +32,7 @@ final class Peers {
         return ALL.computeIfAbsent(fixture.getClass(), Peers::new);
     }
 
-    /** Ends what the tests have shared and the one that nobody has wanted, at the end of a suite. */
+    /** Ends the shared processes and the unused one, at the end of a suite. */
     static void end(ConformanceFixture fixture) {
         Peers p = ALL.remove(fixture.getClass());
         if (p != null) {

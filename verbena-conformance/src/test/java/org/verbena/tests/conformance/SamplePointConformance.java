@@ -506,7 +506,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
                 QueuePairType.UC));
         CountBook near = begin(p);
         for (int i = 0; i < 6; i++) {
-            sent(p, Op.send(i).on(0, 8)); // nobody has posted a receive
+            sent(p, Op.send(i).on(0, 8)); // no receive is posted
         }
         if (fixture.hasPackets()) { // they have left, and may still be on their way
             awaitLosses(p, 6);

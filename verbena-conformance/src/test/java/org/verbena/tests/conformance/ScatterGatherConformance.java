@@ -171,7 +171,7 @@ abstract class ScatterGatherConformance extends Conformance {
     }
 
     /**
-     * Buffers that together are larger than any message. The same memory is used repeatedly, since nobody writes that
+     * Buffers that together are larger than any message. The same memory is used repeatedly, since nothing writes that
      * much.
      */
     @Test

@@ -166,7 +166,7 @@ abstract class SharedDatagramConformance extends Conformance {
         assertRefused(Errno.EINVAL, end.qp.receiveQueue().post(1, end.region, 0, 8));
     }
 
-    /** A datagram may use a receive that was posted when it was sent, as long as nobody else has taken it. */
+    /** A datagram may use a receive that was posted when it was sent, as long as no other datagram has taken it. */
     @Test
     void datagramWithoutAFreeReceiveIsLost() throws VerbsException {
         Pair p = sharing();

@@ -57,7 +57,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     }
 
     private void onlyReliable() {
-        assumeTrue(isReliable(), "who sends does not wait");
+        assumeTrue(isReliable(), "senders do not wait");
     }
 
     private static SharedReceiveQueueAttributes.Builder attributes() {
@@ -356,7 +356,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     /** A message without room is lost and uses no receive. */
     @Test
     void unreliableMessagesWithoutRoomAreLostAndKeepReceives() throws VerbsException {
-        assumeTrue(!isReliable(), "who sends waits");
+        assumeTrue(!isReliable(), "senders wait");
         Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
         srq(p.near).modify(attributes().maxWr(40).build());
         postReceives(p.near, 0, 40);

@@ -106,7 +106,7 @@ abstract class UnreliableConnectionConformance extends Conformance {
         sent(p, Op.send(1).on(0, 101));
         assertStatus(fixture.receiveTooShort(true), 9, p.far.awaitReceive());
         p.far.awaitState(QueuePairState.ERR);
-        sent(p, Op.send(2).on(0, 8)); // nobody is there any more
+        sent(p, Op.send(2).on(0, 8)); // the peer has gone
         assertThat(p.near.state()).isEqualTo(QueuePairState.RTS);
     }
 

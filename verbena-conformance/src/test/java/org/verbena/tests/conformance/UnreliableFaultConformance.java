@@ -17,7 +17,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** Queue pairs of the types UC and UD whose peer is killed or stopped: no error is reported, and nobody waits. */
+/** Queue pairs of the types UC and UD whose peer is killed or stopped: no error is reported, and no sender waits. */
 abstract class UnreliableFaultConformance extends Conformance {
     private static final int GRH = GlobalRoutingHeader.BYTES;
 
@@ -56,7 +56,7 @@ abstract class UnreliableFaultConformance extends Conformance {
         assertPosted(p.far.postReceives(Op.receives(4, 5000, 5000)));
         process.signal("STOP");
         try {
-            // in the first round, nobody has ever sent to that process
+            // in the first round, nothing was ever sent to that process
             for (int i = 0; i < 500; i++) {
                 p.near.setLong(0, i);
                 sent(p, Op.send(i).on(0, 4000));

@@ -55,7 +55,7 @@ final class XrcEnd {
         }
     }
 
-    /** A domain that nobody else can open. */
+    /** A private domain. */
     static XrcDomainAttributes privateDomain() {
         return XrcDomainAttributes.builder().fd(-1).openFlags(XrcDomainAttributes.CREATE).build();
     }

@@ -119,9 +119,10 @@ final class RemoteIntruder {
     }
 
     private byte[] message(int type, SocketChannel of, long nonce, long header) throws IOException {
-        ByteBuffer b = ByteBuffer.allocate(CONTROL_MESSAGE_BYTES).putInt(0, MAGIC).put(4, (byte) 1).put(5, (byte) type).putShort(
-                8, (short) ((InetSocketAddress) of.getLocalAddress()).getPort()).putShort(10,
-                        (short) ((InetSocketAddress) of.getRemoteAddress()).getPort()).putLong(16, nonce);
+        ByteBuffer b = ByteBuffer.allocate(CONTROL_MESSAGE_BYTES).putInt(0, MAGIC).put(4, (byte) 1).put(5, (byte) type)
+                .putShort(
+                        8, (short) ((InetSocketAddress) of.getLocalAddress()).getPort()).putShort(10,
+                                (short) ((InetSocketAddress) of.getRemoteAddress()).getPort()).putLong(16, nonce);
         b.slice(32, 64).order(ByteOrder.LITTLE_ENDIAN).put(0, "VBSTREAM".getBytes(StandardCharsets.US_ASCII)).putInt(8,
                 2).putInt(12, 1).putInt(16, 0).putInt(20, memory.rkey()).putLong(24, memory.address() + BLOCK).putInt(
                         32, memory.rkey()).putInt(36, 4096).putLong(40, memory.address() + RING).putLong(48, header)

@@ -233,7 +233,7 @@ class HttpTest {
     }
 
     private static void nginx(Path nginx, Path work, int port) throws Exception {
-        // The worker is of the user who runs this, so that it can read the files.
+        // The worker belongs to the user that runs this, so that it can read the files.
         Path config = Files.writeString(work.resolve("nginx.conf"), """
                 daemon off; pid nginx.pid; error_log stderr error; user %s;
                 events { worker_connections 512; }

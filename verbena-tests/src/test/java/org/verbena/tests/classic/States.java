@@ -42,7 +42,7 @@ final class States {
         b.add("reset", States::reset);
         b.add("unread data reset the peer", States::unread);
         b.add("available", States::available);
-        b.add("urgent data that nobody wants", States::urgent);
+        b.add("urgent data without OOBINLINE", States::urgent);
         b.add("urgent data in line", States::urgentInline);
         b.add("options of a socket", () -> options(new Socket()));
         b.add("options of a connection", () -> {

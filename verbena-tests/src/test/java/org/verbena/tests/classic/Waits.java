@@ -239,7 +239,7 @@ final class Waits {
         }
     }
 
-    /** A listener whose queue is full, so that connecting takes until somebody accepts. */
+    /** A listener whose queue is full, so that connecting blocks until an accept. */
     private static final class Full implements AutoCloseable {
         private final ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         private final List<Socket> queued = new ArrayList<>();

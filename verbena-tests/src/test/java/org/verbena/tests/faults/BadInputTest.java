@@ -76,7 +76,7 @@ class BadInputTest {
             String contexts = fill(poor, "context");
             assertThat(contexts).startsWith(Errno.EMFILE + " ").contains("ulimit -n");
             assertThat(fill(poor, "channel")).startsWith(Errno.EMFILE + " ").contains("ulimit -n");
-            // nobody gets in, which is said on both sides and costs no processor time
+            // no connection is made, which both sides report without using CPU time
             QueuePair qp = node.queuePair();
             long cpu = Proc.cpuMillis(poor.pid());
             ConnectionParameters impatient = ConnectionParameters.builder().timeout(QUICKLY).build();
@@ -305,7 +305,7 @@ class BadInputTest {
             long start = System.nanoTime();
             assertFails(Errno.ECONNREFUSED, () -> node.connect(qp, port), "nobody listens on port " + port);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
-            // somebody who comes later gets it, and is found
+            // a later listener gets the port, and is found
             first.tell("listen " + port).await("PORT");
             first.tell("accept");
             node.connect(qp, port).close();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.tests.BesideOthers;
 
-/** Whoever changes what children are started with, or their archive is made of, sees it here if it is not used any more. */
+/** Fails if a change to the options or the archive of child processes makes the archive unused. */
 @BesideOthers
 class ChildArchiveTest {
     private static final String ARCHIVED = " source: shared objects file";

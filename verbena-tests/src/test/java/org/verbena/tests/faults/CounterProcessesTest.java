@@ -42,8 +42,8 @@ class CounterProcessesTest {
     }
 
     /**
-     * A child whose files nobody else removes: each process that starts, or lists all processes, removes those of dead
-     * ones.
+     * A child whose files no other process removes: each process that starts, or lists all processes, removes those of
+     * dead ones.
      */
     private Child apart() throws IOException {
         Path own = folder.resolve("counters");

@@ -109,7 +109,7 @@ class HostileCounterFileTest {
     private static void count(RemoteProcess p, RemoteObject o) throws VerbsException {
         for (int point : Arrays.copyOf(o.samplePoints(), Math.min(1, o.samplePoints().length))) {
             try (Counters c = p.createCounters()) {
-                // asks for exact values, and nobody answers for a copy
+                // asks for exact values, and no process answers for a copy
                 assertThatExceptionOfType(VerbsException.class)
                         .isThrownBy(() -> c.attach(CounterAttachAttributes.of(point, 70_000), o));
             }

@@ -22,7 +22,7 @@ final class KillRounds {
     private final String victim;
     private final Callable<Child> starter;
 
-    /** @param victim {@code client} or {@code server}: who dies */
+    /** @param victim the end that dies: {@code client} or {@code server} */
     KillRounds(String victim, Callable<Child> starter) {
         this.victim = victim;
         this.starter = starter;

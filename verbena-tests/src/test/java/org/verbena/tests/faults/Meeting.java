@@ -49,12 +49,12 @@ final class Meeting {
 
     /** Waits until the client listens: a client that is stopped between bind and listen cannot be reached. */
     void awaitListener() throws IOException {
-        Await.until(Child.LIMIT, this::isListening, () -> "nobody listens at " + name);
+        Await.until(Child.LIMIT, this::isListening, () -> "no listener at " + name);
     }
 
     /** Waits until the server has connected, whether the client has noticed or not. */
     void awaitBoth() throws IOException {
-        Await.until(Child.LIMIT, () -> sockets() > 1, () -> "nobody comes to " + name);
+        Await.until(Child.LIMIT, () -> sockets() > 1, () -> "no connection at " + name);
     }
 
     private boolean isListening() throws IOException {

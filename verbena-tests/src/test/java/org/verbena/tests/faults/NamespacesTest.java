@@ -70,7 +70,10 @@ class NamespacesTest {
         }
     }
 
-    /** Its own for each, in a folder that every user may write to: the usual one's name has a user's number, which is not the same here and there. */
+    /**
+     * Its own for each, in a folder that every user may write to: the usual one's name has a user's number, which is
+     * not the same here and there.
+     */
     private Path counters() throws IOException {
         Path parent = Files.createDirectories(dir.resolve("counters"));
         Files.setPosixFilePermissions(dir, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -89,7 +92,7 @@ class NamespacesTest {
         Map<String, Path> summaries = new LinkedHashMap<>();
         for (Map.Entry<String, String[]> place : places.entrySet()) {
             Path summary = programs.summary();
-            // Who connected waits so long for another end than the one that was sent away. All have had a connection to
+            // A client waits this long for another end than the rejected one. All have had a connection to
             // themselves when they say their ports, so that none is late for want of classes.
             Child c = programs.with("quiet,stream.patience=10000,summary=" + summary + ",counters.directory="
                     + counters())

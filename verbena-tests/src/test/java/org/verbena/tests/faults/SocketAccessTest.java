@@ -64,7 +64,7 @@ class SocketAccessTest {
         SocketPrograms programs = new SocketPrograms(dir);
         Path rootsEnd = programs.summary();
         Path nobodysEnd = programs.summary();
-        // Who connected waits so long for an end of its own user, too; the other one may be late.
+        // A client waits this long for an end of its own user, too; the other one may be late.
         String patient = "quiet,stream.patience=6000,summary=";
         Child root = start(programs.with(patient + rootsEnd).option("-DfirstConnection=false"));
         Child nobody = start(programs.with(patient + nobodysEnd).option("-DfirstConnection=false").under("setpriv",

@@ -110,7 +110,7 @@ class SocketLeakTest {
         assertThat(Proc.sharedMemoryFiles()).isSubsetOf(files);
     }
 
-    /** A server whose clients are killed in the midst of it goes on for ever. */
+    /** A server survives any number of clients killed during transfers. */
     @Test
     void programsThatAreKilledLeaveNothingInTheirPeer() throws Exception {
         SocketPrograms programs = new SocketPrograms(dir);

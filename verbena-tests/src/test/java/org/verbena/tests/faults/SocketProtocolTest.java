@@ -254,7 +254,7 @@ class SocketProtocolTest {
     /** The local port of a socket that is about to be connected to a port. */
     private static int awaitConnecting(int port) throws IOException {
         AtomicInteger found = new AtomicInteger();
-        Await.until("somebody is about to be connected to " + port, () -> {
+        Await.until("a pending connection to " + port, () -> {
             TcpTable.ends().stream().filter(e -> e.peerPort() == port && e.state() == TcpTable.SYN_SENT).forEach(
                     e -> found.set(e.port()));
             return found.get() != 0;
@@ -336,7 +336,7 @@ class SocketProtocolTest {
                     } catch (LinuxException notYet) {
                         return false;
                     }
-                }, () -> "nobody listens at the name");
+                }, () -> "no listener at the name");
                 echoing(server);
                 try (Talk t = new Talk(name[0], cookie,
                         cookie(here(server.getLocalPort()), here(server.getPort())))) {

@@ -103,7 +103,9 @@ class StoppedPeerTest {
         assertThat(Traffic.mismatch(s, CANARY, 0)).as("the byte of %s that a revoked peer changed", what).isEqualTo(-1);
     }
 
-    /** Allocated memory can be revoked from any process; bytes of the peer go to pages that nobody sees. */
+    /**
+     * Allocated memory can be revoked from any process; bytes of the peer go to pages that are not mapped elsewhere.
+     */
     @Test
     void allocatedMemoryIsRevokedInASecondAndNeverChangesAgain() throws Exception {
         int inside = 0;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TsharkTest {
     private static final String SEND = "52540000000252540000000308004500003c4aa0400040116c0bc0000203c0000202f46912b70028"
             + "00000400ffff0000001380a5af3f000056374342937000000526000000407308c8f2";
-    /** One byte by {@code ibv_rc_pingpong -s 1}: what is in it is nobody's protocol. */
+    /** One byte by {@code ibv_rc_pingpong -s 1}: its payload is no protocol. */
     private static final String BYTE = "5254000000024a5df0703bd2080045020030000040004011b6b7c0000201c000020212b712b7001c85620470ffff0000"
             + "002e80811de27b00000023b48f2b";
     private static final int IP_LENGTH = 16;

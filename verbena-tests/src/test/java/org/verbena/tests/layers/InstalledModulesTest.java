@@ -19,7 +19,7 @@ import org.w3c.dom.NodeList;
 
 import org.verbena.tests.Repository;
 
-/** What {@code mvn install} puts into the local repository: the jars that somebody else can use, and those alone. */
+/** What {@code mvn install} puts into the local repository: the jars that other projects can use, and only those. */
 class InstalledModulesTest {
     private static final List<String> SKIPS = List.of("maven.install.skip", "maven.deploy.skip");
 
