@@ -21,8 +21,8 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Arming a completion queue, then polling once more: either whoever commits sees the arm word and makes an event, or
- * the poll sees the completion. Nobody sleeps on a completion.
+ * Arming a completion queue, then polling once more: either the committing thread sees the arm word and makes an event,
+ * or the poll sees the completion. No thread sleeps on a completion.
  */
 public class ArmStress {
     private ArmStress() {}
@@ -58,7 +58,7 @@ public class ArmStress {
     /** A receive completion, committed by the peer. */
     @JCStressTest
     @Outcome(id = {"0, 1", "1, 0", "1, 1"}, expect = Expect.ACCEPTABLE, desc = "an event, or polled")
-    @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "neither: asleep for ever")
+    @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "neither: lost wake-up")
     @State
     public static class Received {
         private static final StressPairs PAIRS = new StressPairs(150, true);
@@ -100,7 +100,7 @@ public class ArmStress {
     /** A send completion, committed by a thread of this process. */
     @JCStressTest
     @Outcome(id = {"0, 1", "1, 0", "1, 1"}, expect = Expect.ACCEPTABLE, desc = "an event, or polled")
-    @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "neither: asleep for ever")
+    @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "neither: lost wake-up")
     @State
     public static class Sent {
         private static final StressPairs PAIRS = new StressPairs(150, true);
@@ -130,7 +130,9 @@ public class ArmStress {
         }
     }
 
-    /** Several tell one queue that they have signalled it, and the owner arms anew in between: the last arming counts. */
+    /**
+     * Several tell one queue that they have signalled it, and the owner arms anew in between: the last arming counts.
+     */
     @JCStressTest
     @Outcome(id = {"1, 1", "0, 1"}, expect = Expect.ACCEPTABLE, desc = "the later arming is marked")
     @Outcome(expect = Expect.FORBIDDEN, desc = "an earlier one stands over it: the reader takes the bell for another's")
@@ -148,13 +150,13 @@ public class ArmStress {
             RawMemory.putLongRelease(armWord, FIRST);
         }
 
-        /** One who has seen the first arming. */
+        /** A committing thread that has seen the first arming. */
         @Actor
         public void late(II_Result r) {
             r.r1 = ArmWord.markNotified(notified, armWord, FIRST) ? 1 : 0;
         }
 
-        /** The owner, and one who sees the second. */
+        /** The owner, and a committing thread that sees the second. */
         @Actor
         public void next() {
             RawMemory.putLongRelease(armWord, SECOND);

@@ -55,7 +55,7 @@ public class ArrivalStress {
             return found;
         }
 
-        /** Until something is found; nobody else does anything any more. */
+        /** Until something is found; the other threads are done. */
         final int lookOn() {
             long end = System.nanoTime() + 1_000_000_000L;
             int found = look();
@@ -70,7 +70,7 @@ public class ArrivalStress {
         }
     }
 
-    /** The receiver's queue pair fails, as by an end of the connection that somebody wanted. */
+    /** The receiver's queue pair fails, as by a disconnect. */
     @JCStressTest
     @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "sent and received")
     @Outcome(id = "0, 2", expect = Expect.ACCEPTABLE, desc = "neither")
@@ -173,8 +173,8 @@ public class ArrivalStress {
     }
 
     /**
-     * A sender that is inside when the link is withdrawn, and a receiver that waits no more: what the sender takes for received
-     * is found by the receiver's last look.
+     * A sender that is inside when the link is withdrawn, and a receiver that waits no more: what the sender takes for
+     * received is found by the receiver's last look.
      */
     @JCStressTest
     @Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "sent and received")

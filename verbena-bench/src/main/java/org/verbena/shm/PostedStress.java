@@ -119,7 +119,7 @@ public class PostedStress {
 
     /**
      * A receive queue moves to ERR while a message is being written into a posted receive: when the receive has
-     * completed, flushed or not, nobody writes into it any more.
+     * completed, flushed or not, it is not written any more.
      */
     @JCStressTest
     @Outcome(id = "0, 25, 25", expect = Expect.ACCEPTABLE, desc = "the message was first")

@@ -14,8 +14,8 @@ import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.SendFlags;
 
 /**
- * {@link ShmSendQueue}: whoever executes, the poster at once or anybody by {@link ShmSendQueue#progress()}, each work
- * request is executed once and in its order, and none is left behind. The engines do not help here.
+ * {@link ShmSendQueue}: whichever thread executes, the poster at once or any other by {@link ShmSendQueue#progress()},
+ * each work request is executed once and in its order, and none is left behind. The engines do not help here.
  */
 public class SendQueueStress {
     private SendQueueStress() {}
@@ -177,7 +177,7 @@ public class SendQueueStress {
      */
     @JCStressTest
     @Outcome(id = "1, 1, 0", expect = Expect.ACCEPTABLE, desc = "executed")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "both left: the request waits for ever")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "both left: the request is stuck")
     @State
     public static class LastPollAndWake extends Queue {
         /** For jcstress. */

@@ -22,9 +22,9 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * The starving word. A send waits for a receive, for ever, and its engine goes to sleep: either whoever posts the
- * receive sees the word and wakes the engine, or the engine's last look sees the receive. The engines themselves do
- * nothing here.
+ * The starving word. A send waits for a receive, without limit, and its engine goes to sleep: either the thread that
+ * posts the receive sees the word and wakes the engine, or the engine's last look sees the receive. The engines
+ * themselves do nothing here.
  */
 public class StarvingStress {
     private StarvingStress() {}
@@ -80,7 +80,7 @@ public class StarvingStress {
     /** The receive is posted while the engine says that it starves. */
     @JCStressTest
     @Outcome(id = {"0, 0, 0", "1, 0, 0", "1, 1, 0"}, expect = Expect.ACCEPTABLE, desc = "woken, or seen")
-    @Outcome(id = "0, 1, 0", expect = Expect.FORBIDDEN, desc = "neither: the send waits for ever")
+    @Outcome(id = "0, 1, 0", expect = Expect.FORBIDDEN, desc = "neither: the send is stuck")
     @Outcome(expect = Expect.FORBIDDEN, desc = "the word stays set: each later receive costs a system call")
     @State
     public static class Wake extends Waiting {

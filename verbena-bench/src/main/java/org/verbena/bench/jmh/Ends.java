@@ -24,7 +24,10 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** Two connected queue pairs of two contexts, of shm0 unless a subclass says so; every {@value #SIGNAL_EVERY}th send is signalled and then reaped. */
+/**
+ * Two connected queue pairs of two contexts, of shm0 unless a subclass says so; every {@value #SIGNAL_EVERY}th send is
+ * signalled and then reaped.
+ */
 @State(Scope.Thread)
 public class Ends {
     private static final int SIGNAL_EVERY = 32;
@@ -154,7 +157,7 @@ public class Ends {
             if (other == null) {
                 Thread.onSpinWait();
             } else if (other.startPoll() == 0) {
-                throw new IllegalStateException("a completion that nobody asked for");
+                throw new IllegalStateException("an unexpected completion");
             }
         }
         long n = cq.byteLength();

@@ -95,7 +95,7 @@ public class ReadyStress {
     @Outcome(expect = Expect.FORBIDDEN, desc = "overlooked")
     @State
     public static class Own extends Marked {
-        /** Who completes. */
+        /** The completing thread. */
         @Actor
         public void initiator() {
             commit();

@@ -13,7 +13,7 @@ import org.verbena.verbs.VerbsException;
 
 /** {@link SendCompletions}: the poller sees each completion of the executor complete, once and in order. */
 @JCStressTest
-@Outcome(id = {"0, 0", "1, 0", "2, 0"}, expect = Expect.ACCEPTABLE, desc = "so many, all as they were added")
+@Outcome(id = {"0, 0", "1, 0", "2, 0"}, expect = Expect.ACCEPTABLE, desc = "that number, all as they were added")
 @Outcome(expect = Expect.FORBIDDEN, desc = "torn or out of order")
 @State
 public class SendCompletionsStress {

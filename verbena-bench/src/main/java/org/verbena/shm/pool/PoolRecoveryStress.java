@@ -20,7 +20,7 @@ import org.verbena.shm.layout.Claim;
 public class PoolRecoveryStress {
     private PoolRecoveryStress() {}
 
-    /** A pool whose engine brings back whatever was claimed, as if nobody was inside. */
+    /** A pool whose engine recovers all claimed receives, as if no claimer was inside. */
     static class Pool extends PoolStress.Pool {
         Pool(int posts, int claims) {
             super(posts, claims);
@@ -36,7 +36,7 @@ public class PoolRecoveryStress {
         }
     }
 
-    /** A receive that somebody completes is not brought back, and one that was brought back is not completed. */
+    /** A receive that is completed is not recovered, and a recovered one is not completed. */
     @JCStressTest
     @Outcome(id = "1, 2", expect = Expect.ACCEPTABLE, desc = "brought back, which the poller sees")
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "completed")
@@ -57,7 +57,7 @@ public class PoolRecoveryStress {
             r.r1 = bringBack(claim) ? 1 : 0;
         }
 
-        /** A poller: 0 it is done, 1 the sender lies, 2 somebody does. */
+        /** A poller: 0 it is done, 1 the sender lies, 2 another peer does. */
         @Actor
         public void poller(II_Result r) {
             r.r2 = pool.complete(claim, 1);
@@ -110,7 +110,7 @@ public class PoolRecoveryStress {
             super(1, 0);
         }
 
-        /** Who polls a datagram. */
+        /** The poller of a datagram. */
         @Actor
         public void owner(II_Result r) {
             r.r1 = pool.takeOldest(Long.MAX_VALUE, 0) == Claim.NONE ? 0 : 1;
@@ -123,7 +123,9 @@ public class PoolRecoveryStress {
         }
     }
 
-    /** Who polls a datagram claims, and the engine brings that back before it is finished: the receive is there once. */
+    /**
+     * The poller of a datagram claims, and the engine recovers that before it is finished: the receive is there once.
+     */
     @JCStressTest
     @Outcome(id = {"1, 0, 0", "1, 1, 0"}, expect = Expect.ACCEPTABLE,
             desc = "taken, at once or after it was brought back")
@@ -136,7 +138,7 @@ public class PoolRecoveryStress {
             super(1, 0);
         }
 
-        /** Who polls a datagram. */
+        /** The poller of a datagram. */
         @Actor
         public void owner(III_Result r) {
             r.r1 = pool.takeOldest(Long.MAX_VALUE, 0) == Claim.NONE ? 0 : 1;
@@ -157,8 +159,8 @@ public class PoolRecoveryStress {
 
     /** A claim that was held goes into a lane, and out of it, while the engine asks whose it is. */
     @JCStressTest
-    @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "somebody's, or completed")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "nobody's: it would be brought back")
+    @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "owned, or completed")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "not owned: it would be recovered")
     @State
     public static class Asking extends Pool implements PoolUser {
         private static final VarHandle HELD;

@@ -60,8 +60,8 @@ public class PoolStress {
         }
 
         /** Claims once: 0 if there is nothing, 1 + the position, or 9 if the receive is not what was posted. */
-        final int claim(int who) {
-            long c = (who == 1 ? first : second).claim();
+        final int claim(int sender) {
+            long c = (sender == 1 ? first : second).claim();
             if (c == Claim.NONE) {
                 return 0;
             }
@@ -72,27 +72,27 @@ public class PoolStress {
                             : 9;
         }
 
-        void send(int who) {
-            long c = (who == 1 ? first : second).claim();
+        void send(int sender) {
+            long c = (sender == 1 ? first : second).claim();
             if (c != Claim.NONE) {
                 long e = reader.entry(c);
-                RawMemory.putLong(e, who);
-                Inbox.address(e, c, who, who, 3);
+                RawMemory.putLong(e, sender);
+                Inbox.address(e, c, sender, sender, 3);
                 Inbox.commit(e, c, 8, 0, WcOpcode.RECV, 0, LaneLayout.IS_INLINE, false);
             }
         }
 
-        /** Who has sent the next message; 0: there is none, 9: what it says of itself does not fit. */
+        /** The sender of the next message; 0: there is none, 9: its source does not fit. */
         int poll() {
             long c = reader.next();
             if (c == Claim.NONE) {
                 return 0;
             }
             long e = reader.entry(c);
-            int who = (int) RawMemory.getLong(e);
-            boolean fits = Inbox.source(e) == who && Inbox.sourceQueuePair(e) == who;
+            int sender = (int) RawMemory.getLong(e);
+            boolean fits = Inbox.source(e) == sender && Inbox.sourceQueuePair(e) == sender;
             pool.free(Claim.slot(c));
-            return fits ? who : 9;
+            return fits ? sender : 9;
         }
     }
 
@@ -141,7 +141,7 @@ public class PoolStress {
         }
     }
 
-    /** Both messages are read, once each and whole, whoever is quicker. */
+    /** Both messages are read, once each and whole, in either order. */
     @JCStressTest
     @Outcome(id = {"0, 1, 2", "0, 2, 1", "1, 2, 0", "2, 1, 0"}, expect = Expect.ACCEPTABLE, desc = "each once")
     @Outcome(expect = Expect.FORBIDDEN, desc = "lost, twice or torn")

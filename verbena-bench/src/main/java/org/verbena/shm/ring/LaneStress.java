@@ -170,7 +170,7 @@ public class LaneStress {
         }
     }
 
-    /** Who sees the second entry sees the first. */
+    /** A reader that sees the second entry sees the first. */
     @JCStressTest
     @Outcome(id = {"0, 0", "0, 1", "1, 1"}, expect = Expect.ACCEPTABLE, desc = "in order")
     @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "the second before the first")

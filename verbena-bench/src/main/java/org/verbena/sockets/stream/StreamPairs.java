@@ -14,8 +14,8 @@ import java.util.Deque;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A pool of connections by rings, between two ends in this process, for the states of one stress test: a state takes one
- * and its arbiter gives it back empty. Made once per JVM that jcstress forks.
+ * A pool of connections by rings, between two ends in this process, for the states of one stress test: a state takes
+ * one and its arbiter gives it back empty. Made once per JVM that jcstress forks.
  */
 final class StreamPairs {
     private static final long PATIENCE = 30_000_000_000L;
@@ -65,7 +65,7 @@ final class StreamPairs {
             }
         }
 
-        /** Reads up to so many bytes, which are to count up from {@code first}; -2 if they do not. */
+        /** Reads up to that number of bytes, which are to count up from {@code first}; -2 if they do not. */
         static int read(Stream stream, int first, int bytes) {
             ByteBuffer some = ByteBuffer.allocate(bytes);
             int n;
@@ -99,7 +99,7 @@ final class StreamPairs {
             return stream.readyOps(op) == op;
         }
 
-        /** Takes what is left: bytes, and doorbells that nobody waits for any more. */
+        /** Takes what is left: bytes, and doorbells that are not awaited any more. */
         private void empty() throws IOException {
             for (Stream stream : new Stream[] {a, b}) {
                 int n;

@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 import org.verbena.sockets.stream.StreamPairs.Pair;
 
-/** The ring between two threads: bytes are whole and in order, and nobody sleeps for what is there. */
+/** The ring between two threads: bytes are whole and in order, and no thread sleeps while bytes are there. */
 public class StreamStress {
     private static final int PAIRS = 150;
     private static final int SOME = 100;
@@ -65,7 +65,7 @@ public class StreamStress {
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "read at once")
     @Outcome(id = "2, 0", expect = Expect.ACCEPTABLE, desc = "seen before going to sleep")
     @Outcome(id = "3, 1", expect = Expect.ACCEPTABLE, desc = "asleep, and woken")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "asleep for ever")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost wake-up")
     @State
     public static class Data {
         private static final StreamPairs POOL = new StreamPairs(PAIRS);
@@ -101,7 +101,7 @@ public class StreamStress {
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "room at once")
     @Outcome(id = "2, 0", expect = Expect.ACCEPTABLE, desc = "seen before going to sleep")
     @Outcome(id = "3, 1", expect = Expect.ACCEPTABLE, desc = "asleep, and woken")
-    @Outcome(expect = Expect.FORBIDDEN, desc = "asleep for ever")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost wake-up")
     @State
     public static class Space {
         private static final StreamPairs POOL = new StreamPairs(PAIRS);
