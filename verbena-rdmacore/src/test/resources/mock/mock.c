@@ -291,7 +291,7 @@ struct context *ibv_open_device(struct device *d) {
     c->ops[26] = mock_post_recv;
     extern void mock_windows(struct context *c);
     mock_windows(c);
-    if (setting("MOCK_LEGACY", 0)) { /* whoever looks below the context all the same finds a trap */
+    if (setting("MOCK_LEGACY", 0)) { /* code that reads below the context all the same finds a trap */
         for (int n = 2; n <= SLOTS; n++) slot[-n] = (void *) 1;
         return c;
     }

@@ -158,7 +158,7 @@ static int is_any(const unsigned char *a) {
 }
 int rdma_bind_addr(struct cm_id *id, unsigned char *a) {
     uint16_t port = port_of(a);
-    if (a[0] == 2 && a[4] == 192) return fail(EADDRNOTAVAIL); /* 192.0.2.1, which is nobody's */
+    if (a[0] == 2 && a[4] == 192) return fail(EADDRNOTAVAIL); /* 192.0.2.1, which is unassigned */
     for (int i = 0; i < 256; i++)
         if (port && ids[i] && ids[i]->listens && ids[i]->port == port)
             return fail(is_any(a) || is_any(ids[i]->src) ? EADDRNOTAVAIL : EADDRINUSE); /* as Linux does */

@@ -101,7 +101,7 @@ int ibv_resize_cq(struct cq *cq, int cqe) {
 }
 int ibv_destroy_cq(struct cq *cq) {
     CALL1(ibv_destroy_cq, cq);
-    if (cq->comp_events) return EBUSY; /* the real one would wait for ever */
+    if (cq->comp_events) return EBUSY; /* the real one would wait without end */
     return mock_destroy(cq);
 }
 int ibv_get_cq_event(struct channel *ch, struct cq **cq, void **user) {

@@ -11,7 +11,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** When the JDK asks for sockets, who is asked in turn. */
+/** The order of factories that the JDK asks for sockets. */
 class SocketHookTest {
     private final List<String> asked = new ArrayList<>();
     private @Nullable Error failure;

@@ -17,7 +17,7 @@ public enum PeerIdentity {
     /** Another user. */
     OTHER_USER("belongs to another user"),
     /** The overflow id, shared by all users that this user namespace does not map. */
-    UNMAPPED_USER("has the user id of everybody whom this user namespace does not map"),
+    UNMAPPED_USER("has the user id of all users whom this user namespace does not map"),
     /** The same user, in another user namespace. */
     OTHER_USER_NAMESPACE("is in another user namespace"),
     /** In another PID namespace. */

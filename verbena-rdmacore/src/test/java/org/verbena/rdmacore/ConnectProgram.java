@@ -122,14 +122,14 @@ final class ConnectProgram {
     }
 
     private void rejectsInvalidArguments() throws Exception {
-        InetSocketAddress nobody = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 4711);
-        refused(Errno.EADDRNOTAVAIL, "192.0.2.1", () -> manager.listen(nobody));
+        InetSocketAddress unassigned = new InetSocketAddress(InetAddress.ofLiteral("192.0.2.1"), 4711);
+        refused(Errno.EADDRNOTAVAIL, "192.0.2.1", () -> manager.listen(unassigned));
         try (QueuePair qp = queuePair(); ConnectionListener l = listen()) {
             refused(Errno.EADDRINUSE, Integer.toString(l.localAddress().getPort()), () -> manager.listen(l
                     .localAddress()));
             refused(Errno.EADDRINUSE, Integer.toString(l.localAddress().getPort()), () -> manager.listen(
                     new InetSocketAddress(l.localAddress().getPort())));
-            refused(Errno.EHOSTUNREACH, "cannot be resolved", () -> manager.connect(qp, nobody, ConnectionParameters
+            refused(Errno.EHOSTUNREACH, "cannot be resolved", () -> manager.connect(qp, unassigned, ConnectionParameters
                     .defaults()));
             refused(Errno.ECONNREFUSED, "there is no listener", () -> manager.connect(qp, new InetSocketAddress(
                     InetAddress

@@ -56,7 +56,7 @@ public final class IdleConsumer {
         try {
             while (true) {
                 if (!consumer.poll(Duration.ofSeconds(1)).isEmpty()) {
-                    throw new IllegalStateException("a record that nobody sent");
+                    throw new IllegalStateException("an unexpected record");
                 }
             }
         } catch (WakeupException e) {

@@ -34,7 +34,8 @@ final class PacketReceiver {
     private int busy;
     private int empty;
     /**
-     * Datagrams to ask for: a call that finds fewer polls once more in vain, which is a quarter of the cost of a call.
+     * Datagrams to ask for: a call that finds fewer polls once more without result, which is a quarter of the cost of a
+     * call.
      */
     private int wanted = 1;
     /** Position of the next packet in the batch: datagram, and offset in it if it contains several. */

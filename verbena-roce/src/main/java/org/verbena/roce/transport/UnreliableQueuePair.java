@@ -12,7 +12,7 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * A queue pair of type UC (IBTA volume 1, 9.8.2): a message that lost a packet is lost, and nobody is notified. A
+ * A queue pair of type UC (IBTA volume 1, 9.8.2): a message that lost a packet is lost without notification. A
  * request is complete when its last packet is sent.
  */
 final class UnreliableQueuePair extends TransportQueuePair {

@@ -207,7 +207,7 @@ final class GarbageDatagrams implements AutoCloseable {
             } else if (w.ip4) {
                 mistaken++;
             } else {
-                throw new AssertionError("a packet that nobody sent: " + packet);
+                throw new AssertionError("a packet that was not sent: " + packet);
             }
         }
         if (next < whole.size()) {

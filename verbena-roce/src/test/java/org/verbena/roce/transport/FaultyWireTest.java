@@ -381,7 +381,7 @@ class FaultyWireTest {
                 assertThat(r.status()).isEqualTo(WcStatus.SUCCESS);
                 int slot = i;
                 Job j = jobs.stream().filter(k -> k.length == r.bytes() && matches(p.far, slot, k)).findFirst()
-                        .orElseThrow(() -> new AssertionError("a message that nobody sent"));
+                        .orElseThrow(() -> new AssertionError("a message that was not sent"));
                 if (j.hasImmediate() && j.length > 8) {
                     assertThat(r.immediate()).isEqualTo(j.immediate);
                 }
