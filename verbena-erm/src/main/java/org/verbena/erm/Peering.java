@@ -123,7 +123,7 @@ final class Peering {
             end("TCP carries the connection: " + fallback);
         } else if (end.isBroken()) {
             end("the other process has ended, or has closed what carried the connection");
-        } else if (end.isAgreed() && !end.hears()) {
+        } else if (end.isAgreed() && !end.isKnownToPeer()) {
             end("the other end has a Verbena without remote memory");
         } else if (end.isAgreed()) {
             onTransportAgreed();
@@ -146,13 +146,14 @@ final class Peering {
             }
             if (!tokenSent) {
                 tokenSent = true;
-                end.say(ownToken);
+                end.announce(ownToken);
             }
-            if (end.heard() == 0) {
+            if (end.peerNonce() == 0) {
                 why = NOT_ASKED_BY_PEER;
                 return;
             }
-            connect = end.isClient() && !connecting && end.isSaid(); // otherwise the request would reach an end that does not know the token
+            // otherwise the request would reach an end that does not know the token
+            connect = end.isClient() && !connecting && end.isAnnounced();
             if (link == null) {
                 why = "the ends are about to connect their queue pairs";
             }
@@ -191,7 +192,7 @@ final class Peering {
 
     private void connect(PeerLink to, QueuePair qp, int which) throws VerbsException {
         Context context = qp.context();
-        long peerToken = end.heard();
+        long peerToken = end.peerNonce();
         Connection connection = context.connectionManager().connect(qp, java.util.Objects.requireNonNull(end
                 .listener()), parameters(Handshake.own(which, peerToken, ownToken)));
         to.connected(connection);
@@ -248,7 +249,7 @@ final class Peering {
         String failure;
         synchronized (this) {
             if (ended || end.isClient() || end.isClosed() || asked.version() < Handshake.MIN_VERSION || asked
-                    .acceptorToken() != ownToken || asked.connectorToken() != end.heard() || (connectedPairs
+                    .acceptorToken() != ownToken || asked.connectorToken() != end.peerNonce() || (connectedPairs
                             & 1 << asked
                                     .queuePair()) != 0) {
                 return null;
@@ -337,7 +338,7 @@ final class Peering {
             there = link;
             used = established;
         }
-        PeerRendezvous.expectNoMore(ownToken);
+        PeerRendezvous.cancelExpected(ownToken);
         if (there != null && used) {
             there.fail(reason);
         } else if (there != null) {

@@ -50,8 +50,8 @@ class PeeringTest {
         PeerRendezvous other = Objects.requireNonNull(PeerRendezvous.of(byHand));
         RemoteMemory.of(asks);
         Await.until("the other end has agreed", other::isAgreed);
-        other.say(NUMBER);
-        Await.until("the other end has spoken and heard", () -> other.isSaid() && other.heard() != 0);
+        other.announce(NUMBER);
+        Await.until("the other end has spoken and heard", () -> other.isAnnounced() && other.peerNonce() != 0);
         return other;
     }
 
@@ -60,7 +60,10 @@ class PeeringTest {
         return Descriptors.count("/memfd:verbena");
     }
 
-    /** The end that was accepted has made both queue pairs when the request for the first comes; none comes for the second. */
+    /**
+     * The end that was accepted has made both queue pairs when the request for the first comes; none comes for the
+     * second.
+     */
     @ParameterizedTest
     @ValueSource(ints = {Handshake.COPIES, Handshake.CONTROL})
     void halfConnectedLinkIsReleased(int which) throws Exception {
@@ -72,7 +75,7 @@ class PeeringTest {
             try (CompletionChannel channel = context.createCompletionChannel()) {
                 PeerLink half = new PeerLink(context, channel, CreditLimit.DEFAULT);
                 long own = memories();
-                Handshake asked = Handshake.own(which, other.heard(), NUMBER);
+                Handshake asked = Handshake.own(which, other.peerNonce(), NUMBER);
                 half.connected(context.connectionManager().connect(which == Handshake.COPIES
                         ? half.data()
                         : half
@@ -97,9 +100,10 @@ class PeeringTest {
         try (SocketChannel a = pair[0]; SocketChannel b = pair[1]) {
             PeerRendezvous other = introduced(a, b);
             Context context = Objects.requireNonNull(other.context());
-            for (Handshake wrong : new Handshake[] {Handshake.own(0, other.heard() + 1, NUMBER), Handshake.own(0,
+            for (Handshake wrong : new Handshake[] {Handshake.own(0, other.peerNonce() + 1, NUMBER), Handshake.own(0,
                     other
-                            .heard(), NUMBER + 1), Handshake.own(0, NUMBER, other.heard()), Handshake.own(0, 0, 0)}) {
+                            .peerNonce(), NUMBER + 1), Handshake.own(0, NUMBER, other.peerNonce()), Handshake.own(0, 0,
+                                    0)}) {
                 try (CompletionChannel channel = context.createCompletionChannel()) {
                     PeerLink half = new PeerLink(context, channel, CreditLimit.DEFAULT);
                     long before = memories();

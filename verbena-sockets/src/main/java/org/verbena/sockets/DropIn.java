@@ -75,7 +75,7 @@ public final class DropIn {
      * it, and leaves nothing behind. The caller reports it: it is not logged again.
      */
     public static @Nullable String problem() {
-        return SharedMemory.problemToSay();
+        return SharedMemory.problemToReport();
     }
 
     /**

@@ -110,7 +110,7 @@ abstract class Direction {
         shut = true;
         channel.waiting().stop(op);
         if (op == SelectionKey.OP_WRITE) {
-            stream.hurry();
+            stream.stopWaitingForPeer();
         }
         lock.lock();
         try {

@@ -120,7 +120,7 @@ final class Input extends Direction {
         if (emptyReads == MAX_EMPTY_READS) {
             emptyReads = 0;
             if (!channel.foreign().areKnown()) { // whose selector takes the doorbells itself
-                stream.lookAtTcp();
+                stream.pollTcp();
             }
         }
     }

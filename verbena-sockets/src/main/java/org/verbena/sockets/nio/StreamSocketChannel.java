@@ -478,7 +478,7 @@ final class StreamSocketChannel extends JdkBackedChannel
         }
         waiting.stop(OP_READ);
         waiting.stop(OP_WRITE);
-        s.hurry();
+        s.stopWaitingForPeer();
         input.lock().awaitUnused();
         output.lock().awaitUnused();
         synchronized (stateLock) {

@@ -16,13 +16,13 @@ import org.verbena.verbs.Context;
 
 /**
  * The other end of a connected channel, for a module that wants queue pairs of its own to it. Both ends {@linkplain
- * #say say} a random number to each other; the end that {@linkplain #heard has} the other's connects to {@link
+ * #announce announce} a nonce to each other; the end that {@linkplain #peerNonce has} the other's connects to {@link
  * #listener()} with it in the private data, as {@link #MAGIC} tells, and the other end {@linkplain #expect expects}
  * that. Thread-safe.
  */
 public final class PeerRendezvous {
     /**
-     * What private data of such a request begin with: {@code int}, big-endian; the number that was heard is at offset
+     * What private data of such a request begin with: {@code int}, big-endian; the nonce of the peer is at offset
      * 8.
      */
     public static final int MAGIC = Rendezvous.MAGIC;
@@ -69,8 +69,8 @@ public final class PeerRendezvous {
         return stream.isAgreed();
     }
 
-    /** Whether the other end's Verbena has ears for {@link #say}; known once they have agreed. */
-    public boolean hears() {
+    /** Whether the Verbena of the other end supports {@link #announce}; known once they have agreed. */
+    public boolean isKnownToPeer() {
         return introduction().isKnownToPeer();
     }
 
@@ -106,36 +106,36 @@ public final class PeerRendezvous {
         return introduction().attachment();
     }
 
-    /** Tells when any of this may have changed: by any thread, at times without need. {@code told} must not block. */
+    /** Sets what is called when any of this may have changed: by any thread, at times without need; must not block. */
     public void listen(Runnable told) {
         introduction().listen(told);
     }
 
-    /** Says a number to the other end, not 0; once they have agreed. */
-    public void say(long number) {
-        introduction().say(number);
+    /** Sends a nonce to the other end, not 0; once they have agreed. */
+    public void announce(long number) {
+        introduction().announce(number);
     }
 
-    /** Whether what was {@linkplain #say said} is at the other end: requests that name it are expected there. */
-    public boolean isSaid() {
-        return introduction().isSaid();
+    /** Whether the {@linkplain #announce announced} nonce has arrived: requests that name it are expected there. */
+    public boolean isAnnounced() {
+        return introduction().isAnnounced();
     }
 
-    /** The number that the other end has said; 0 if none. */
-    public long heard() {
-        return introduction().heard();
+    /** The nonce of the other end; 0 if none has arrived. */
+    public long peerNonce() {
+        return introduction().peerNonce();
     }
 
     /**
-     * Takes requests that name {@code number}, which this end says; on a thread of the transport: {@code taker} must
-     * not block.
+     * Takes requests that name {@code number}, which this end announces; on a thread of the transport: {@code taker}
+     * must not block.
      */
     public static void expect(long number, Consumer<ConnectionRequest> taker) {
         Rendezvous.expect(number, taker);
     }
 
     /** Takes no more of them. */
-    public static void expectNoMore(long number) {
-        Rendezvous.expectNoMore(number);
+    public static void cancelExpected(long number) {
+        Rendezvous.cancelExpected(number);
     }
 }

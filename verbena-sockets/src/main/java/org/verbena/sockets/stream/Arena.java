@@ -19,9 +19,9 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * Registered memory of one session, handed out in pieces of powers of two: control blocks, rings, queues. It grows by
- * regions that double, and what is given back is used again for pieces of the same size. A region of which nothing is in
- * use for a while is given back; so that there are such, large rings, which may go soon, lie in regions of their own. Safe
- * for use by several threads.
+ * regions that double, and what is given back is used again for pieces of the same size. A region of which nothing is
+ * in use for a while is given back; so that there are such, large rings, which may go soon, lie in regions of their
+ * own. Safe for use by several threads.
  */
 final class Arena implements AutoCloseable {
     /** The smallest piece, two cache lines. */
@@ -72,8 +72,8 @@ final class Arena implements AutoCloseable {
      * Makes one without memory.
      *
      * @param limit bytes that it may have
-     * @param whenIdle told when a region is not used any more: {@link #closeIdle} is to be called later, and again as long as
-     *     it says so; it is not told once more before
+     * @param whenIdle told when a region is not used any more: {@link #closeIdle} is to be called later, and again as
+     *        long as it says so; it is not told once more before
      */
     Arena(ProtectionDomain pd, long limit, RingMemory memory, Consumer<Arena> whenIdle) {
         this.pd = pd;
@@ -93,7 +93,7 @@ final class Arena implements AutoCloseable {
     }
 
     /** As {@link #allocate}, for what stays as long as the session: a large region is not to stay for its sake. */
-    Memory allocateForGood(int size) throws VerbsException {
+    Memory allocatePermanently(int size) throws VerbsException {
         return allocate(size, SMALL);
     }
 
@@ -129,8 +129,8 @@ final class Arena implements AutoCloseable {
     }
 
     /**
-     * Whether a larger ring leaves enough for others, and for the program: of the session's limit a quarter is for first
-     * rings.
+     * Whether a larger ring leaves enough for others, and for the program: of the session's limit a quarter is for
+     * first rings.
      */
     synchronized boolean hasAmple(int size) {
         ArrayDeque<Memory> same = free.get(size);

@@ -84,7 +84,7 @@ final class Doorbells {
             try {
                 return SocketEvents.write(tcp, one.clear()) > 0;
             } catch (IOException e) {
-                toldProgram(e);
+                reportedError(e);
                 return false;
             }
         }
@@ -141,7 +141,7 @@ final class Doorbells {
      * Writing or reading TCP has failed; says whether with an error of the connection, which the kernel does not report
      * again.
      */
-    boolean toldProgram(IOException e) {
+    boolean reportedError(IOException e) {
         String what = e.getMessage();
         if (e instanceof ClosedChannelException || Ending.PIPE_TEXT.equals(what)) {
             return false;

@@ -280,7 +280,7 @@ final class Ending {
     synchronized IOException tellWriter(IOException refused) {
         IOException error = tcp.error();
         if (error == null || told || !isTaken(refused)) {
-            toldProgram(refused);
+            reportedError(refused);
             return refused;
         }
         told = true;
@@ -289,8 +289,8 @@ final class Ending {
     }
 
     /** The kernel has told a writer or a reader of TCP's phase. */
-    synchronized void toldProgram(IOException error) {
-        told |= tcp.toldProgram(error);
+    synchronized void reportedError(IOException error) {
+        told |= tcp.reportedError(error);
     }
 
     /**

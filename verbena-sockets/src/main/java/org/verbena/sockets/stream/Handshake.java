@@ -368,7 +368,7 @@ abstract class Handshake {
         if (peerVersion >= 0 && peerVersion != HandshakeMessage.VERSION) {
             return FallbackReason.OTHER_VERSION;
         }
-        return state == State.SESSION_WAIT ? engine.whyNoSession(peerInstance, role) : FallbackReason.NO_SESSION;
+        return state == State.SESSION_WAIT ? engine.noSessionReason(peerInstance, role) : FallbackReason.NO_SESSION;
     }
 
     private void onMessage(MemorySegment message, int length) {

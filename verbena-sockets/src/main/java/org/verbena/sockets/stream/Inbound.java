@@ -126,7 +126,7 @@ final class Inbound {
             }
         } catch (IOException e) {
             if (doorbells.error() == null) {
-                ending.toldProgram(e);
+                ending.reportedError(e);
                 throw e;
             }
         }
@@ -451,7 +451,7 @@ final class Inbound {
     }
 
     /** Learns from TCP whether the peer is gone; says whether a doorbell was taken. */
-    boolean lookAtTcp() {
+    boolean pollTcp() {
         long before = doorbells.taken();
         if (phase == Phase.RING && !shut) {
             doorbells.drain();

@@ -39,7 +39,7 @@ final class Outbound {
     private volatile @Nullable RingWriter ring;
     /** Whether the peer says up to where it has read. */
     private volatile boolean peerTells;
-    private volatile boolean hurried;
+    private volatile boolean peerWaitsOver;
 
     /** Whether this end wants urgent data in line. */
     private volatile boolean urgentInline;
@@ -120,7 +120,7 @@ final class Outbound {
     synchronized void open(Link own, Offer offer) {
         synchronized (own.session) {
             PeerBlock peer = new PeerBlock(own, offer, peerTells);
-            RingWriter writer = new RingWriter(own, peer, offer, sent, ending, () -> hurried);
+            RingWriter writer = new RingWriter(own, peer, offer, sent, ending, () -> peerWaitsOver);
             ring = writer;
             if (urgentInline) { // after the ring: later changes of the option are sent to the peer
                 peer.post(Session.NOTHING, BlockLayout.URGENT, 1);
@@ -160,7 +160,7 @@ final class Outbound {
         RingWriter own = ring();
         long start = System.nanoTime();
         while (BlockLayout.getAcquire(own.link().block, BlockLayout.DATA_ARM) == 0 && !own.isOver()) {
-            if (hurried || System.nanoTime() - start > SAYING_NANOS || Thread.currentThread().isInterrupted()) {
+            if (peerWaitsOver || System.nanoTime() - start > SAYING_NANOS || Thread.currentThread().isInterrupted()) {
                 return false;
             }
             LockSupport.parkNanos(SAYING_PAUSE_NANOS);
@@ -174,19 +174,22 @@ final class Outbound {
     }
 
     /** Ends waits for words of the peer: the channel is closed, or ends its output. */
-    void hurry() {
-        hurried = true;
+    void stopWaitingForPeer() {
+        peerWaitsOver = true;
     }
 
     private RingWriter ring() {
         return Objects.requireNonNull(ring);
     }
 
-    /** Before the first byte; holds up neither the one that agrees nor, see {@link #hurry}, the one that closes. */
+    /**
+     * Before the first byte; holds up neither the one that agrees nor, see {@link #stopWaitingForPeer}, the one that
+     * closes.
+     */
     private void awaitHandshake() {
         waited = true;
         long start = System.nanoTime();
-        while (phase == Phase.UNDECIDED && !hurried && System.nanoTime() - start < WAIT_NANOS
+        while (phase == Phase.UNDECIDED && !peerWaitsOver && System.nanoTime() - start < WAIT_NANOS
                 && !Thread.currentThread().isInterrupted()) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
@@ -263,7 +266,7 @@ final class Outbound {
 
     /** As {@link Stream#sendUrgent}. */
     void sendUrgent(int data) throws IOException {
-        while (!hurried) {
+        while (!peerWaitsOver) {
             RingWriter own = ring;
             if (isForTcp()) {
                 try {

@@ -13,8 +13,8 @@ import org.verbena.verbs.VerbsException;
  * The ready queues of one session, both ways: the rings that the peer fills for this process's selectors, and what is
  * known of the peer's.
  *
- * <p>The session's header is written by the peer and says of each of the peer's queues where its ring is and whether its
- * owner sleeps. It has 32 bytes for each queue from 1 on:
+ * <p>The session's header is written by the peer and says of each of the peer's queues where its ring is and whether
+ * its owner sleeps. It has 32 bytes for each queue from 1 on:
  *
  * <pre>
  *    0  asleep     odd: the owner sleeps
@@ -26,8 +26,8 @@ import org.verbena.verbs.VerbsException;
  *    8  departs    1: the peer's process ends in order
  * </pre>
  *
- * An entry of a ring is a word, {@code lap << 32 | index}: number of the connection at the queue's end. {@code lap} counts
- * entries from 1 on, so that an entry tells by itself whether it is new.
+ * An entry of a ring is a word, {@code lap << 32 | index}: number of the connection at the queue's end. {@code lap}
+ * counts entries from 1 on, so that an entry tells by itself whether it is new.
  */
 final class ReadyRings {
     /** Queues of a process that can have rings; further ones get doorbells only. */
@@ -92,8 +92,8 @@ final class ReadyRings {
     }
 
     /**
-     * The ring of a queue of this process, made when it is first asked for. It stays: the peer may write to it as long as
-     * the session lasts, and the next queue of that number uses it again.
+     * The ring of a queue of this process, made when it is first asked for. It stays: the peer may write to it as long
+     * as the session lasts, and the next queue of that number uses it again.
      */
     synchronized Ring open(int queue) throws VerbsException {
         Ring ring = own[queue];
@@ -105,7 +105,7 @@ final class ReadyRings {
     }
 
     private Ring create(int queue) throws VerbsException {
-        Memory memory = session.arena().allocateForGood(ENTRIES * 8);
+        Memory memory = session.arena().allocatePermanently(ENTRIES * 8);
         memory.segment().fill((byte) 0);
         long at = session.peerHeader() + (long) queue * SLOT;
         synchronized (session) {

@@ -38,10 +38,12 @@ final class Receives implements AutoCloseable {
      * @param events a completion is there when something has come, the end included
      * @param owner the user context of the completion queue
      */
-    Receives(ProtectionDomain pd, CompletionChannel events, Session owner, boolean controlMessages) throws VerbsException {
+    Receives(ProtectionDomain pd, CompletionChannel events, Session owner, boolean controlMessages)
+            throws VerbsException {
         count = controlMessages ? CONTROL_MESSAGES : 1;
         inbox = controlMessages
-                ? pd.allocate((long) CONTROL_MESSAGES * RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES, AccessFlags.LOCAL_WRITE)
+                ? pd.allocate((long) CONTROL_MESSAGES * RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES,
+                        AccessFlags.LOCAL_WRITE)
                 : null;
         try {
             cq = pd.context().createCompletionQueue(
@@ -109,7 +111,8 @@ final class Receives implements AutoCloseable {
     private byte[] controlMessage(int slot, long length) {
         return inbox == null
                 ? CALL
-                : inbox.segment().asSlice((long) slot * RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES, Math.clamp(length, 0,
+                : inbox.segment().asSlice((long) slot * RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES, Math.clamp(length,
+                        0,
                         RemoteHandshakeMessage.CONTROL_MESSAGE_BYTES)).toArray(ValueLayout.JAVA_BYTE);
     }
 

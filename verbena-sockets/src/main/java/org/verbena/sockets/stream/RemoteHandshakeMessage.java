@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What processes on two hosts say to each other: by the connection manager, when they make a session, and by SENDs in it.
- * Big-endian, but for the offer.
+ * What processes on two hosts say to each other: by the connection manager, when they make a session, and by SENDs in
+ * it. Big-endian, but for the offer.
  *
  * <pre>
  * private data of REQ and REP, 56 bytes             control message, 96 bytes
@@ -19,9 +19,8 @@ import org.jspecify.annotations.Nullable;
  *    8  short client's port, 10 short server's        8  short client's port, 10 short server's
  *   12  int key and                                  12  int 0
  *   16  long address of the session's header         16  long nonce, 24 long 0
- *   24  long nonce                                   32  of an OFFER and an ANSWER: an OFFER of {@link HandshakeMessage}
- *   32  16 bytes: id of the process
- *   48  int client's address, folded, 52 server's
+ *   24  long nonce                                   32  of an OFFER and an ANSWER: an OFFER of {@link
+ *        HandshakeMessage} 32  16 bytes: id of the process 48  int client's address, folded, 52 server's
  * private data of REJ, 8 bytes: "VBSR", byte version, byte why, short 0
  * </pre>
  */
@@ -92,10 +91,13 @@ final class RemoteHandshakeMessage {
                 .putLong(m.idLow()).putInt(m.clientAddress()).putInt(m.serverAddress()).array();
     }
 
-    /** Null if it is none. Messages of InfiniBand have no length of private data: what comes through a kernel ends with zeros. */
-    static @Nullable Meeting meeting(byte[] said) {
-        ByteBuffer b = ByteBuffer.wrap(said);
-        if (said.length < PRIVATE_BYTES || b.getInt(0) != MAGIC) {
+    /**
+     * Null if it is none. Messages of InfiniBand have no length of private data: what comes through a kernel ends with
+     * zeros.
+     */
+    static @Nullable Meeting meeting(byte[] bytes) {
+        ByteBuffer b = ByteBuffer.wrap(bytes);
+        if (bytes.length < PRIVATE_BYTES || b.getInt(0) != MAGIC) {
             return null;
         }
         return new Meeting(b.get(4) & 0xff, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK,
@@ -113,7 +115,7 @@ final class RemoteHandshakeMessage {
         return refusal.length >= REFUSAL_BYTES && b.getInt(0) == MAGIC ? b.get(5) & 0xff : 0;
     }
 
-    /** What is counted at the end that hears it. */
+    /** The reason counted by its receiver. */
     static FallbackReason reason(int why) {
         return switch (why) {
             case UNKNOWN -> FallbackReason.REMOTE_PEER;
@@ -124,33 +126,34 @@ final class RemoteHandshakeMessage {
     }
 
     static byte[] bytes(ControlMessage message) {
-        ByteBuffer b = ByteBuffer.allocate(CONTROL_MESSAGE_BYTES).putInt(MAGIC).put((byte) VERSION).put((byte) message.type())
+        ByteBuffer b = ByteBuffer.allocate(CONTROL_MESSAGE_BYTES).putInt(MAGIC).put((byte) VERSION).put((byte) message
+                .type())
                 .putShort((short) message.why()).putShort((short) message.clientPort())
                 .putShort((short) message.serverPort()).putInt(0).putLong(message.nonce());
         Offer offer = message.offer();
         if (offer != null) {
             try (Arena memory = Arena.ofConfined()) {
-                MemorySegment message = memory.allocate(HandshakeMessage.BYTES, Long.BYTES);
-                HandshakeMessage.put(message, offer);
-                b.put(OFFER_AT, message.toArray(ValueLayout.JAVA_BYTE));
+                MemorySegment offered = memory.allocate(HandshakeMessage.BYTES, Long.BYTES);
+                HandshakeMessage.put(offered, offer);
+                b.put(OFFER_AT, offered.toArray(ValueLayout.JAVA_BYTE));
             }
         }
         return b.array();
     }
 
-    /** Null if it is none, or makes no sense. */
-    static @Nullable ControlMessage controlMessage(byte[] said) {
-        ByteBuffer b = ByteBuffer.wrap(said);
-        if (said.length != CONTROL_MESSAGE_BYTES || b.getInt(0) != MAGIC) {
+    /** Null if it is none, or invalid. */
+    static @Nullable ControlMessage controlMessage(byte[] bytes) {
+        ByteBuffer b = ByteBuffer.wrap(bytes);
+        if (bytes.length != CONTROL_MESSAGE_BYTES || b.getInt(0) != MAGIC) {
             return null;
         }
         int type = b.get(5);
         Offer offer = null;
         if (type == OFFER || type == ANSWER) {
             try (Arena memory = Arena.ofConfined()) {
-                MemorySegment message = memory.allocate(HandshakeMessage.BYTES, Long.BYTES);
-                message.asByteBuffer().put(said, OFFER_AT, HandshakeMessage.BYTES);
-                offer = HandshakeMessage.offer(message, HandshakeMessage.BYTES);
+                MemorySegment offered = memory.allocate(HandshakeMessage.BYTES, Long.BYTES);
+                offered.asByteBuffer().put(bytes, OFFER_AT, HandshakeMessage.BYTES);
+                offer = HandshakeMessage.offer(offered, HandshakeMessage.BYTES);
             }
             if (offer == null) {
                 return null;

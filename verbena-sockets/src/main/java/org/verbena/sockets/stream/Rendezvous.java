@@ -21,7 +21,8 @@ import org.verbena.verbs.VerbsException;
  */
 public final class Rendezvous {
     /**
-     * What private data of such a request begin with: {@code int}, big-endian; the word that was heard is at offset 8.
+     * What private data of such a request begin with: {@code int}, big-endian; the word that was peerNonce is at offset
+     * 8.
      */
     public static final int MAGIC = 0x5642_494e;
 
@@ -30,8 +31,8 @@ public final class Rendezvous {
 
     private final RingStream stream;
     private final AtomicReference<@Nullable Object> attachment = new AtomicReference<>();
-    private volatile long heard;
-    private volatile boolean said;
+    private volatile long peerNonce;
+    private volatile boolean announced;
     private volatile boolean peerKnows;
     private volatile @Nullable InetSocketAddress listener;
     private volatile @Nullable Runnable listening;
@@ -84,11 +85,11 @@ public final class Rendezvous {
     }
 
     /**
-     * Says the word, once the ends have agreed; does nothing if the connection has ended. Any thread.
+     * Sends the nonce, once the ends have agreed; has no effect if the connection has ended. Any thread.
      *
      * @param word not 0
      */
-    public void say(long word) {
+    public void announce(long word) {
         StreamEngine.submitIfStarted(() -> write(word));
     }
 
@@ -103,30 +104,30 @@ public final class Rendezvous {
                 peer.post(Session.NOTHING, BlockLayout.INTRODUCTION, word);
                 own.session.awaitArrival(); // before the call: its answer may be under way already
                 own.session.requestProgress();
-                said = !own.session.isFailed();
+                announced = !own.session.isFailed();
             }
         }
         changed();
     }
 
-    /** Whether what was {@linkplain #say said} has arrived: the other end finds it, whenever it looks. */
-    public boolean isSaid() {
-        return said;
+    /** Whether what was {@linkplain #announce announced} has arrived in the control block of the other end. */
+    public boolean isAnnounced() {
+        return announced;
     }
 
-    /** The word that the other end has said; 0 if none. */
-    public long heard() {
+    /** The nonce of the other end; 0 if none has arrived. */
+    public long peerNonce() {
         look();
-        return heard;
+        return peerNonce;
     }
 
-    /** Sees what the other end has said. */
+    /** Reads the nonce of the other end. */
     void look() {
         Link own = stream.link();
-        if (heard == 0 && own != null && stream.isAgreed()) {
+        if (peerNonce == 0 && own != null && stream.isAgreed()) {
             long word = BlockLayout.getAcquire(own.block, BlockLayout.INTRODUCTION);
             if (word != 0) {
-                heard = word;
+                peerNonce = word;
                 changed();
             }
         }
@@ -149,15 +150,15 @@ public final class Rendezvous {
     }
 
     /**
-     * Takes requests that name {@code word}, which this end has said; on the thread that takes sessions: it must not
-     * block.
+     * Takes requests that name {@code word}, which this end has announced; on the thread that takes sessions: it must
+     * not block.
      */
     public static void expect(long word, Consumer<ConnectionRequest> taker) {
         EXPECTED.put(word, taker);
     }
 
     /** Takes no more of them. */
-    public static void expectNoMore(long word) {
+    public static void cancelExpected(long word) {
         EXPECTED.remove(word);
     }
 

@@ -299,8 +299,8 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public void hurry() {
-        out.hurry();
+    public void stopWaitingForPeer() {
+        out.stopWaitingForPeer();
     }
 
     @Override
@@ -359,8 +359,8 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public void lookAtTcp() {
-        if (in.lookAtTcp()) {
+    public void pollTcp() {
+        if (in.pollTcp()) {
             changed(); // it was for another thread
         }
     }

@@ -30,7 +30,7 @@ final class RingWriter {
     private final Link own;
     private final PeerBlock peer;
     private final Ending ending;
-    private final BooleanSupplier hurried;
+    private final BooleanSupplier peerWaitsOver;
 
     private int generation = 1;
     private int ringKey;
@@ -59,13 +59,13 @@ final class RingWriter {
      * For the first ring, which carries nothing before {@link #start}.
      *
      * @param start position of its first byte
-     * @param hurried whether waits for the peer are over
+     * @param peerWaitsOver whether waits for the peer are over
      */
-    RingWriter(Link own, PeerBlock peer, Offer offer, long start, Ending ending, BooleanSupplier hurried) {
+    RingWriter(Link own, PeerBlock peer, Offer offer, long start, Ending ending, BooleanSupplier peerWaitsOver) {
         this.own = own;
         this.peer = peer;
         this.ending = ending;
-        this.hurried = hurried;
+        this.peerWaitsOver = peerWaitsOver;
         ringKey = offer.ringKey();
         ringAddress = offer.ringAddress();
         ringSize = offer.ringSize();
@@ -197,7 +197,7 @@ final class RingWriter {
             if (isReady()) {
                 return true;
             }
-            if (calledFor > generation || !isOfUseToWhoDoesNotWait() || own.session.isUnresponsive()) {
+            if (calledFor > generation || !helpsNonBlockingWriter() || own.session.isUnresponsive()) {
                 return false;
             }
             askForMore();
@@ -210,7 +210,7 @@ final class RingWriter {
                 if (over) {
                     own.session.checkUnresponsive();
                 }
-                if (over || hurried.getAsBoolean() || Thread.currentThread().isInterrupted()) {
+                if (over || peerWaitsOver.getAsBoolean() || Thread.currentThread().isInterrupted()) {
                     return false;
                 }
                 // not before: a writer that finds room, or leaves, without a call has to call when it sleeps
@@ -229,7 +229,7 @@ final class RingWriter {
     /**
      * Whether a larger ring is: with one that is large enough for the caches already, only if the peer does not read.
      */
-    private boolean isOfUseToWhoDoesNotWait() {
+    private boolean helpsNonBlockingWriter() {
         return ringSize <= MOST_MADE_AT_ONCE && (ringSize < EAGER_RING
                 || BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED) <= laneStart);
     }

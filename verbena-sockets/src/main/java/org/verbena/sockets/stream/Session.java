@@ -136,7 +136,7 @@ final class Session {
             queue = qp.sendQueue();
             arena = new Arena(pd, memoryLimit, RingMemory.OF_PROCESS, StreamEngine::closeIdleLater);
             made.push(arena);
-            header = arena.allocateForGood(ReadyRings.HEADER_BYTES);
+            header = arena.allocatePermanently(ReadyRings.HEADER_BYTES);
             header.segment().fill((byte) 0);
             stage = new StagingMemory(pd, SEND_WR);
             made.push(stage);
@@ -257,7 +257,8 @@ final class Session {
     }
 
     /**
-     * Answers the peer's calls and takes its control messages, on the engine's thread. A peer calls again after the answer only.
+     * Answers the peer's calls and takes its control messages, on the engine's thread. A peer calls again after the
+     * answer only.
      *
      * @return false if the queue pair has died
      */

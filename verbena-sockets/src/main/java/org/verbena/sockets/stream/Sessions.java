@@ -149,7 +149,7 @@ final class Sessions {
      * Why there is no session with a process that asked for one and has gone without an offer: the connection that it
      * asked for may be greeted only after this process has refused.
      */
-    FallbackReason whyNone(long peer, Stream.Role role) {
+    FallbackReason missingReason(long peer, Stream.Role role) {
         return refused.getOrDefault(key(peer, role), FallbackReason.NO_SESSION);
     }
 
@@ -192,7 +192,7 @@ final class Sessions {
             while (true) {
                 ConnectionRequest request = listener.awaitRequest(Duration.ofDays(1));
                 if (request != null) {
-                    acceptOrGoOn(request);
+                    acceptAndLogFailure(request);
                 }
             }
         } catch (VerbsException e) {
@@ -203,7 +203,7 @@ final class Sessions {
     /**
      * An error of one session, even while its failure is reported, must not end this thread, the only one that accepts.
      */
-    private void acceptOrGoOn(ConnectionRequest request) {
+    private void acceptAndLogFailure(ConnectionRequest request) {
         try {
             accept(request);
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {

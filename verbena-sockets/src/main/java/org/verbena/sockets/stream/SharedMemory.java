@@ -27,7 +27,7 @@ public final class SharedMemory {
     }
 
     /** As {@link #problem}, for a caller that reports it: connections that fail for it do not report it again. */
-    public static @Nullable String problemToSay() {
+    public static @Nullable String problemToReport() {
         Problem p = find();
         if (p == null) {
             return null;

@@ -227,7 +227,7 @@ public abstract class Stream {
     }
 
     /** Ends the wait of a writer for a word of the peer, rather than for room. Any thread. */
-    public void hurry() {}
+    public void stopWaitingForPeer() {}
 
     /**
      * Says whether urgent data that come in are wanted in line, as SO_OOBINLINE; without a call they are not. Any
@@ -268,7 +268,7 @@ public abstract class Stream {
      * Looks for the end of TCP, where a ring carries what comes in. For programs that poll by reading: the
      * ring does not show that the peer is gone.
      */
-    public void lookAtTcp() {}
+    public void pollTcp() {}
 
     /** Whether a ring carries what goes out, and the session has failed: the peer may not have got what was written. */
     public boolean isBroken() {

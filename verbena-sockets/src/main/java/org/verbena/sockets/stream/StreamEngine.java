@@ -206,7 +206,7 @@ final class StreamEngine {
         }
         if (stream.isAgreed()) {
             engine.submit(() -> {
-                engine.watchNoMore(stream);
+                engine.unwatch(stream);
                 engine.linger(stream);
             });
         } else {
@@ -340,9 +340,9 @@ final class StreamEngine {
                 watch(Fd.of(open.events().descriptor()), Epoll.IN, made::pollFailures);
                 sessions = open;
             } catch (VerbsException e) {
-                throw unavailableForNow(e);
+                throw temporarilyUnavailable(e);
             } catch (OutOfMemoryError e) { // no thread, as the JVM says it, or no memory
-                throw unavailableForNow(new VerbsException("begin sessions", Errno.ENOMEM, String.valueOf(e
+                throw temporarilyUnavailable(new VerbsException("begin sessions", Errno.ENOMEM, String.valueOf(e
                         .getMessage())));
             } catch (LinuxException e) {
                 unavailable = new VerbsException("watch sessions", e);
@@ -358,7 +358,7 @@ final class StreamEngine {
         return remotes.computeIfAbsent(device, d -> new RemoteSessions(this, d));
     }
 
-    private VerbsException unavailableForNow(VerbsException e) {
+    private VerbsException temporarilyUnavailable(VerbsException e) {
         unavailable = e;
         sessionsAgain = System.nanoTime() + AGAIN_NANOS;
         return e;
@@ -373,9 +373,9 @@ final class StreamEngine {
     }
 
     /** Why no session came about with a process that left. */
-    FallbackReason whyNoSession(long peer, Stream.Role role) {
+    FallbackReason noSessionReason(long peer, Stream.Role role) {
         Sessions open = sessions;
-        return open == null ? FallbackReason.NO_SESSION : open.whyNone(peer, role);
+        return open == null ? FallbackReason.NO_SESSION : open.missingReason(peer, role);
     }
 
     void watch(Fd fd, int events, Runnable handler) throws LinuxException {
@@ -419,7 +419,7 @@ final class StreamEngine {
     /**
      * Its TCP socket is closed, or about to be: then the kernel forgets it, and its number may be another's already.
      */
-    private void watchNoMore(RingStream stream) {
+    private void unwatch(RingStream stream) {
         End end = ends.remove(stream);
         if (end != null) {
             watched.remove(end.fd, end.told);

@@ -256,7 +256,7 @@ class AsynchronousChannelTest {
             assertThat(((InetSocketAddress) c.getLocalAddress()).getPort()).isPositive();
             assertThatThrownBy(() -> c.bind(Ends.anyPort())).isInstanceOf(AlreadyBoundException.class);
             try (AsynchronousSocketChannel nobody = ends.provider().openAsynchronousSocketChannel(null)) {
-                nobody.bind(Ends.anyPort()); // a port that is held, and where nobody listens
+                nobody.bind(Ends.anyPort()); // a bound port without a listener
                 Handled<Void> connected = new Handled<>();
                 c.connect(nobody.getLocalAddress(), "with", connected);
                 assertThat(Ends.failure(connected.result)).isInstanceOf(IOException.class)

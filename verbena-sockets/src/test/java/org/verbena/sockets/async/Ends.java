@@ -23,7 +23,10 @@ import sun.nio.ch.LinuxAsynchronousChannelProvider;
 import org.verbena.sockets.VerbenaAsynchronousChannelProvider;
 import org.verbena.sockets.VerbenaSocketOptions;
 
-/** Who carries the bytes of a test's connection: each test runs on the JDK's own channels first, which say what is right. */
+/**
+ * The carrier of a test's connection: each test runs on the JDK's own channels first, which define the expected
+ * behaviour.
+ */
 enum Ends {
     /** Both ends are the JDK's. */
     JDK,
@@ -109,7 +112,7 @@ enum Ends {
         return c.getOption(VerbenaSocketOptions.TRANSPORT).equals("stream");
     }
 
-    /** Writes all of it, with nobody else who reads. */
+    /** Writes all of it, without another reader. */
     static void pass(AsynchronousSocketChannel from, AsynchronousSocketChannel to, byte[] bytes) throws Exception {
         ByteBuffer out = ByteBuffer.wrap(bytes);
         ByteBuffer in = ByteBuffer.allocate(bytes.length);

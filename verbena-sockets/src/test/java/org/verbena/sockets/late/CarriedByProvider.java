@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
 import org.verbena.testkit.Thorough;
 
 /**
- * Of tests with a parameter that says who carries the bytes, those whose bytes go by the provider. What they do over TCP has
+ * Of tests with a parameter for the carrier, those whose bytes go by the provider. What they do over TCP has
  * been seen by the run over {@code shm0}; with {@code -Dthorough} it is seen again.
  */
 public final class CarriedByProvider implements InvocationInterceptor {

@@ -12,8 +12,8 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A queue that shows what has completed a few at a time, with pauses in which it shows nothing. One with a channel shows all
- * at once: who has got an event finds the completion.
+ * A queue that shows what has completed a few at a time, with pauses in which it shows nothing. One with a channel
+ * shows all at once: after an event the completion is there.
  */
 final class LateCompletionQueue extends CompletionQueue {
     private static final int LARGEST_BATCH = 8;

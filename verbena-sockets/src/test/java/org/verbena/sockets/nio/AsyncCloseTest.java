@@ -38,7 +38,7 @@ class AsyncCloseTest {
         return () -> channel.read(ByteBuffer.allocate(10));
     }
 
-    /** Writes until somebody ends it. */
+    /** Writes until another thread ends it. */
     private static Threads.Work write(SocketChannel channel) {
         return () -> {
             ByteBuffer b = ByteBuffer.allocateDirect(100_000);
@@ -131,7 +131,7 @@ class AsyncCloseTest {
         }
     }
 
-    /** The same for who would poll memory before it waits. */
+    /** The same for a thread that would poll memory before it waits. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void earlierInterruptClosesUnderASpinningReader(Carrier carrier, Threads threads) throws Exception {
@@ -255,7 +255,7 @@ class AsyncCloseTest {
                 before + 5);
     }
 
-    /** What the descriptors are, for whom has to find the one that stayed. */
+    /** The descriptors, to find one that leaked. */
     private static Map<String, Long> targets() throws IOException {
         return Descriptors.targets().stream().map(target -> target.replaceAll("[0-9]+", "N")).collect(Collectors
                 .groupingBy(

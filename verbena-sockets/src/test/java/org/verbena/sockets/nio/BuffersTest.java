@@ -19,7 +19,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What an operation does with the buffers that it is given: it moves bytes of all that it needs, or of none, and keeps them. */
+/**
+ * What an operation does with the buffers that it is given: it moves bytes of all that it needs, or of none, and keeps
+ * them.
+ */
 @Tag("any-provider")
 class BuffersTest {
     private static final int MUCH = 64 << 20;
@@ -56,7 +59,8 @@ class BuffersTest {
 
     static Stream<Arguments> waits() {
         return Stream.of(Carrier.values()).flatMap(c -> Stream.of(Threads.values())
-                .filter(t -> c != Carrier.JDK || t == Threads.PLATFORM) // the JDK's holds nothing while a virtual one parks
+                // the JDK's holds nothing while a virtual one parks
+                .filter(t -> c != Carrier.JDK || t == Threads.PLATFORM)
                 .flatMap(t -> Stream.of(Operation.values()).map(o -> Arguments.of(c, t, o))));
     }
 
@@ -73,13 +77,14 @@ class BuffersTest {
             assertThat(waiting.result()).isNotDone();
             assertThatThrownBy(arena::close).isInstanceOf(IllegalStateException.class).hasMessageContaining("acquired");
             c.close();
-            waiting.result().handle((n, failure) -> true).get(60, TimeUnit.SECONDS); // the JDK's may say what it has written
+            // the JDK's may say what it has written
+            waiting.result().handle((n, failure) -> true).get(60, TimeUnit.SECONDS);
         }
         arena.close();
         assertThat(arena.scope().isAlive()).isFalse();
     }
 
-    /** Neither by who moved nothing, nor by who moved all. */
+    /** Neither after an operation that moved nothing, nor after one that moved all. */
     @ParameterizedTest
     @EnumSource
     void arenaIsClosedAfterTheOperation(Carrier carrier) throws Exception {

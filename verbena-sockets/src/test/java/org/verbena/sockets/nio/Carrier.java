@@ -16,7 +16,10 @@ import sun.nio.ch.DefaultSelectorProvider;
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaSocketChannel;
 
-/** Who carries the bytes of a test's connection: each test runs on the JDK's own channels first, which say what is right. */
+/**
+ * The carrier of a test's connection: each test runs on the JDK's own channels first, which define the expected
+ * behaviour.
+ */
 enum Carrier {
     /** Both ends are the JDK's. */
     JDK,
@@ -49,10 +52,10 @@ enum Carrier {
     }
 
     /**
-     * Bound, where nobody listens: who connects to its address is refused. As long as it is open nobody else can listen there,
-     * and connect(2) does not choose the port, which would connect a socket to itself.
+     * Bound, without a listener: connections to its address are refused. As long as it is open no other socket can
+     * listen there, and connect(2) does not choose the port, which would connect a socket to itself.
      */
-    static SocketChannel nobody() throws IOException {
+    static SocketChannel unlistened() throws IOException {
         return SocketChannel.open().bind(anyPort());
     }
 

@@ -30,9 +30,9 @@ import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.testkit.Thorough;
 
 /**
- * Anything that a program can do with both ends of a connection, by seeds: before, while and after the ends agree, on rings
- * that grow and on rings that must not. The model says what may come of each step, and the JDK's own channels, on which all
- * of it runs too, that the model is right.
+ * Anything that a program can do with both ends of a connection, by seeds: before, while and after the ends agree, on
+ * rings that grow and on rings that must not. The model says what may come of each step, and the JDK's own channels, on
+ * which all of it runs too, that the model is right.
  *
  * <p>{@code -Dverbena.test.seeds=20000} runs more of them, {@code -Dverbena.test.seed=17} that one alone.
  */
@@ -41,7 +41,7 @@ class ChannelModelTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds",
             Thorough.ON ? 1000 : 100);
     private static final int LARGEST = 100 << 10;
-    /** Bytes that a connection holds in any case, with nobody reading; one whose rings must not grow holds a few. */
+    /** Bytes that a connection holds in any case, without a reader; one whose rings must not grow holds a few. */
     private static final int HELD = 300_000;
     private static final String RING = "verbena.stream.ring";
 
@@ -105,7 +105,8 @@ class ChannelModelTest {
         private void awaitDecision() throws Exception {
             log.add("await decision");
             for (ModelChannel end : ends) {
-                if (carrier == Carrier.RING && end.channel instanceof VerbenaSocketChannel c) { // a plain peer is waited for long
+                // a plain peer is waited for long
+                if (carrier == Carrier.RING && end.channel instanceof VerbenaSocketChannel c) {
                     long limit = System.nanoTime() + 60_000_000_000L;
                     while (c.isOpen() && c.getOption(VerbenaSocketOptions.TRANSPORT).equals("undecided")) {
                         assertThat(System.nanoTime()).as("undecided: %s", c).isLessThan(limit);

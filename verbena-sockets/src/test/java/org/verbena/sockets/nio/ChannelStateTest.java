@@ -91,7 +91,7 @@ class ChannelStateTest {
     @ParameterizedTest
     @EnumSource
     void refusedConnectionClosesTheChannel(Carrier carrier) throws Exception {
-        try (SocketChannel bound = Carrier.nobody()) {
+        try (SocketChannel bound = Carrier.unlistened()) {
             SocketAddress nobody = bound.getLocalAddress();
             SocketChannel c = carrier.provider().openSocketChannel();
             assertThatThrownBy(() -> c.connect(nobody)).isInstanceOf(ConnectException.class)

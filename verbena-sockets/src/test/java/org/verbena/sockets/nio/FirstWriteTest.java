@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A write that does not wait takes what TCP would take, whatever carries it, and nobody has to read meanwhile. */
+/** A non-blocking write takes as much as TCP would, whatever carries it, without a read meanwhile. */
 @Tag("any-provider")
 class FirstWriteTest {
     @ParameterizedTest

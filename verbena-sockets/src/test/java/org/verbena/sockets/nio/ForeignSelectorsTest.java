@@ -95,22 +95,23 @@ class ForeignSelectorsTest {
     }
 
     /**
-     * Writes until there is no room and the selector says so; until then, buffers may grow and rings be replaced by larger.
+     * Writes until there is no room and the selector says so; until then, buffers may grow and rings be replaced by
+     * larger.
      *
      * @return bytes written
      */
     private long fill(SocketChannel channel) throws IOException {
         long sent = 0;
-        for (int inVain = 0;;) {
+        for (int failedWrites = 0;;) {
             int n = channel.write(ByteBuffer.allocate(10_000));
             sent += n;
             if (n > 0) {
-                inVain = 0;
+                failedWrites = 0;
             } else if (isNothingReady()) {
                 return sent;
             } else {
-                inVain++;
-                assertThat(inVain).as("writes in vain where room was said to be").isLessThan(10);
+                failedWrites++;
+                assertThat(failedWrites).as("failed writes where room was reported").isLessThan(10);
             }
         }
     }
@@ -319,7 +320,7 @@ class ForeignSelectorsTest {
         }
     }
 
-    /** Closed only after the selector has forgotten it: nobody else will end it. */
+    /** Closed only after the selector has deregistered it: nothing else will end it. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void deregisteredListenerIsClosedAtOnce(boolean selectorIsClosed) throws Exception {
@@ -387,9 +388,9 @@ class ForeignSelectorsTest {
     /** The selector finds keys by descriptors: one that it knows must not be given to another channel. */
     @Test
     void refusedConnectionIsNotConfusedWithTheNext() throws Exception {
-        try (SocketChannel nobody = Carrier.nobody();
+        try (SocketChannel bound = Carrier.unlistened();
                 ServerSocketChannel listener = ServerSocketChannel.open().bind(Carrier.anyPort())) {
-            SocketAddress refusing = nobody.getLocalAddress();
+            SocketAddress refusing = bound.getLocalAddress();
             for (int i = 0; i < 20; i++) {
                 VerbenaSocketChannel refused = VerbenaSocketChannel.open();
                 SelectionKey key = register(refused, OP_CONNECT);

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.Test;
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaSocketChannel;
 
-/** Who waits for room in a ring at a selector, while TCP says for ever that it has ended, uses no processor. */
+/** A writer that waits for room in a ring at a selector, while TCP stays readable at its end, uses no CPU. */
 @Tag("any-provider")
 class IdleWriterTest {
     private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final int MILLIS = 300;
-    /** It is two or three each millisecond, since nobody can ring, and a hundred or more if it goes round all the time. */
+    /** It is two or three each millisecond, since the peer cannot ring, and a hundred or more in a busy loop. */
     private static final long MOST_LOOKS = 10 * MILLIS;
 
     private final VerbenaSelectorProvider provider = VerbenaSelectorProvider.instance();

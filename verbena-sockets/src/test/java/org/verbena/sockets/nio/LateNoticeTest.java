@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Timeout;
 import org.verbena.sockets.VerbenaSelectorProvider;
 
 /**
- * A selector that sleeps hears of each byte: the notice of it is posted when it has arrived, and whoever wrote it is not there
- * any more when the notice has.
+ * A sleeping selector is notified of each byte: the ready queue entry is posted when it has arrived, and the writer is
+ * not there any more when the notice has.
  */
 @Tag("any-provider")
 class LateNoticeTest {

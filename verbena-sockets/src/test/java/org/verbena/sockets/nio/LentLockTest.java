@@ -16,7 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Who waits in a stream of {@link Channels} holds the channel's blocking lock: that keeps nobody from ending the channel. */
+/**
+ * A thread that waits in a stream of {@link Channels} holds the channel's blocking lock: that must not prevent ending
+ * the channel.
+ */
 class LentLockTest {
     private static final int MORE_THAN_THERE_IS_ROOM_FOR = 64 << 20;
 
@@ -108,7 +111,10 @@ class LentLockTest {
         pair.close();
     }
 
-    /** Two streams of one channel: the second reader has the blocking lock, and waits for the first, who wants it back. */
+    /**
+     * Two streams of one channel: the second reader has the blocking lock, and waits for the first, which wants it
+     * back.
+     */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void twoStreamsReadInTurn(Carrier carrier, Threads threads) throws Exception {

@@ -21,8 +21,8 @@ import java.util.Random;
 import org.verbena.sockets.VerbenaSocketChannel;
 
 /**
- * One end of a connection and what is known of its bytes: each operation on the channel is done on the model too, and has to
- * give what a stream of bytes gives. Bytes are known by their positions.
+ * One end of a connection and what is known of its bytes: each operation on the channel is done on the model too, and
+ * has to give what a stream of bytes gives. Bytes are known by their positions.
  */
 final class ModelChannel {
     /** The bytes of both directions, again and again; a prime number of them. */
@@ -178,7 +178,8 @@ final class ModelChannel {
 
     private void wrote(long n) {
         written += n;
-        peer.brokenOff |= peer.isGone() && n > 0; // TCP answers that with a reset, which may overtake what is unread here
+        // TCP answers that with a reset, which may overtake what is unread here
+        peer.brokenOff |= peer.isGone() && n > 0;
     }
 
     /** Writes by the socket's stream. */
@@ -278,7 +279,7 @@ final class ModelChannel {
         if (inputShut) {
             assertThat(n).as("the input is shut down").isEqualTo(-1);
         } else if (n < 0) {
-            assertThat(isEnded()).as("an end that nobody made").isTrue();
+            assertThat(isEnded()).as("an end without a cause").isTrue();
             if (!failed && !(outputShut && mayReadFail())) { // TCP says once what has failed, to a shutdown too
                 assertThat(unread()).as("unread before the end").isZero();
             }

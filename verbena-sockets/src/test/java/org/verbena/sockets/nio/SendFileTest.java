@@ -57,7 +57,7 @@ class SendFileTest {
         return TransferTest.carriersAndThreads();
     }
 
-    /** The JDK's sendfile(2) waits in the kernel, where nobody sees that a virtual thread does. */
+    /** The JDK's sendfile(2) waits in the kernel, where the scheduler does not see that a virtual thread does. */
     static Stream<Arguments> visiblyWaiting() {
         return carriersAndThreads().filter(a -> a.get()[0] != Carrier.JDK || a.get()[1] == Threads.PLATFORM);
     }

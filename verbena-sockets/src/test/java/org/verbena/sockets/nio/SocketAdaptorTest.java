@@ -106,7 +106,7 @@ class SocketAdaptorTest {
             assertThat(s.getInputStream().read()).isEqualTo(-1);
             s.close();
         }
-        try (SocketChannel bound = Carrier.nobody()) {
+        try (SocketChannel bound = Carrier.unlistened()) {
             SocketAddress nobody = bound.getLocalAddress();
             Socket refused = carrier.provider().openSocketChannel().socket();
             assertThatThrownBy(() -> refused.connect(nobody, 60_000)).isInstanceOf(ConnectException.class);

@@ -57,7 +57,7 @@ class TransferTest {
         return got;
     }
 
-    /** What the kernel's buffers would hold a ring holds too: nobody has to read before the other has written. */
+    /** A ring holds what the kernel's buffers would hold: no end has to read before the other has written. */
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void bothEndsWriteBeforeReading(Carrier carrier, Threads threads) throws Exception {

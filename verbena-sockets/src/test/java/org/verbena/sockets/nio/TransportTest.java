@@ -29,7 +29,7 @@ class TransportTest {
     private static final int PIECE = 10_000;
     private static final long FULL_NANOS = 500_000_000;
 
-    /** What the client does while nobody has accepted it, so that the ends cannot agree yet. */
+    /** What the client does before it is accepted, so that the ends cannot agree yet. */
     private interface First {
         void with(VerbenaSocketChannel client) throws IOException;
     }
@@ -43,7 +43,8 @@ class TransportTest {
             try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
                 listener.bind(Carrier.anyPort());
                 VerbenaSocketChannel client = VerbenaSocketChannel.open();
-                client.setOption(VerbenaSocketOptions.TRANSPORT, "undecided"); // as it is: who copies all options may
+                // as it is: copying all options must work
+                client.setOption(VerbenaSocketOptions.TRANSPORT, "undecided");
                 assertThatThrownBy(() -> client.setOption(VerbenaSocketOptions.TRANSPORT, "stream"))
                         .isInstanceOf(UnsupportedOperationException.class);
                 assertThat(client.getOption(VerbenaSocketOptions.TRANSPORT)).isEqualTo("undecided");
@@ -164,7 +165,9 @@ class TransportTest {
         assertThat(to.write(ByteBuffer.wrap(text.getBytes(US_ASCII)))).isEqualTo(text.length());
     }
 
-    /** There is no room for it as long as the peer has not said what it wants; its engine may stand still for a while. */
+    /**
+     * There is no room for it as long as the peer has not said what it wants; its engine may stand still for a while.
+     */
     private static void urgent(SocketChannel to, int data) throws IOException {
         for (boolean sent = false; !sent;) {
             try {
@@ -293,7 +296,9 @@ class TransportTest {
         }
     }
 
-    /** Where TCP is full it is as the JDK's; a ring that is full leaves TCP free. Nothing of what was written is lost. */
+    /**
+     * Where TCP is full it is as the JDK's; a ring that is full leaves TCP free. Nothing of what was written is lost.
+     */
     @ParameterizedTest
     @EnumSource(Carrier.class)
     void urgentDataWithAFullBufferLosesNothing(Carrier carrier) throws Exception {
@@ -303,7 +308,8 @@ class TransportTest {
             Random random = new Random(1);
             byte[] bytes = new byte[PIECE];
             long sent = 0;
-            long full = 0; // since when; what is left of the window, too small for a segment, TCP fills after 0.2 s only
+            // since when; what is left of the window, too small for a segment, TCP fills after 0.2 s only
+            long full = 0;
             p.tested().configureBlocking(false);
             for (boolean forGood = false; !forGood;) {
                 long now = System.nanoTime();

@@ -53,7 +53,9 @@ class ChangeTest {
         return ByteBuffer.allocate(n);
     }
 
-    /** A selector has seen that TCP carries what comes in, and waits for the lock of a reader who goes on to the ring. */
+    /**
+     * A selector has seen that TCP carries what comes in, and waits for the lock of a reader that goes on to the ring.
+     */
     @Test
     void writerWaitingForAReaderSwitchesToTheRing() throws Exception {
         agree();
@@ -76,8 +78,9 @@ class ChangeTest {
     }
 
     /**
-     * A selector's key was looked at while TCP carried what comes in: it waits for the doorbell and is not armed. A read
-     * without a selection takes that doorbell, be it before the ring or behind what TCP brought, so the key has to be told.
+     * A selector's key was looked at while TCP carried what comes in: it waits for the doorbell and is not armed. A
+     * read without a selection takes that doorbell, be it before the ring or behind what TCP brought, so the key has to
+     * be told.
      */
     @ParameterizedTest
     @ValueSource(ints = {0, 5})
@@ -106,7 +109,7 @@ class ChangeTest {
         assertThat(tcp[0].isReadable()).as("a doorbell for what comes next").isTrue();
     }
 
-    /** TCP is at its end for ever, which no selector has to hear who waits for room in the ring. */
+    /** TCP stays at its end, which must not wake a selector that waits for room in the ring. */
     @Test
     void writerWaitingForRoomIsNotEndedByTcp() throws Exception {
         peer.shutdownOutput();
@@ -134,7 +137,7 @@ class ChangeTest {
         for (int i = 0; i < 8; i++) {
             assertThat(stream.kernelReady(OP_READ, OP_READ)).isEqualTo(OP_READ);
         }
-        assertThat(stream.kernelOps(OP_WRITE)).as("who waits for room").isZero();
+        assertThat(stream.kernelOps(OP_WRITE)).as("a writer that waits for room").isZero();
         assertThat(stream.available(0)).as("bytes taken from TCP").isBetween(1, 2 * Leftover.PIECE);
         ByteBuffer all = bytes(150_000);
         while (all.hasRemaining()) {

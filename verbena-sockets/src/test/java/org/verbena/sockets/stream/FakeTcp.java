@@ -42,7 +42,7 @@ final class FakeTcp extends SocketChannel {
         return ends;
     }
 
-    /** Lets so many bytes arrive here; the end of the stream after the last. */
+    /** Lets that number of bytes arrive here; the end of the stream after the last. */
     void arrive(int bytes) {
         for (int i = 0; i < bytes && !onTheWay.isEmpty(); i++) {
             arrived.add(onTheWay.poll());

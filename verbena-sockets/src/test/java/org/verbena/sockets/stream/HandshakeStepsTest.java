@@ -26,8 +26,9 @@ import org.verbena.testkit.Await;
 import org.verbena.testkit.Descriptors;
 
 /**
- * Every way that a conversation of two ends can be broken off, at every step of it, with the engine as either end. Both ends
- * come to the same, rings or TCP; what was written before, meanwhile and after arrives once; and nothing is left over.
+ * Every way that a conversation of two ends can be broken off, at every step of it, with the engine as either end. Both
+ * ends come to the same, rings or TCP; what was written before, meanwhile and after arrives once; and nothing is left
+ * over.
  */
 class HandshakeStepsTest {
     private static final int PIECE = 100;
@@ -146,7 +147,7 @@ class HandshakeStepsTest {
         return reasons;
     }
 
-    /** Who looks for the end of TCP takes its error; a program that writes first is told of it all the same, and once. */
+    /** A check for the end of TCP takes its error; a program that writes first gets it all the same, and once. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void resetBeforeTheHandshakeIsReportedOnce(boolean fallenBack) throws Exception {
@@ -169,7 +170,7 @@ class HandshakeStepsTest {
         }
     }
 
-    /** The same for who reads: the JDK's channels say so each time. */
+    /** The same for reads: the JDK's channels report it each time. */
     @Test
     void resetBeforeTheHandshakeIsReportedToAReader() throws Exception {
         try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {

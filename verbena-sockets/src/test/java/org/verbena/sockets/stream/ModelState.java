@@ -15,12 +15,12 @@ import java.util.Map;
 import org.verbena.sockets.stream.SwitchModel.End;
 
 /**
- * The state of a {@link SwitchModel} as a number, the same for states that go on alike: all fields of the streams and of
- * what they are made of, the words in the control blocks, the bytes in TCP, and what the model itself knows.
+ * The state of a {@link SwitchModel} as a number, the same for states that go on alike: all fields of the streams and
+ * of what they are made of, the words in the control blocks, the bytes in TCP, and what the model itself knows.
  *
- * <p>A field counts unless it is named here: those that say where memory lies, those that only count, and how often an end
- * has asked to be woken, of which it matters whether it is answered. The two ends are alike, so which is which does not
- * matter either. The bytes themselves follow from their positions.
+ * <p>A field counts unless it is named here: those that say where memory lies, those that only count, and how often an
+ * end has asked to be woken, of which it matters whether it is answered. The two ends are alike, so which is which does
+ * not matter either. The bytes themselves follow from their positions.
  */
 final class ModelState {
     private static final Map<Class<?>, List<String>> SKIPPED = Map.ofEntries(
@@ -28,7 +28,8 @@ final class ModelState {
             Map.entry(Inbound.class, List.of("tcp", "ending", "changed")),
             Map.entry(RingReader.class, List.of("doorbells", "ending", "start", "armSequence", "seenSpaceArm")),
             Map.entry(Outbound.class, List.of("tcp", "waited")),
-            Map.entry(RingWriter.class, List.of("own", "ending", "hurried", "ringKey", "ringAddress", "seenDataArm",
+            Map.entry(RingWriter.class, List.of("own", "ending", "peerWaitsOver", "ringKey", "ringAddress",
+                    "seenDataArm",
                     "armSequence", "bytes", "stalls")),
             Map.entry(PeerBlock.class, List.of("own", "key", "address", "index", "view")),
             Map.entry(Ending.class, List.of("tcp", "out", "changed", "since")),
@@ -37,7 +38,10 @@ final class ModelState {
             Map.entry(FakeTcp.class, List.of("peer", "whileReading")),
             Map.entry(End.class, List.of("session", "other", "offered", "released")));
 
-    /** Words that are taken as they are; the others are addresses, or are looked at together with who has seen them. */
+    /**
+     * Words that are taken as they are; the others are addresses, or are compared together with the ends that have seen
+     * them.
+     */
     private static final int[] WORDS = {BlockLayout.PRODUCED, BlockLayout.LANE, BlockLayout.END, BlockLayout.WANTED,
         BlockLayout.CONSUMED, BlockLayout.GRANTED, BlockLayout.CLOSED, BlockLayout.URGENT};
 
@@ -125,7 +129,7 @@ final class ModelState {
         List<String> skipped = SKIPPED.getOrDefault(of, List.of());
         skipped.forEach(name -> handle(of, name)); // all of them are there
         List<VarHandle> all = new ArrayList<>();
-        for (Field field : of.getDeclaredFields()) { // not those of superclasses, which say who it is and since when
+        for (Field field : of.getDeclaredFields()) { // not those of superclasses, which have its identity and age
             if (!Modifier.isStatic(field.getModifiers()) && !skipped.contains(field.getName())) {
                 all.add(handle(of, field.getName()));
             }

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 
 import org.junit.jupiter.api.Test;
 
-/** Where nobody is asked for a while. */
+/** Hosts and ports that are not asked for a while. */
 class NegativeCacheTest {
     private static final long NOW = 1_000_000_000L;
 

@@ -15,7 +15,10 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.sockets.stream.StreamHandshakeTest.Way;
 import org.verbena.testkit.Await;
 
-/** An end that waits for the other one as long as it does at most; all of these at the same time, for each takes that long. */
+/**
+ * An end that waits for the other one as long as it does at most; all of these at the same time, for each takes that
+ * long.
+ */
 class PatienceTest extends TcpEnds {
     private static final int LATE_MILLIS = 1000;
 
@@ -41,7 +44,7 @@ class PatienceTest extends TcpEnds {
         ours.close(false);
     }
 
-    /** Nobody has looked for the other end by then: still it is said to be closed, not to be a plain peer. */
+    /** The handshake has not begun by then: still the reason is that it was closed, not a plain peer. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     @Execution(ExecutionMode.CONCURRENT)
@@ -65,7 +68,7 @@ class PatienceTest extends TcpEnds {
             Await.until("fall-back", () -> client.reason() == FallbackReason.NAME_TAKEN);
             RingStream server = (RingStream) Stream.of(tcp.server(), Stream.Role.SERVER);
             new Way(client, server, 0).turn(1000);
-            Await.until("fall-back of the server, whom nobody answers", () -> server
+            Await.until("fall-back of the server, which gets no answer", () -> server
                     .reason() == FallbackReason.NO_SESSION);
             assertThat(squatter.fd().isClosed()).isFalse();
         }

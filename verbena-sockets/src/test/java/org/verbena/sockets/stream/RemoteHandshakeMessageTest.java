@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.ConnectionParameters;
 
-/** What processes on two hosts say to each other, and what somebody else may say instead. */
+/** Messages between processes on two hosts, and what a third party may send instead. */
 class RemoteHandshakeMessageTest {
     private static final int ROUNDS = 20_000;
 

@@ -128,7 +128,7 @@ class RingMemoryTest {
     @Test
     void unusedMemoryIsReleasedAfterADelay() throws Exception {
         Arena arena = new Arena(pd, SESSION, memory, a -> idle.incrementAndGet());
-        Memory header = arena.allocateForGood(2048);
+        Memory header = arena.allocatePermanently(2048);
         Memory block = arena.allocate(256);
         Memory ring = arena.allocate(4096);
         long first = arena.total();
@@ -170,7 +170,9 @@ class RingMemoryTest {
         assertThat(arena.closeIdle(Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
     }
 
-    /** Whatever the order: no piece is handed out twice, none of a region that is gone, and at the end nothing is left. */
+    /**
+     * Whatever the order: no piece is handed out twice, none of a region that is gone, and at the end nothing is left.
+     */
     @Test
     void piecesAndRegionsAreKeptApart() throws Exception {
         for (int seed = 0; seed < 20; seed++) {

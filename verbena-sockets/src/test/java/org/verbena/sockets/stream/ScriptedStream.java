@@ -11,7 +11,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import org.jspecify.annotations.Nullable;
 
-/** A stream whose rings a test makes ready: for those who wait with streams. Its doorbell is a byte of {@code tcp}. */
+/**
+ * A stream whose rings a test makes ready, for tests of waiting threads and selectors. Its doorbell is a byte of {@code
+ * tcp}.
+ */
 public final class ScriptedStream extends Stream {
     private static final int READ = SelectionKey.OP_READ;
     private static final int WRITE = SelectionKey.OP_WRITE;
@@ -52,7 +55,7 @@ public final class ScriptedStream extends Stream {
         ready = ops;
     }
 
-    /** Operations that somebody waits for to be told. */
+    /** Operations that are armed. */
     public int armed() {
         return armed;
     }

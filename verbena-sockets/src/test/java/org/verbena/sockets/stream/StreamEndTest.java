@@ -26,7 +26,10 @@ import org.verbena.testkit.Await;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 
-/** How connections over the kernel's TCP on loopback end that are by rings, or were to be, and who must not have them. */
+/**
+ * How connections over the kernel's TCP on loopback end that are by rings, or were to be, and which ends must not get
+ * them.
+ */
 class StreamEndTest {
     private final List<AutoCloseable> open = new ArrayList<>();
     private ServerSocketChannel listener;
@@ -81,7 +84,9 @@ class StreamEndTest {
                 (RingStream) Stream.of(accept(), Stream.Role.SERVER));
     }
 
-    /** Bound before it connects: a port that connect(2) chooses may be another connection's too, and cannot be bound. */
+    /**
+     * Bound before it connects: a port that connect(2) chooses may be another connection's too, and cannot be bound.
+     */
     private SocketChannel onPort(InetSocketAddress address) throws IOException {
         return opened(SocketChannel.open()).setOption(StandardSocketOptions.SO_REUSEADDR, true).bind(address);
     }
@@ -186,8 +191,9 @@ class StreamEndTest {
         assertThatThrownBy(() -> {
             while (reader.read(ByteBuffer.allocate(100)) >= 0) {}
         }).isInstanceOf(IOException.class);
-        Await.until("both sessions to fail, so that nobody else gets one of them", () -> failing.stream().allMatch(
-                Session::isFailed));
+        Await.until("both sessions to fail, so that no other connection gets one of them", () -> failing.stream()
+                .allMatch(
+                        Session::isFailed));
     }
 
     /** What one end finds out the other learns, too. */

@@ -33,7 +33,7 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** Two ends over the kernel's TCP on loopback: whether they agree, and that nobody notices if they do not. */
+/** Two ends over the kernel's TCP on loopback: whether they agree, and that a failure stays unnoticed. */
 class StreamHandshakeTest extends TcpEnds {
     private static final int[] NO_DESCRIPTORS = {};
     private static final String MEMORY = "verbena.stream.memory";
@@ -97,7 +97,7 @@ class StreamHandshakeTest extends TcpEnds {
         assertThat(there.read).isEqualTo(there.written);
         assertThat(back.read).isEqualTo(back.written);
         assertThat(((RingStream) client).out().bytesByRing()).isGreaterThanOrEqualTo(9_000_000);
-        assertThat(((RingStream) client).out().ringSize()).isEqualTo(RingWriter.EAGER_RING); // nobody slept
+        assertThat(((RingStream) client).out().ringSize()).isEqualTo(RingWriter.EAGER_RING); // no thread slept
         client.shutdownOutput();
         Await.until("the end", () -> endOf(server));
         server.close(false);
@@ -106,7 +106,7 @@ class StreamHandshakeTest extends TcpEnds {
         client.close(false);
     }
 
-    /** Doorbells for room come on TCP too, and only who has read what TCP was to bring can tell them from data. */
+    /** Doorbells for room come on TCP too, and only a reader that has all bytes of TCP can tell them from data. */
     @ParameterizedTest
     @ValueSource(ints = {0, 100, 16_384})
     void writerIsWokenByTheReader(int first) throws Exception {
@@ -124,7 +124,7 @@ class StreamHandshakeTest extends TcpEnds {
         client.arm(SelectionKey.OP_WRITE, null);
         assertThat(client.isInputByRing()).isTrue();
         assertThat(client.kernelOps(SelectionKey.OP_WRITE)).isEqualTo(SelectionKey.OP_READ);
-        long end = System.nanoTime() + 30_000_000_000L; // who sleeps gets more room, though nobody reads
+        long end = System.nanoTime() + 30_000_000_000L; // a sleeping writer gets more room without a reader
         while (((RingStream) client).out().ringSize() < Link.maxRing()) {
             assertThat(System.nanoTime()).isLessThan(end);
             written += fill(client);
@@ -151,7 +151,7 @@ class StreamHandshakeTest extends TcpEnds {
         server.close(false);
     }
 
-    /** Whoever asks, before anything was read and beside the reader: bytes of the program's, no doorbells. */
+    /** Before the first read and beside the reader: bytes of the program, no doorbells. */
     @Test
     void availableCountsBytesWithoutDoorbells() throws Exception {
         Tcp tcp = connect();
@@ -295,7 +295,7 @@ class StreamHandshakeTest extends TcpEnds {
         }
     }
 
-    /** Asks for a session as a process whose number is so low that it is the one who asks; answers the error. */
+    /** Asks for a session as a process whose number is so low that it is the one that asks; answers the error. */
     private static int connectTo(Context context, int port) throws IOException {
         CompletionQueue cq = context.createCompletionQueue(16);
         QueuePair qp = context.allocateProtectionDomain().createQueuePair(

@@ -11,10 +11,10 @@ import java.nio.channels.SelectionKey;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Both ends of one connection, its TCP and the outcome of its handshake, moved step by step by one thread: the product's
- * streams, sessions and rings, and a TCP that delivers when it is told to. Each step checks what it gets: a reader gets the
- * writer's bytes, in order, none twice; all of them before an orderly end; a prefix of them, then an end or an error, after
- * a death.
+ * Both ends of one connection, its TCP and the outcome of its handshake, moved step by step by one thread: the
+ * product's streams, sessions and rings, and a TCP that delivers when it is told to. Each step checks what it gets: a
+ * reader gets the writer's bytes, in order, none twice; all of them before an orderly end; a prefix of them, then an
+ * end or an error, after a death.
  *
  * <p>A WRITE has arrived when its step ends, as it has with shared memory.
  */
@@ -69,13 +69,16 @@ final class SwitchModel {
             return closed || killed;
         }
 
-        /** Closes the stream; giving its memory back is for the test, not for this process's engine, which is late and a second one. */
+        /**
+         * Closes the stream; giving its memory back is for the test, not for this process's engine, which is late and a
+         * second one.
+         */
         void endStream(boolean abort) {
             stream.takeLink();
             stream.close(abort);
         }
 
-        /** Looks each millisecond: nobody can ring for it. */
+        /** Polls each millisecond: the peer cannot ring for it. */
         boolean looksByItself() {
             return stream.isOutputByRing() && !stream.isInputByRing();
         }
@@ -91,7 +94,7 @@ final class SwitchModel {
     final End a;
     final End b;
     private final End[] ends;
-    /** The session of the two has failed: errors are right, though nobody has gone. */
+    /** The session of the two has failed: errors are right, though both ends live. */
     private boolean broken;
 
     /** @param window bytes of each direction that TCP takes before they are read */
@@ -146,7 +149,7 @@ final class SwitchModel {
         if (n < 0) {
             end.sawEnd = true;
             End from = end.other;
-            assertThat(from.outputEnded || from.isGone()).as("an end that nobody made").isTrue();
+            assertThat(from.outputEnded || from.isGone()).as("an end without a cause").isTrue();
             if (!from.aborted && !from.killed) {
                 assertThat(end.read).as("bytes before the end").isEqualTo(from.written);
             }
@@ -178,7 +181,7 @@ final class SwitchModel {
                 return;
             }
             end.sleepsForData |= (wanted & READ) != 0;
-            // who waits for TCP's window waits for the peer's reader, which rings do not change
+            // a writer that waits for TCP's window waits for the peer's reader, which rings do not change
             end.sleepsForSpace |= (wanted & WRITE) != 0 && end.stream.isOutputByRing();
         }
     }
@@ -289,7 +292,7 @@ final class SwitchModel {
         }
     }
 
-    /** The session has failed; those who sleep hear of it by {@link #breakOff}. */
+    /** The session has failed; sleeping threads are woken by {@link #breakOff}. */
     void sessionFailed() {
         broken = true;
     }
@@ -325,7 +328,7 @@ final class SwitchModel {
         return (wanted & READ) != 0 && end.tcp.willBeReadable() || (wanted & WRITE) != 0 && end.tcp.isWritable();
     }
 
-    /** Nobody sleeps for what is there, unless something is on the way that wakes it. */
+    /** No thread sleeps while bytes or room are there, unless a wake-up is under way. */
     void checkSleepers() {
         arriveAll();
         for (End end : ends) {

@@ -24,10 +24,11 @@ import org.verbena.sockets.stream.SwitchModel.End;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The change from TCP to rings under random schedules, by a seed: one thread plays both ends, TCP's delays, the handshake's
- * outcome, closing and death in any order. The messages of the handshake are for {@code Handshake}'s own tests. Whatever the order, a reader
- * gets the writer's bytes, in order, none twice; all of them before an orderly end; and never sleeps while something waits
- * for it. {@link SwitchEnumerationTest} does the same with short schedules, and with all of them.
+ * The change from TCP to rings under random schedules, by a seed: one thread plays both ends, TCP's delays, the
+ * handshake's outcome, closing and death in any order. The messages of the handshake are for {@code Handshake}'s own
+ * tests. Whatever the order, a reader gets the writer's bytes, in order, none twice; all of them before an orderly end;
+ * and never sleeps while something waits for it. {@link SwitchEnumerationTest} does the same with short schedules, and
+ * with all of them.
  */
 class SwitchModelTest {
     private static final int READ = SwitchModel.READ;
@@ -166,7 +167,7 @@ class SwitchModelTest {
         }
     }
 
-    /** TCP breaks off while the peer may change to the ring, and nobody knows whether it has. */
+    /** TCP breaks off while the peer may change to the ring, and it is unknown whether it has. */
     @Test
     void resetYieldsAnErrorAndNoBytes() throws Exception {
         FakeTcp[] tcp = FakeTcp.pair(10);
