@@ -37,13 +37,13 @@ class StreamLayoutTest {
             "| {ReadyRings.ADDRESS} | `long` address of the queue's ring |",
             "| {ReadyRings.RING} | `int` key of the ring",
             "the one at {ReadyRings.DEPARTS} is `departs`",
-            // greetings
+            // messages of the handshake
             "Messages have {HandshakeMessage.BYTES} bytes, little-endian",
             "| 8 | `int` type: {HandshakeMessage.HELLO} | {HandshakeMessage.OFFER} |",
             "`int` version of the sender, {HandshakeMessage.VERSION} |",
             """
-                    `long` features: {HandshakeMessage.INTRODUCTIONS} looks at the word `introduction` of its control block;
-                    {HandshakeMessage.READ_POSITION} says up to where it has [read](#ends); {HandshakeMessage.DEPARTURES} heeds the word `departs`""");
+                    `long` features: {HandshakeMessage.INTRODUCTIONS} reads the word `introduction` of its control block;
+                    {HandshakeMessage.READ_POSITION} publishes the position up to which it has [read](#ends); {HandshakeMessage.DEPARTURES} reads the word `departs`""");
 
     @TestFactory
     Stream<DynamicTest> documentHasTheNumbersOfTheCode() {
