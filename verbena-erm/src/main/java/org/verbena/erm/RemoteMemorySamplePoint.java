@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.erm;
 
-/** What is counted of the remote memory of a socket: sample points beside those of {@code org.verbena.verbs.SamplePoint}. */
+/**
+ * What is counted of the remote memory of a socket: sample points beside those of {@code
+ * org.verbena.verbs.SamplePoint}.
+ */
 public final class RemoteMemorySamplePoint {
-    /** The remote memory of a connected socket, regions of both ends and copies between them, beside {@code ObjectType}. */
+    /**
+     * The remote memory of a connected socket, regions of both ends and copies between them, beside {@code ObjectType}.
+     */
     public static final int OBJECT_TYPE = 13;
 
     /** Copies that this end has started, both ways. */
@@ -14,7 +19,7 @@ public final class RemoteMemorySamplePoint {
     public static final int REMOTE_MEMORY_READ_BYTES = 0xd02;
     /** Copies that have failed after they were started. */
     public static final int REMOTE_MEMORY_FAILED = 0xd03;
-    /** Copies that the other end was told of. */
+    /** Copies reported to the other end. */
     public static final int REMOTE_MEMORY_NOTICES = 0xd04;
     /** Events that the program has taken: of copies of the other end, and of its regions. */
     public static final int REMOTE_MEMORY_EVENTS = 0xd05;

@@ -37,7 +37,7 @@ public final class AsyncEvent {
         return element;
     }
 
-    /** What happened in words; empty if the provider said nothing. */
+    /** A description of the event; empty if the provider has none. */
     public String detail() {
         return detail;
     }

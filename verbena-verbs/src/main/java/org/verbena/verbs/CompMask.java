@@ -11,8 +11,8 @@ import org.verbena.linux.Errno;
  * {@code EOPNOTSUPP}. So a field that comes with a later version is never ignored by an older provider, and a call that
  * sets old fields only works on every one.
  *
- * <p>A provider says which bits it knows by overriding a {@code supported…Mask()} method. What it inherits is the set of
- * the version that the method came with, which never grows.
+ * <p>A provider declares the bits it knows by overriding a {@code supported…Mask()} method. What it inherits is the set
+ * of the version that the method came with, which never grows.
  */
 public final class CompMask {
     /** Reserved to announce a second word of bits, should the first ever be full. No field has this bit. */

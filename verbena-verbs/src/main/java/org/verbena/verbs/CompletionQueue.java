@@ -20,8 +20,8 @@ import org.verbena.linux.Errno;
  * }
  * }
  *
- * <p>The fields of a plain queue can be read always, and so can {@link #status()}, {@link #opcode()}, {@link #flags()} and
- * {@link #vendorError()}. Every other field is asked for when the queue is created; if it was not, it reads 0.
+ * <p>The fields of a plain queue can be read always, and so can {@link #status()}, {@link #opcode()}, {@link #flags()}
+ * and {@link #vendorError()}. Every other field is asked for when the queue is created; if it was not, it reads 0.
  *
  * <p>Polling allocates nothing and throws nothing. A queue is polled by one thread at a time; the application sees to
  * that. Work requests of one queue pair complete in the order in which they were posted; between queue pairs there is
@@ -95,8 +95,8 @@ public abstract class CompletionQueue extends VerbsObject {
     public abstract long wrId();
 
     /**
-     * See {@link WcStatus}. As all that the cursor names it means something between a {@link #startPoll()} that answered 0 and
-     * {@link #endPoll()}; at other times it is some value, for instance 0, and says nothing.
+     * See {@link WcStatus}. As all that the cursor names it means something between a {@link #startPoll()} that
+     * answered 0 and {@link #endPoll()}; at other times its value, for instance 0, has no meaning.
      */
     public abstract int status();
 
@@ -153,8 +153,8 @@ public abstract class CompletionQueue extends VerbsObject {
     }
 
     /**
-     * When the work was completed, in nanoseconds since the epoch; {@code ibv_wc_read_completion_wallclock_ns}. 0 if the
-     * queue was created without {@link CompletionQueueAttributes#WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
+     * When the work was completed, in nanoseconds since the epoch; {@code ibv_wc_read_completion_wallclock_ns}. 0 if
+     * the queue was created without {@link CompletionQueueAttributes#WITH_COMPLETION_TIMESTAMP_WALLCLOCK}.
      */
     public long wallClockTimestamp() {
         return 0;
@@ -203,8 +203,8 @@ public abstract class CompletionQueue extends VerbsObject {
      * tells what it became.
      *
      * @param newCqe the least number of entries
-     * @throws VerbsException {@code EINVAL} if it is less than 1, more than the device allows, or less than the completions
-     *         that wait to be polled, {@code EOPNOTSUPP} if the provider cannot
+     * @throws VerbsException {@code EINVAL} if it is less than 1, more than the device allows, or less than the
+     *        completions that wait to be polled, {@code EOPNOTSUPP} if the provider cannot
      */
     public final void resize(int newCqe) throws VerbsException {
         String verb = "resize " + describe();
@@ -224,8 +224,8 @@ public abstract class CompletionQueue extends VerbsObject {
     /**
      * Changes attributes, {@code ibv_modify_cq}; also while the queue is armed.
      *
-     * @throws VerbsException {@code EINVAL} for a count or period that the device does not allow, {@code EOPNOTSUPP} if the
-     *         provider cannot
+     * @throws VerbsException {@code EINVAL} for a count or period that the device does not allow, {@code EOPNOTSUPP} if
+     *        the provider cannot
      */
     public final void modify(CompletionQueueModification change) throws VerbsException {
         String verb = "modify " + describe();
@@ -253,8 +253,8 @@ public abstract class CompletionQueue extends VerbsObject {
     /**
      * Takes up to {@code into.length} completions, {@code ibv_poll_cq}.
      *
-     * @return how many elements of {@code into} were filled; 0 also if the queue is closed, which {@link #isClosed()} and
-     *         {@link #startPoll()} tell
+     * @return how many elements of {@code into} were filled; 0 also if the queue is closed, which {@link #isClosed()}
+     *        and {@link #startPoll()} tell
      */
     public final int poll(WorkCompletion[] into) {
         if (into.length == 0 || startPoll() != 0) {

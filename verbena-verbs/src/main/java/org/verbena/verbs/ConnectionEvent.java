@@ -39,7 +39,7 @@ public final class ConnectionEvent {
         return type;
     }
 
-    /** What happened in words; empty if the provider said nothing. */
+    /** A description of the event; empty if the provider has none. */
     public String detail() {
         return detail;
     }

@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.verbena.linux.Errno;
 
 /**
- * Connects queue pairs by address, in the spirit of librdmacm, whatever the provider carries it by. Safe for use by
+ * Connects queue pairs by address, like librdmacm, by any protocol of the provider. Safe for use by
  * several threads.
  *
  * <p>One side {@linkplain #listen listens}, takes {@linkplain ConnectionListener#awaitRequest requests} and

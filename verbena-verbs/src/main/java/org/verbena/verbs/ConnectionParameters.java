@@ -92,7 +92,7 @@ public final class ConnectionParameters {
     }
 
     /**
-     * Retries of both ends, 0 to 7: the connecting end says how many, and what the accepting one says is of no meaning.
+     * Retries of both ends, 0 to 7: the connecting end sets them, the value of the accepting one is not used.
      */
     public int retryCount() {
         return retryCount;

@@ -9,7 +9,7 @@ public final class ConnectionRejectedException extends VerbsException {
 
     /** There is no listener. */
     public static final int INVALID_SERVICE_ID = 8;
-    /** The peer's application said no. */
+    /** The peer's application rejected it. */
     public static final int CONSUMER_DEFINED = 28;
 
     private final int reason;
@@ -27,7 +27,7 @@ public final class ConnectionRejectedException extends VerbsException {
         return reason;
     }
 
-    /** What the peer's application said with it. */
+    /** The private data of the peer's application. */
     public byte[] privateData() {
         return privateData.clone();
     }

@@ -145,7 +145,7 @@ public abstract class Context extends VerbsObject {
     /**
      * The path to the sender of a datagram, {@code ibv_init_ah_from_wc}.
      *
-     * @param flags what {@link CompletionQueue#flags()} or {@link WorkCompletion#flags()} said of it
+     * @param flags its {@link CompletionQueue#flags()} or {@link WorkCompletion#flags()}
      * @param datagram the buffer in which it was received
      * @param port the port that it came in by
      * @throws VerbsException {@code EINVAL} if the datagram has no {@link WcFlags#GRH}, the buffer is too short, or the

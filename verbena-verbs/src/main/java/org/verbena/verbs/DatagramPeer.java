@@ -34,7 +34,7 @@ public final class DatagramPeer {
         return qkey;
     }
 
-    /** What the service told along, with the zeros that it may be padded with. */
+    /** The private data of the service, with zeros as padding. */
     public byte[] privateData() {
         return privateData.clone();
     }

@@ -2,7 +2,8 @@
 package org.verbena.verbs;
 
 /**
- * What a device can do, bit by bit, {@code enum ibv_device_cap_flags} and the later bits of {@code device_cap_flags_ex}.
+ * What a device can do, bit by bit, {@code enum ibv_device_cap_flags} and the later bits of {@code
+ * device_cap_flags_ex}.
  */
 public final class DeviceCapabilityFlags {
     /** Queues of a queue pair can be resized. */
@@ -29,7 +30,7 @@ public final class DeviceCapabilityFlags {
     public static final long PORT_ACTIVE_EVENT = 1L << 10;
     /** There is a GUID of the system image. */
     public static final long SYS_IMAGE_GUID = 1L << 11;
-    /** A peer without receives says so. */
+    /** A peer without receives answers with an RNR NAK. */
     public static final long RC_RNR_NAK_GEN = 1L << 12;
     /** Shared receive queues can be resized. */
     public static final long SRQ_RESIZE = 1L << 13;

@@ -7,8 +7,8 @@ import java.util.Set;
 
 /**
  * Identifiers for {@link Context#supports(String)}. They are plain strings that the compiler copies into the
- * application, so that an application may ask any version of Verbena for a feature which that version has never heard
- * of, and is told no.
+ * application, so that an application may ask any version of Verbena for a feature that is unknown
+ * to it, and gets a negative answer.
  */
 public final class Feature {
     /** Queue pairs of type RC. */

@@ -97,7 +97,8 @@ public final class FlowSpec {
     }
 
     /**
-     * Counts the flow's packets, as {@link Counters#attach(CounterAttachAttributes)} has described; at most one in a flow.
+     * Counts the flow's packets, as {@link Counters#attach(CounterAttachAttributes)} has described; at most one in a
+     * flow.
      */
     public static FlowSpec count(Counters counters) {
         return new FlowSpec(FlowSpecType.ACTION_COUNT, 0, new TreeMap<>(), counters);
@@ -208,7 +209,7 @@ public final class FlowSpec {
         return !isAction() && (type & FlowSpecType.INNER) != 0;
     }
 
-    /** True if this says what happens to packets, not which. */
+    /** True if this is an action on packets, not a match. */
     public boolean isAction() {
         return type >= FlowSpecType.ACTION_TAG;
     }

@@ -261,7 +261,7 @@ public abstract class ProtectionDomain extends VerbsObject {
     }
 
     /**
-     * Says how memory will be used, {@code ibv_advise_mr}. The call may return before what it asks for is done, unless
+     * Advises on the use of memory, {@code ibv_advise_mr}. The call may return before what it asks for is done, unless
      * {@link MemoryAdvice#FLUSH} is set.
      *
      * @param advice see {@link MemoryAdvice}
@@ -314,7 +314,7 @@ public abstract class ProtectionDomain extends VerbsObject {
         return CountedCreation.run(verb, context, a.counters(), ObjectType.QP, () -> implCreateQueuePair(a));
     }
 
-    /** Refuses what makes no sense about receive-side scaling, whether the provider has it or not. */
+    /** Refuses invalid receive-side scaling, whether the provider supports it or not. */
     private void checkScaling(String verb, QueuePairInitAttributes attributes) throws VerbsException {
         RwqIndirectionTable table = attributes.rwqIndirectionTable();
         RxHashConfiguration hash = attributes.rxHash();
@@ -355,7 +355,7 @@ public abstract class ProtectionDomain extends VerbsObject {
     /**
      * Creates an address handle to the sender of a datagram, {@code ibv_create_ah_from_wc}.
      *
-     * @param flags what {@link CompletionQueue#flags()} or {@link WorkCompletion#flags()} said of it
+     * @param flags its {@link CompletionQueue#flags()} or {@link WorkCompletion#flags()}
      * @param datagram the buffer in which it was received
      * @param port the port that it came in by
      * @throws VerbsException as {@link Context#pathToSender} and {@link #createAddressHandle}

@@ -252,7 +252,7 @@ public final class QueuePairAttributes {
         return currentState;
     }
 
-    /** Whether an event tells when the send queue is drained. */
+    /** Whether an event is raised when the send queue is drained. */
     public boolean sqdAsyncNotify() {
         return sqdAsyncNotify;
     }
@@ -432,7 +432,7 @@ public final class QueuePairAttributes {
             return this;
         }
 
-        /** Whether an event tells when the send queue is drained. */
+        /** Whether an event is raised when the send queue is drained. */
         public Builder sqdAsyncNotify(boolean value) {
             sqdAsyncNotify = value;
             mask |= EN_SQD_ASYNC_NOTIFY;

@@ -3,7 +3,7 @@ package org.verbena.verbs;
 
 import org.verbena.linux.Errno;
 
-/** What is refused about attributes of a queue pair that is to be created, whatever it is created on. */
+/** Checks the attributes of a queue pair to be created, on any kind of object. */
 final class QueuePairChecks {
     private QueuePairChecks() {}
 

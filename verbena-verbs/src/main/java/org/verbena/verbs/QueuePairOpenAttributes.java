@@ -73,7 +73,7 @@ public final class QueuePairOpenAttributes {
 
         private Builder() {}
 
-        /** The queue pair's number, as {@link QueuePair#number()} tells it. */
+        /** The queue pair's {@link QueuePair#number()}. */
         public Builder number(int value) {
             number = value;
             compMask |= NUM;

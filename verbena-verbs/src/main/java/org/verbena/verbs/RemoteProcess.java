@@ -25,8 +25,8 @@ import org.verbena.telemetry.ProcessCounters;
  * }
  * }
  *
- * <p>Looking costs the process nothing, except that it gathers what its peers have counted when exact values are asked for.
- * It may end at any time: {@link #isAlive()} tells, objects are gone then, and counters keep what they have read last.
+ * <p>Looking costs the process nothing, except that it gathers what its peers have counted when exact values are asked
+ * for. It may end at any time: {@link #isAlive()} is false then, objects are gone, and counters keep their last values.
  * Safe for use by several threads.
  */
 public final class RemoteProcess implements AutoCloseable {
@@ -38,8 +38,8 @@ public final class RemoteProcess implements AutoCloseable {
     }
 
     /**
-     * The processes that use Verbena now and that may be seen, by number. Files that processes left behind when they were
-     * killed are removed. What cannot be read is left out; {@link #list(Consumer)} tells of it.
+     * The processes that use Verbena now and that may be seen, by number. Files that processes left behind when they
+     * were killed are removed. Unreadable files are left out; {@link #list(Consumer)} reports them.
      *
      * @return open ones, to be closed by the caller
      * @throws VerbsException if the folder cannot be read at all
@@ -51,7 +51,7 @@ public final class RemoteProcess implements AutoCloseable {
     /**
      * As {@link #list()}.
      *
-     * @param problems is told of each file that is not what it should be, or may not be read
+     * @param problems receives each file that is invalid, or may not be read
      */
     public static List<RemoteProcess> list(Consumer<? super VerbsException> problems) throws VerbsException {
         try {
@@ -67,9 +67,9 @@ public final class RemoteProcess implements AutoCloseable {
     /**
      * A process by its number.
      *
-     * @throws VerbsException {@code ESRCH} if there is no such process, {@code ENOENT} if it does not show any verbs objects,
-     *         {@code EACCES} if it is another user's, {@code EBADMSG} if its file makes no sense,
-     *         {@code EPROTONOSUPPORT} if it runs with another version of Verbena that shows its objects differently
+     * @throws VerbsException {@code ESRCH} if there is no such process, {@code ENOENT} if it does not show any verbs
+     *        objects, {@code EACCES} if it is another user's, {@code EBADMSG} if its file is invalid, {@code
+     *        EPROTONOSUPPORT} if it runs with another version of Verbena that shows its objects differently
      */
     public static RemoteProcess open(long pid) throws VerbsException {
         try {
@@ -109,9 +109,8 @@ public final class RemoteProcess implements AutoCloseable {
      *
      * @param flags see {@link ReadCountersFlags}
      * @throws VerbsException {@code EINVAL} for an unknown flag or if this is closed, {@code ESRCH} if it has ended,
-     *         {@code ETIMEDOUT} if exact values are wanted and it does not answer, as one that is stopped, or that is in
-     *         another network namespace,
-     *         {@code EBADMSG} if its file makes no sense
+     *         {@code ETIMEDOUT} if exact values are wanted and it does not answer, as one that is stopped, or that is
+     *        in another network namespace, {@code EBADMSG} if its file is invalid
      */
     public List<RemoteObject> objects(int flags) throws VerbsException {
         String verb = "look at process " + pid();
@@ -149,7 +148,10 @@ public final class RemoteProcess implements AutoCloseable {
         }
     }
 
-    /** Creates counters for objects of this and other processes; they are used as those of {@link Context#createCounters()}. */
+    /**
+     * Creates counters for objects of this and other processes; they are used as those of {@link
+     * Context#createCounters()}.
+     */
     public Counters createCounters() throws VerbsException {
         return new SampledCounters(null);
     }

@@ -5,11 +5,11 @@ import org.verbena.telemetry.SamplePoints;
 
 /**
  * What can be counted of an object: an open set of numbers, later versions may add values. The first two are those of
- * {@code enum ibv_counter_description}. The name says what kind of object a point belongs to, as does the number:
- * {@link #objectType(int)}. Which of them a device has, {@link Context#supportsSamplePoint} says. Modules above have
+ * {@code enum ibv_counter_description}. The name shows the type of object that a point belongs to, as does the number:
+ * {@link #objectType(int)}. {@link Context#supportsSamplePoint} answers which of them a device has. Modules above have
  * points of their own, as {@code SocketSamplePoint}.
  *
- * <p>Bytes are payload. A message is counted once, whatever number of packets it takes.
+ * <p>Bytes are payload. A message is counted once, independently of its number of packets.
  */
 public final class SamplePoint {
     // ---- flow

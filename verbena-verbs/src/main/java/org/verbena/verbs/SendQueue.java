@@ -58,8 +58,8 @@ public abstract class SendQueue {
     public abstract SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add);
 
     /**
-     * Says where the datagram that was added last goes, {@code ibv_wr_set_ud_addr}: for queue pairs of type UD, where
-     * each send needs it.
+     * Sets the destination of the datagram that was added last, {@code ibv_wr_set_ud_addr}: for queue pairs of type UD,
+     * where each send needs it.
      *
      * @param to a handle of the queue pair's protection domain; it must stay open until the request has completed
      * @param remoteQueuePair number of the destination; {@link QueuePair#MULTICAST} if the handle is that of a group
@@ -70,7 +70,7 @@ public abstract class SendQueue {
     }
 
     /**
-     * Says which shared receive queue the request that was added last is for, {@code ibv_wr_set_xrc_srqn}: for queue
+     * Sets the shared receive queue of the request that was added last, {@code ibv_wr_set_xrc_srqn}: for queue
      * pairs of type XRC_SEND, where each request needs it, also one that takes no receive. Only what concerns this
      * process alone needs none: binding a window and taking a key away. {@code EINVAL} elsewhere; {@code EOPNOTSUPP} if
      * the provider has no XRC.

@@ -8,7 +8,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.telemetry.CounterFileException;
 
 /**
- * A verb of the control path failed. The message names the verb and its object, the errno and its text, and says what
+ * A verb of the control path failed. The message names the verb and its object, the errno and its text, and what
  * to do where that is known.
  */
 public class VerbsException extends IOException {

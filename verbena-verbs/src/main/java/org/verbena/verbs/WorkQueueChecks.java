@@ -5,7 +5,7 @@ import java.util.List;
 
 import org.verbena.linux.Errno;
 
-/** What makes no sense about work queues and their tables, whether the provider has them or not. */
+/** Checks work queues and their tables, whether the provider supports them or not. */
 final class WorkQueueChecks {
     private static final int MAX_LOG_TABLE = 30;
 

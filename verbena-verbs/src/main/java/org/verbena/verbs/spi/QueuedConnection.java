@@ -13,7 +13,7 @@ import org.verbena.verbs.ConnectionEvent;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
 
-/** A connection whose events wait in a queue. What moves the queue pair, and tells the peer, is the provider's. */
+/** A connection whose events wait in a queue. Moving the queue pair and informing the peer is left to the provider. */
 public abstract class QueuedConnection extends Connection {
     private final QueuePair qp;
     private final byte[] privateData;
@@ -78,7 +78,7 @@ public abstract class QueuedConnection extends Connection {
         end(ConnectionEvent.DISCONNECTED, "this side disconnected", this::disconnectBoth);
     }
 
-    /** This side disconnects: moves its queue pair, and tells the peer. */
+    /** This side disconnects: moves its queue pair, and informs the peer. */
     protected abstract void disconnectBoth();
 
     @Override

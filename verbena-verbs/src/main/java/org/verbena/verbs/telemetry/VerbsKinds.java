@@ -99,7 +99,7 @@ public final class VerbsKinds implements KindProvider {
             };
         }
 
-        /** What the attribute {@code type} says. */
+        /** The value of the attribute {@code type}. */
         String typeName(int value) {
             return Integer.toString(value);
         }
