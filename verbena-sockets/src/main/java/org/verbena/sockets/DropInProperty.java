@@ -42,7 +42,7 @@ record DropInProperty(String name, String values, long least, long most, String 
             of("summary", ".+", "stderr or a file"),
             of("shm.trusted-uids", "\\d{1,10}(,\\d{1,10})*", "user numbers, with commas between them"));
 
-    /** Those that are not of the sockets: what the agent says, and what other parts of Verbena are told. */
+    /** Those that do not belong to the sockets: output of the agent, and settings of other parts of Verbena. */
     private static final List<String> OTHERS = List.of("verbena.agent", "verbena.erm.", "verbena.ibverbs",
             "verbena.perf.", "verbena.rdmacm", "verbena.roce.", "verbena.test.");
 

@@ -31,7 +31,7 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
     /**
      * For {@link SelectorProvider#provider()}, which finds it by the system property.
      *
-     * @throws IllegalArgumentException if a system property of the channels, or a rule, makes no sense
+     * @throws IllegalArgumentException if a system property of the channels, or a rule, is invalid
      */
     public VerbenaSelectorProvider() {
         DropIn.check();

@@ -149,7 +149,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
         }
     }
 
-    /** The keys of a selection: they are told when the selector's locks are free again. */
+    /** The keys of a selection: they are processed when the selector's locks are free again. */
     private static final class Found implements Consumer<SelectionKey> {
         private final List<Membership> members = new ArrayList<>();
         private final List<Integer> readyOps = new ArrayList<>();
@@ -212,7 +212,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
 
     /**
      * Has the selector let go of a channel that is closed. A listener's port is free for others when this returns; the
-     * peer of a connection has been told of its end before.
+     * peer of a connection was informed of its end before.
      */
     void forget(SelectableChannel channel) {
         if (!(channel instanceof ServerSocketChannel)) {
@@ -329,7 +329,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
         }
     }
 
-    /** It ends when the last channel is closed, by whomsoever: until then handlers are told. */
+    /** It ends when the last channel is closed, by any thread: until then handlers are called. */
     @Override
     public void shutdownNow() {
         synchronized (this) {

@@ -109,7 +109,7 @@ final class Membership {
             try {
                 s.fail();
             } catch (RuntimeException | Error e) {
-                // the executor of the program takes no more: the others are told all the same
+                // the executor of the program accepts no more tasks: the others are processed all the same
             }
         }
     }

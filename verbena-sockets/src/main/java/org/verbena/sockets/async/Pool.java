@@ -19,7 +19,7 @@ final class Pool {
     /**
      * That of the default group.
      *
-     * @throws Error if the property that names a factory of threads, or the one for their number, makes no sense
+     * @throws Error if the property that names a factory of threads, or the one for their number, is invalid
      */
     static ExecutorService ofDefaultGroup() {
         checkInitialSize();

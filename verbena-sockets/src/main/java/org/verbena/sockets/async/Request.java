@@ -9,8 +9,8 @@ import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation as the program asked for it: it learns of the end by its completion handler, or by this future if it gave
- * none. Thread-safe.
+ * One operation as the program asked for it: it learns of the end by its completion handler, or by this future if it
+ * gave none. Thread-safe.
  *
  * @param <V> the result
  */
@@ -24,7 +24,7 @@ final class Request<V> extends CompletableFuture<V> implements Runnable {
     /** Whether the time was over while the operation was being tried; guarded by the slot's lock. */
     boolean overdue;
 
-    // What the handler is told; written before it is called, by the thread that calls it or one that hands it over.
+    // The arguments of the handler; written before it is called, by the thread that calls it or one that hands it over.
     private @Nullable V value;
     private @Nullable Throwable failure;
 
@@ -44,7 +44,8 @@ final class Request<V> extends CompletableFuture<V> implements Runnable {
      *
      * @param atOnce whether the handler may be called by this thread
      * @return false if the program has cancelled it, and so never sees the result
-     * @throws java.nio.channels.ShutdownChannelGroupException if the handler cannot be called, since its group has ended
+     * @throws java.nio.channels.ShutdownChannelGroupException if the handler cannot be called, since its group has
+     *        ended
      */
     boolean end(@Nullable V result, @Nullable Throwable problem, boolean atOnce) {
         if (handler != null) {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * A channel at one of our selectors. Beside it the inner selector has a key of the same channel, or of the inner channel,
- * whose interest is what the kernel has to be asked for.
+ * A channel at one of our selectors. Beside it the inner selector has a key of the same channel, or of the inner
+ * channel, whose interest is what the kernel has to be asked for.
  */
 final class SelectorKey extends AbstractSelectionKey implements Stream.Listener, ConnectionListener {
     static final int BYTES = OP_READ | OP_WRITE;
@@ -197,7 +197,7 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
         }
     }
 
-    /** Asks the kernel for what the stream needs of it now: the doorbell is for the key that is heard. */
+    /** Asks the kernel for what the stream needs of it now: the doorbell is for the key that listens. */
     void askKernel(Stream s) {
         int ops = interest & BYTES;
         askKernel(s.kernelOps(heard ? ops : ops & ~byRing(s)));

@@ -26,6 +26,9 @@ interface StreamCarried {
     /** The key that listens to the stream: the first of those that different selectors have of the channel. */
     AtomicReference<@Nullable SelectorKey> listening();
 
-    /** The key that listened has gone: the keys at other selectors are told, so that one of them listens. Takes no lock. */
+    /**
+     * The key that listened has gone: the keys at other selectors are informed, so that one of them listens. Takes no
+     * lock.
+     */
     void unheard();
 }

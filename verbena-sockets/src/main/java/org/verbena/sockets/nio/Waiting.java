@@ -41,7 +41,7 @@ final class Waiting {
 
     private @Nullable Sleeper leader; // guarded by this object, as is what follows
 
-    /** How often a leader has heard doorbells. */
+    /** How often a leader has received doorbells. */
     private int heard;
 
     /** What is known of one of the two threads; guarded by the {@link Waiting}. */
@@ -87,7 +87,7 @@ final class Waiting {
     /**
      * Takes a doorbell that was left at the socket. To be called before the stream is armed.
      *
-     * @return how many doorbells were heard, for {@link #await}
+     * @return how many doorbells were received, for {@link #await}
      */
     synchronized int prepare(Stream stream) {
         if (stream.takeLeftDoorbell()) { // there is no leader; the next one arms after this
@@ -101,8 +101,8 @@ final class Waiting {
      * lock of the direction, has armed the stream, and looks again afterwards.
      *
      * @param direction whose lock the caller holds
-     * @param before what {@link #prepare} said before the stream was armed: a doorbell that the other thread has heard
-     *        since may have been the answer, even if nothing is ready, and there is no second one
+     * @param before the result of {@link #prepare} before the stream was armed: a doorbell that the other thread has
+     *        received since may have been the answer, even if nothing is ready, and there is no second one
      * @param nanos how long, 0 without end
      * @return whether an interrupt of the thread was taken away, which the caller gives back
      */

@@ -56,7 +56,7 @@ final class BlockLayout {
      */
     static final int INTRODUCTION = 120;
 
-    /** Position up to which this end's program has read, always; {@link #CONSUMED} is told now and then. */
+    /** Position up to which this end's program has read, always; {@link #CONSUMED} is sent less often. */
     static final int READ = 128;
     /** What this end has said as {@link #CLOSED}, before it closes TCP: there even if the session has failed. */
     static final int LEFT = 136;

@@ -44,7 +44,7 @@ final class Doorbells {
         drain(false);
     }
 
-    /** Takes the doorbells off TCP, and learns of the end behind them: the kernel has told of it, and does so once. */
+    /** Takes the doorbells off TCP, and finds the end behind them: the kernel has reported it, and does so once. */
     void drainToEnd() {
         drain(true);
     }
@@ -105,7 +105,7 @@ final class Doorbells {
         return shut;
     }
 
-    /** Learns of TCP's end from the kernel without a read. The caller sees to it that the descriptor stays open. */
+    /** Asks the kernel for TCP's end without a read. The caller keeps the descriptor open. */
     void askKernel() {
         synchronized (lock) {
             if (isOver() || !(tcp instanceof SelChImpl channel)) {
@@ -128,7 +128,7 @@ final class Doorbells {
         }
     }
 
-    /** Whether TCP has something that was not taken. The caller sees to it that the descriptor stays open. */
+    /** Whether TCP has bytes that were not taken. The caller keeps the descriptor open. */
     boolean hasUnread() {
         try {
             return tcp instanceof SelChImpl channel && TcpConnection.unread(channel.getFDVal()) > 0;

@@ -33,7 +33,7 @@ final class Ending {
     /** The session has failed, and TCP has not. */
     static final int BROKEN_OFF = 6;
 
-    /** How long TCP may take to tell of a death that the session knows of. */
+    /** How long TCP may take to report a death that the session has noticed. */
     private static final long SESSION_PATIENCE_NANOS = 500_000_000L;
     /**
      * How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP is

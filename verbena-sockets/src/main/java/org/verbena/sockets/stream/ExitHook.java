@@ -10,9 +10,9 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.spi.Departure;
 
 /**
- * What is due when this process ends with connections open. The kernel ends them in order, but for those whose TCP socket has
- * something unread, which it resets: and that may be a doorbell, of which the program knows nothing. And the other processes
- * are told that it is no failure that the sessions end.
+ * What is due when this process ends with connections open. The kernel ends them in order, but for those whose TCP
+ * socket has something unread, which it resets: and that may be a doorbell, of which the program knows nothing. And the
+ * other processes are informed that the end of the sessions is no failure.
  */
 final class ExitHook {
     /** Open contexts that implement {@link Departure}. */
@@ -34,7 +34,9 @@ final class ExitHook {
     /** Idempotent. */
     static void install() {}
 
-    /** Has the peers of a context told when this process ends in order. Those that were closed meanwhile are forgotten. */
+    /**
+     * Has the peers of a context told when this process ends in order. Those that were closed meanwhile are forgotten.
+     */
     static void announce(Context context) {
         DEPARTING.removeIf(Context::isClosed);
         if (context instanceof Departure) {
@@ -68,7 +70,10 @@ final class ExitHook {
         }
     }
 
-    /** Tells peers on other hosts, on a thread of its own: one that takes nothing must not hold up the end of this process. */
+    /**
+     * Tells peers on other hosts, on a thread of its own: one that takes nothing must not hold up the end of this
+     * process.
+     */
     private static void depart(Set<Session> sessions) {
         try {
             Thread telling = Thread.ofPlatform().daemon().name("verbena-depart").start(() -> sessions.forEach(

@@ -12,7 +12,7 @@ import org.verbena.verbs.VerbsException;
 
 /** Sessions that have died, until their last connection is gone. For the engine's thread. */
 final class FailedSessions {
-    /** In which TCP may tell of the end. */
+    /** The time in which TCP may report the end. */
     private static final long TCP_END_NANOS = 600_000_000L;
 
     private final StreamEngine engine;
@@ -22,7 +22,7 @@ final class FailedSessions {
 
     /**
      * @param events of the sessions' queue pairs
-     * @param whenDead told of each, once
+     * @param whenDead called with each, once
      */
     FailedSessions(StreamEngine engine, CompletionChannel events, Consumer<Session> whenDead) {
         this.engine = engine;

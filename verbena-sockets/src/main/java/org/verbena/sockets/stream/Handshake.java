@@ -77,7 +77,7 @@ abstract class Handshake {
     private long began;
     private volatile State state = State.NEW;
     private long clientCookie;
-    /** Cookie of the server's socket; 0 to the client before it is told. */
+    /** Cookie of the server's socket; 0 at the client before it has arrived. */
     private long serverCookie;
     private @Nullable UnixSocket peer;
     private StreamEngine.@Nullable Timer timer;

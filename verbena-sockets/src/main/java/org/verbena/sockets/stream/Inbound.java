@@ -490,7 +490,7 @@ final class Inbound {
     /**
      * Whether the program leaves something unread that TCP does not know of, be it that it wanted no more.
      *
-     * @param takesTcp whether what TCP has counts, too: the ring tells of the end before TCP does
+     * @param takesTcp whether bytes of TCP count, too: the ring shows the end before TCP does
      */
     boolean isUnread(boolean takesTcp) {
         if (phase == Phase.UNDECIDED && takesTcp) {

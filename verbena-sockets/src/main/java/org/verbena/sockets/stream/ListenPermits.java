@@ -24,7 +24,7 @@ final class ListenPermits {
         this.descriptors = descriptors;
     }
 
-    /** Whether it may listen now; otherwise it is told when it may, unless it leaves before. */
+    /** Whether it may listen now; otherwise it is called when it may, unless it leaves before. */
     boolean acquire(ClientHandshake handshake) {
         if (taken >= most) {
             most = Math.max(descriptors.getAsLong() / PART, LEAST);

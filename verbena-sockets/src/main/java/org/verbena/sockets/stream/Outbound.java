@@ -136,7 +136,7 @@ final class Outbound {
         }
     }
 
-    /** Tells the peer, now or when there is one; the peer has heard when this returns. */
+    /** Informs the peer, now or when there is one; its word has arrived when this returns. */
     void urgentInline(boolean on) {
         urgentInline = on;
         RingWriter own = ring;
@@ -355,7 +355,7 @@ final class Outbound {
         }
     }
 
-    /** The end is there for good: both directions of the peer learn of it, before the end of TCP can. */
+    /** The end is final: both directions of the peer find it before the end of TCP. */
     void close(int kind) {
         RingWriter own = ring;
         if (own != null) {

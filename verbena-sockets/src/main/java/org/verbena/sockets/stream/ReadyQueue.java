@@ -124,7 +124,7 @@ public final class ReadyQueue implements AutoCloseable {
         }
     }
 
-    /** Gives the number back. Peers that write to the queue afterwards are not heard. Idempotent. */
+    /** Releases the number. Later writes of peers to the queue are ignored. Idempotent. */
     @Override
     public synchronized void close() {
         if (!closed) {

@@ -18,8 +18,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * What a session receives: calls of the peer's engine, which are empty, its control messages, and the end of the queue pair, for
- * that ends receives too.
+ * What a session receives: calls of the peer's engine, which are empty, its control messages, and the end of the queue
+ * pair, for that ends receives too.
  *
  * <p>The lock is for the receive queue, which one thread at a time may use: the peer may speak as soon as there is a
  * receive, and the engine's thread then posts that one again while another still posts the first ones.
@@ -93,7 +93,7 @@ final class Receives implements AutoCloseable {
     boolean take(QueuePair qp, Consumer<byte[]> taker) {
         int error;
         synchronized (this) {
-            error = cq.requestNotify(false); // before the look: what comes after it is told of
+            error = cq.requestNotify(false); // before the poll: later arrivals raise an event
         }
         while (error == 0 && cq.startPoll() == 0) {
             boolean arrived = cq.status() == WcStatus.SUCCESS;

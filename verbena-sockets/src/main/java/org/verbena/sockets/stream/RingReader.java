@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 
 /**
  * Reads a direction from the rings that the peer writes, one after the other: what is there, where the next ring
- * begins, and what the peer is told of it. For the reading thread, where nothing else is said.
+ * begins, and what is sent to the peer about it. For the reading thread, unless stated otherwise.
  */
 final class RingReader {
     private static final int AGAIN = -2;
@@ -159,7 +159,7 @@ final class RingReader {
         return ending.read(link);
     }
 
-    /** Whether so much was read since the peer was told that it is to be told again. */
+    /** Whether enough was read since the last update to the peer for the next one. */
     private boolean isDue(Memory ring) {
         return position - told >= ring.size() >> 2;
     }
@@ -169,7 +169,7 @@ final class RingReader {
         synchronized (own.session) { // the engine's thread may tell at the same time
             PeerBlock peer = back.peer();
             if (peer == null) {
-                return; // it is told when the peer's offer comes
+                return; // it is sent when the peer's offer comes
             }
             told = position;
             grants.grant(own, peer);
@@ -205,7 +205,7 @@ final class RingReader {
         }
     }
 
-    /** Asks the peer to tell when there are data; it has heard when this returns. */
+    /** Asks the peer to signal data; the request has arrived when this returns. */
     void arm(int queue, PeerBlock peer) {
         synchronized (own.session) {
             // always anew: the peer may have answered the last one late, for data that are read already

@@ -66,7 +66,7 @@ final class RingStream extends Stream {
         return true;
     }
 
-    /** Both ends have made their offers. The stream may be closed: then the peer is told so. */
+    /** Both ends have made their offers. The stream may be closed: then the peer is informed. */
     void agreed(Offer peer) {
         Link own = link;
         if (own == null) {
@@ -170,7 +170,7 @@ final class RingStream extends Stream {
                     return total > 0 ? total : n;
                 }
                 total += n;
-                // the end, or an error that is told once, is the next call's
+                // the end, or an error that is reported once, is left to the next call
                 if (into[i].hasRemaining() || !in.isUnread(false)) {
                     return total;
                 }
@@ -227,7 +227,7 @@ final class RingStream extends Stream {
         if ((ops & WRITE) != 0 && !out.isByRing()) {
             wanted |= WRITE;
         }
-        // by which a writer is told of room
+        // which signals room to a writer
         boolean heard = (ops & WRITE) != 0 && out.isByRing() && in.findsDoorbells();
         if (((ops & READ) != 0 || heard) && in.needsKernel()) {
             wanted |= READ;

@@ -48,7 +48,7 @@ final class RingWriter {
     /** The peer's last wish to be told that was seen. */
     private long seenDataArm;
 
-    // this end's wish to be told of space
+    // this end's request for a signal of room
     private long armSequence;
 
     /** Written under the session's lock; others may see an earlier value. */

@@ -359,7 +359,7 @@ final class Session {
     }
 
     /**
-     * Posts bytes of a buffer and the word that tells of them; the caller holds the lock.
+     * Posts bytes of a buffer and the word that announces them; the caller holds the lock.
      *
      * @param length at most {@link #CHUNK}
      * @param address of the ring; it wraps at {@code size}

@@ -129,13 +129,13 @@ public abstract class Stream {
 
     /**
      * What of {@code ops} is ready now, as memory says: without a system call. A direction that TCP carries is never
-     * ready here; {@link #kernelReady} tells of it. The end of the stream and errors are ready to be read.
+     * ready here; {@link #kernelReady} reports it. The end of the stream and errors are ready to be read.
      */
     public abstract int readyOps(int ops);
 
     /**
      * What to ask the kernel for, at the TCP socket, in order to learn of {@code ops}; it changes when a direction
-     * changes to the ring, and the listener is told then.
+     * changes to the ring, and the listener is called then.
      */
     public abstract int kernelOps(int ops);
 
@@ -251,7 +251,7 @@ public abstract class Stream {
 
     /**
      * Ends both directions and gives the rings back. What was written still arrives, unless {@code reset}. The caller
-     * holds neither lock, sees to it that no call is under way or comes later, and closes the TCP socket after this.
+     * holds neither lock, ensures that no call is under way or comes later, and closes the TCP socket after this.
      *
      * @param reset whether SO_LINGER is 0: the peer reads what is in its ring, then gets {@code Connection reset}
      */

@@ -28,7 +28,7 @@ import org.verbena.linux.SockDiag;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The thread behind the streams of this process: it runs the handshakes, takes note of other processes' deaths and
+ * The thread behind the streams of this process: it runs the handshakes, notices other processes' deaths and
  * gives memory back. It starts with the first connection, and sleeps when there is nothing to do.
  */
 final class StreamEngine {
@@ -229,7 +229,7 @@ final class StreamEngine {
         log(System.Logger.Level.WARNING, what, null);
     }
 
-    /** What befalls single connections and is counted there. */
+    /** Failures of single connections, which are counted there. */
     static void debug(String what) {
         log(System.Logger.Level.DEBUG, what, null);
     }
