@@ -67,12 +67,18 @@ final class PeerProcess implements AutoCloseable {
     static PeerProcess start(ConformanceFixture fixture, String... options) {
         return options.length == 0
                 ? Peers.of(fixture).fresh()
-                : start(fixture.getClass(), System.getProperty("java.class.path"), List.of(options));
+                : start(fixture.getClass(), PeerArchive.classPath(), List.of(options));
     }
 
-    static PeerProcess start(Class<?> fixture, String classPath, List<String> options) {
-        List<String> command = Jvm.command(Jvm.NATIVE_ON_CLASS_PATH, "-Xmx512m", "-cp", classPath);
+    /** The beginning of the command of all peers. */
+    static List<String> java() {
+        return Jvm.command(Jvm.NATIVE_ON_CLASS_PATH, "-Xmx512m");
+    }
+
+    static PeerProcess start(Class<?> fixture, List<String> classPath, List<String> options) {
+        List<String> command = java();
         command.addAll(options);
+        command.addAll(classPath);
         command.addAll(List.of(ConformancePeer.class.getName(), fixture.getName()));
         try {
             Process p = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
@@ -180,8 +186,8 @@ final class PeerProcess implements AutoCloseable {
         }
     }
 
-    /** The class path of this JVM with a folder before it. */
-    static String classPathWith(Path folder) {
-        return folder + File.pathSeparator + System.getProperty("java.class.path");
+    /** Options with the class path of this JVM and a folder before it. */
+    static List<String> classPathWith(Path folder) {
+        return List.of("-cp", folder + File.pathSeparator + System.getProperty("java.class.path"));
     }
 }

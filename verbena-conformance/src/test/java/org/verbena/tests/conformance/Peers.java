@@ -80,7 +80,7 @@ final class Peers {
     }
 
     private PeerProcess start() {
-        return PeerProcess.start(fixture, System.getProperty("java.class.path"), List.of());
+        return PeerProcess.start(fixture, PeerArchive.classPath(), List.of());
     }
 
     /** What was started; null if it could not be, which a start at once then shows or not. */

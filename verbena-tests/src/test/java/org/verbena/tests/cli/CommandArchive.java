@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.verbena.tests.ClassArchive;
+import org.verbena.testkit.ClassArchive;
 
 /** The archive of classes that commands of these tests start from; it has the classes that {@code devices} loads. */
 final class CommandArchive {

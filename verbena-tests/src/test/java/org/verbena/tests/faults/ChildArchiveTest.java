@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.ClassPathArchive;
 import org.verbena.tests.BesideOthers;
 
 /** Fails if a change to the options or the archive of child processes makes the archive unused. */
@@ -19,7 +20,7 @@ class ChildArchiveTest {
 
     @Test
     void childrenStartFromTheClassArchive() throws Exception {
-        if (!ChildArchive.isPossible()) {
+        if (!ClassPathArchive.isPossible()) {
             System.out.println(
                     "ChildArchiveTest.childrenStartFromTheClassArchive: skipped, it needs jars (mvn verify)");
             return;

@@ -66,7 +66,7 @@ public final class Users {
     }
 
     /** Makes a jar of a folder, unless it is there. */
-    static void pack(Path from, Path jar) throws IOException {
+    private static void pack(Path from, Path jar) throws IOException {
         if (Files.exists(jar)) {
             return;
         }

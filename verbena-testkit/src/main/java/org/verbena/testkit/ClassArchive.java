@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.tests;
+package org.verbena.testkit;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -40,7 +40,8 @@ public final class ClassArchive {
 
     /** The folder of the build. */
     public static Path target() {
-        return Path.of(ClassArchive.class.getProtectionDomain().getCodeSource().getLocation().getPath()).getParent();
+        String own = ClassArchive.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+        return Path.of(own).toAbsolutePath().resolveSibling("");
     }
 
     /** The folder of the archive and of its list of classes. */
