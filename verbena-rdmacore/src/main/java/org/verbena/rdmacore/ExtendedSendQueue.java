@@ -16,7 +16,7 @@ import org.verbena.verbs.VerbsException;
  * nothing.
  */
 final class ExtendedSendQueue extends RdmaSendQueue {
-    /** Offset of the function for each {@link Opcode}. */
+    /** Offset of the function for each {@link SendOperationBit}. */
     private static final int[] BUILDERS = {Layout.QP_EX_RDMA_WRITE, Layout.QP_EX_RDMA_WRITE_IMM, Layout.QP_EX_SEND,
         Layout.QP_EX_SEND_IMM, Layout.QP_EX_RDMA_READ, Layout.QP_EX_ATOMIC_CMP_SWP, Layout.QP_EX_ATOMIC_FETCH_ADD,
         Layout.QP_EX_LOCAL_INV, Layout.QP_EX_BIND_MW, Layout.QP_EX_SEND_INV, Layout.QP_EX_SEND_TSO,
@@ -39,9 +39,9 @@ final class ExtendedSendQueue extends RdmaSendQueue {
      * @throws VerbsException {@code EOPNOTSUPP} if the driver lacks a function
      */
     ExtendedSendQueue(String verb, long qp, int type, int operations, Sizes sizes) throws VerbsException {
-        super(qp, type, Opcode.of(type) & operations, sizes);
+        super(qp, type, SendOperationBit.of(type) & operations, sizes);
         this.type = type;
-        boolean buffers = (operations & Opcode.PLAIN) != 0;
+        boolean buffers = (operations & SendOperationBit.PLAIN) != 0;
         start = find(verb, Layout.QP_EX_START, true);
         complete = find(verb, Layout.QP_EX_COMPLETE, true);
         setInline = find(verb, Layout.QP_EX_SET_INLINE_DATA, buffers && sizes.maxInline() > 0);
@@ -82,13 +82,13 @@ final class ExtendedSendQueue extends RdmaSendQueue {
             long _ = Downcall.callCritical(setDatagram, qp, RawMemory.getLong(wr, Layout.SEND_WR_UD_AH), RawMemory
                     .getInt(wr
                             + Layout.SEND_WR_UD_QPN), RawMemory.getInt(wr + Layout.SEND_WR_UD_QKEY), 0, 0);
-        } else if (type == QueuePairType.XRC_SEND && !Opcode.isLocal(opcode)) {
+        } else if (type == QueuePairType.XRC_SEND && !SendOperationBit.isLocal(opcode)) {
             long _ = Downcall.callCritical(setSrq, qp, RawMemory.getInt(wr + Layout.SEND_WR_XRC_SRQN), 0);
         }
         if ((flags & SendFlags.INLINE) != 0) {
             long _ = Downcall.callCritical(setInline, qp, data(wr), RawMemory.getInt(wr + Layout.SEND_WR_BYTES
                     + Layout.SGE_LENGTH) & 0xffffffffL);
-        } else if (Opcode.takesBuffers(opcode)) {
+        } else if (SendOperationBit.takesBuffers(opcode)) {
             long _ = Downcall.callCritical(setSges, qp, RawMemory.getInt(wr + Layout.SEND_WR_NUM_SGE), wr
                     + Layout.SEND_WR_BYTES);
         }
@@ -100,23 +100,30 @@ final class ExtendedSendQueue extends RdmaSendQueue {
         long remote = RawMemory.getLong(wr, Layout.SEND_WR_RDMA_ADDR);
         int immediate = RawMemory.getInt(wr + Layout.SEND_WR_IMM_DATA);
         long _ = switch (opcode) {
-            case Opcode.WRITE, Opcode.READ -> Downcall.callCritical(f, qp, rkey, remote);
-            case Opcode.WRITE_IMM -> Downcall.callCritical(f, qp, rkey, remote, immediate, 0, 0);
-            case Opcode.SEND_IMM, Opcode.SEND_INV, Opcode.LOCAL_INV -> Downcall.callCritical(f, qp, immediate, 0);
-            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> Downcall.callCritical(f, qp, RawMemory.getInt(wr
-                    + Layout.SEND_WR_ATOMIC_RKEY), remote, RawMemory.getLong(wr, Layout.SEND_WR_ATOMIC_COMPARE_ADD),
+            case SendOperationBit.WRITE, SendOperationBit.READ -> Downcall.callCritical(f, qp, rkey, remote);
+            case SendOperationBit.WRITE_IMM -> Downcall.callCritical(f, qp, rkey, remote, immediate, 0, 0);
+            case SendOperationBit.SEND_IMM, SendOperationBit.SEND_INV, SendOperationBit.LOCAL_INV -> Downcall
+                    .callCritical(f, qp, immediate, 0);
+            case SendOperationBit.CMP_SWP, SendOperationBit.FETCH_ADD -> Downcall.callCritical(f, qp, RawMemory.getInt(
+                    wr
+                            + Layout.SEND_WR_ATOMIC_RKEY), remote, RawMemory.getLong(wr,
+                                    Layout.SEND_WR_ATOMIC_COMPARE_ADD),
                     RawMemory.getLong(wr, Layout.SEND_WR_ATOMIC_SWAP), 0);
-            case Opcode.BIND_MW -> Downcall.callCritical(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_BIND_MW), RawMemory
-                    .getInt(wr + Layout.SEND_WR_BIND_RKEY), wr + Layout.SEND_WR_BIND_INFO, 0, 0);
-            case Opcode.TSO -> Downcall.callCritical(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_TSO_HDR), RawMemory
-                    .getShort(
-                            wr + Layout.SEND_WR_TSO_HDR_SZ) & 0xffff, RawMemory.getShort(wr + Layout.SEND_WR_TSO_MSS)
-                                    & 0xffff,
+            case SendOperationBit.BIND_MW -> Downcall.callCritical(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_BIND_MW),
+                    RawMemory
+                            .getInt(wr + Layout.SEND_WR_BIND_RKEY), wr + Layout.SEND_WR_BIND_INFO, 0, 0);
+            case SendOperationBit.TSO -> Downcall.callCritical(f, qp, RawMemory.getLong(wr, Layout.SEND_WR_TSO_HDR),
+                    RawMemory
+                            .getShort(
+                                    wr + Layout.SEND_WR_TSO_HDR_SZ) & 0xffff, RawMemory.getShort(wr
+                                            + Layout.SEND_WR_TSO_MSS)
+                                            & 0xffff,
                     0, 0);
-            case Opcode.FLUSH -> Downcall.callCritical(f, qp, rkey, remote, RawMemory.getLong(wr, WR_FLUSH_LENGTH),
+            case SendOperationBit.FLUSH -> Downcall.callCritical(f, qp, rkey, remote, RawMemory.getLong(wr,
+                    WR_FLUSH_LENGTH),
                     RawMemory
                             .getInt(wr + WR_FLUSH_TYPE), RawMemory.getInt(wr + WR_FLUSH_LEVEL));
-            case Opcode.ATOMIC_WRITE -> Downcall.callCritical(f, qp, rkey, remote, data(wr), 0, 0);
+            case SendOperationBit.ATOMIC_WRITE -> Downcall.callCritical(f, qp, rkey, remote, data(wr), 0, 0);
             default -> Downcall.callCritical(f, qp); // SEND
         };
     }

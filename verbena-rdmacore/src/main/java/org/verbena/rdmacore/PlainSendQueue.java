@@ -25,7 +25,7 @@ final class PlainSendQueue extends RdmaSendQueue {
     private final long request = single.address();
 
     PlainSendQueue(MemorySegment postSend, long qp, int type, Sizes sizes) {
-        super(qp, type, Opcode.of(type) & Opcode.PLAIN, sizes);
+        super(qp, type, SendOperationBit.of(type) & SendOperationBit.PLAIN, sizes);
         this.postSend = postSend;
         RawMemory.putLong(request + Layout.SEND_WR_SG_LIST, request + Layout.SEND_WR_BYTES);
     }
@@ -38,24 +38,24 @@ final class PlainSendQueue extends RdmaSendQueue {
 
     @Override
     public int postSend(long wrId, int flags, MemoryRegion region, long offset, long length) {
-        return isPlain(Opcode.SEND, flags, length)
-                ? postSingle(Opcode.SEND, wrId, flags, region, offset, length, 0, 0)
+        return isPlain(SendOperationBit.SEND, flags, length)
+                ? postSingle(SendOperationBit.SEND, wrId, flags, region, offset, length, 0, 0)
                 : super.postSend(wrId, flags, region, offset, length);
     }
 
     @Override
     public int postWrite(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
             long remoteAddress) {
-        return isPlain(Opcode.WRITE, flags, length)
-                ? postSingle(Opcode.WRITE, wrId, flags, region, offset, length, rkey, remoteAddress)
+        return isPlain(SendOperationBit.WRITE, flags, length)
+                ? postSingle(SendOperationBit.WRITE, wrId, flags, region, offset, length, rkey, remoteAddress)
                 : super.postWrite(wrId, flags, region, offset, length, rkey, remoteAddress);
     }
 
     @Override
     public int postRead(long wrId, int flags, MemoryRegion region, long offset, long length, int rkey,
             long remoteAddress) {
-        return isPlain(Opcode.READ, flags, length)
-                ? postSingle(Opcode.READ, wrId, flags, region, offset, length, rkey, remoteAddress)
+        return isPlain(SendOperationBit.READ, flags, length)
+                ? postSingle(SendOperationBit.READ, wrId, flags, region, offset, length, rkey, remoteAddress)
                 : super.postRead(wrId, flags, region, offset, length, rkey, remoteAddress);
     }
 

@@ -129,7 +129,7 @@ final class QueuePairCreation {
             s.putLong(Layout.QP_INIT_RX_HASH_FIELDS, hash.fields() & 0xffffffffL);
         }
         if (a.has(QueuePairInitAttributes.SEND_OPS_FLAGS)) {
-            if (a.sendOperations() >>> Opcode.ATOMIC_WRITE + 1 != 0) {
+            if (a.sendOperations() >>> SendOperationBit.ATOMIC_WRITE + 1 != 0) {
                 throw new VerbsException(verb, Errno.EOPNOTSUPP,
                         "sendOperations has bits that are not supported here: 0x"
                                 + Integer.toHexString(a.sendOperations()));

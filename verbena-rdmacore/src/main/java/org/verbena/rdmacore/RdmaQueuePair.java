@@ -230,11 +230,13 @@ final class RdmaQueuePair extends QueuePair {
     public int queryDataInOrder(int operation) {
         String verb = "query data order of " + describe();
         int bit = Integer.numberOfTrailingZeros(operation);
-        if (Integer.bitCount(operation) != 1 || bit > Opcode.ATOMIC_WRITE || !handle.verbs().library.has(
+        if (Integer.bitCount(operation) != 1 || bit > SendOperationBit.ATOMIC_WRITE || !handle.verbs().library.has(
                 IbvFunction.QUERY_QP_DATA_IN_ORDER)) {
             return 0;
         }
-        int opcode = bit == Opcode.FLUSH ? WR_FLUSH : bit == Opcode.ATOMIC_WRITE ? WR_ATOMIC_WRITE : bit;
+        int opcode = bit == SendOperationBit.FLUSH
+                ? WR_FLUSH
+                : bit == SendOperationBit.ATOMIC_WRITE ? WR_ATOMIC_WRITE : bit;
         synchronized (control) {
             try {
                 checkOpen(verb);

@@ -120,35 +120,36 @@ abstract class RdmaSendQueue extends SendQueue {
 
     @Override
     public final SendQueue send(long wrId, int flags) {
-        stage(Opcode.SEND, wrId, flags, 0);
+        stage(SendOperationBit.SEND, wrId, flags, 0);
         return this;
     }
 
     @Override
     public final SendQueue sendImmediate(long wrId, int flags, int immediate) {
-        stage(Opcode.SEND_IMM, wrId, flags, Layout.networkOrder(immediate));
+        stage(SendOperationBit.SEND_IMM, wrId, flags, Layout.networkOrder(immediate));
         return this;
     }
 
     @Override
     public final SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
-        stage(Opcode.SEND_INV, wrId, flags, invalidated);
+        stage(SendOperationBit.SEND_INV, wrId, flags, invalidated);
         return this;
     }
 
     @Override
     public final SendQueue write(long wrId, int flags, int rkey, long remoteAddress) {
-        return remote(stage(Opcode.WRITE, wrId, flags, 0), rkey, remoteAddress);
+        return remote(stage(SendOperationBit.WRITE, wrId, flags, 0), rkey, remoteAddress);
     }
 
     @Override
     public final SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
-        return remote(stage(Opcode.WRITE_IMM, wrId, flags, Layout.networkOrder(immediate)), rkey, remoteAddress);
+        return remote(stage(SendOperationBit.WRITE_IMM, wrId, flags, Layout.networkOrder(immediate)), rkey,
+                remoteAddress);
     }
 
     @Override
     public final SendQueue read(long wrId, int flags, int rkey, long remoteAddress) {
-        return remote(stage(Opcode.READ, wrId, flags, 0), rkey, remoteAddress);
+        return remote(stage(SendOperationBit.READ, wrId, flags, 0), rkey, remoteAddress);
     }
 
     private SendQueue remote(long wr, int rkey, long remoteAddress) {
@@ -160,12 +161,12 @@ abstract class RdmaSendQueue extends SendQueue {
     @Override
     public final SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare,
             long swap) {
-        return atomic(stage(Opcode.CMP_SWP, wrId, flags, 0), rkey, remoteAddress, compare, swap);
+        return atomic(stage(SendOperationBit.CMP_SWP, wrId, flags, 0), rkey, remoteAddress, compare, swap);
     }
 
     @Override
     public final SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add) {
-        return atomic(stage(Opcode.FETCH_ADD, wrId, flags, 0), rkey, remoteAddress, add, 0);
+        return atomic(stage(SendOperationBit.FETCH_ADD, wrId, flags, 0), rkey, remoteAddress, add, 0);
     }
 
     private SendQueue atomic(long wr, int rkey, long remoteAddress, long compareOrAdd, long swap) {
@@ -178,14 +179,14 @@ abstract class RdmaSendQueue extends SendQueue {
 
     @Override
     public final SendQueue localInvalidate(long wrId, int flags, int rkey) {
-        stage(Opcode.LOCAL_INV, wrId, flags, rkey);
+        stage(SendOperationBit.LOCAL_INV, wrId, flags, rkey);
         return this;
     }
 
     @Override
     public final SendQueue bindMemoryWindow(long wrId, int flags, MemoryWindow window, int rkey, MemoryRegion region,
             long address, long length, int access) {
-        long wr = stage(Opcode.BIND_MW, wrId, flags, 0);
+        long wr = stage(SendOperationBit.BIND_MW, wrId, flags, 0);
         if (!(window instanceof RdmaMemoryWindow w) || !isOfDomain(w.protectionDomain())
                 || !(region instanceof RdmaMemoryRegion r) || !isOfDomain(r.protectionDomain())
                 || w.type() != MemoryWindow.TYPE_2 || (access & ~WINDOW_RIGHTS) != 0) {
@@ -224,7 +225,7 @@ abstract class RdmaSendQueue extends SendQueue {
 
     @Override
     public final SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
-        long wr = stage(Opcode.FLUSH, wrId, flags, 0);
+        long wr = stage(SendOperationBit.FLUSH, wrId, flags, 0);
         if (length < 0 || (type & ~(FlushType.GLOBAL | FlushType.PERSISTENT)) != 0 || type == 0
                 || level != FlushType.RANGE && level != FlushType.REGION) {
             fail(Errno.EINVAL);
@@ -237,7 +238,7 @@ abstract class RdmaSendQueue extends SendQueue {
 
     @Override
     public final SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
-        long wr = stage(Opcode.ATOMIC_WRITE, wrId, flags, 0);
+        long wr = stage(SendOperationBit.ATOMIC_WRITE, wrId, flags, 0);
         RawMemory.putLong(wr + slots.dataOffset, value);
         return remote(wr, rkey, remoteAddress);
     }
@@ -249,7 +250,7 @@ abstract class RdmaSendQueue extends SendQueue {
             fail(Errno.EOPNOTSUPP);
             return this;
         }
-        long wr = stage(Opcode.TSO, wrId, flags, 0);
+        long wr = stage(SendOperationBit.TSO, wrId, flags, 0);
         if (length > sizes.maxHeader || maxSegment < 1 || maxSegment > 0xffff || !copy(header, offset, length)) {
             fail(Errno.EINVAL);
             return this;
@@ -277,7 +278,7 @@ abstract class RdmaSendQueue extends SendQueue {
         staged = k + 1;
         if (addressed) {
             error = needsDestination ? Errno.EINVAL : 0;
-            needsDestination = !Opcode.isLocal(operation);
+            needsDestination = !SendOperationBit.isLocal(operation);
         }
         return wr;
     }
@@ -288,7 +289,7 @@ abstract class RdmaSendQueue extends SendQueue {
             return true;
         }
         int unknown = unknown(flags);
-        boolean elsewhere = operation > Opcode.TSO && (Opcode.of(type) & 1 << operation) != 0;
+        boolean elsewhere = operation > SendOperationBit.TSO && (SendOperationBit.of(type) & 1 << operation) != 0;
         fail(!open ? Errno.EINVAL : unknown != 0 ? unknown : elsewhere ? Errno.EOPNOTSUPP : Errno.EINVAL);
         return false;
     }
@@ -345,7 +346,7 @@ abstract class RdmaSendQueue extends SendQueue {
     public final SendQueue sge(int lkey, long address, long length) {
         int n = elements;
         if (error != 0 || !open || staged == 0 || n == maxSge || isInline || length < 0 || length > MAX_LENGTH
-                || !Opcode.takesBuffers(opcode)) {
+                || !SendOperationBit.takesBuffers(opcode)) {
             fail(Errno.EINVAL);
             return this;
         }
@@ -361,7 +362,7 @@ abstract class RdmaSendQueue extends SendQueue {
     @Override
     public final SendQueue inline(MemorySegment data, long offset, long length) {
         if (error != 0 || !open || staged == 0 || elements != 0 || length > sizes.maxInline || offset < 0 || length < 0
-                || offset > data.byteSize() - length || !Opcode.takesInline(opcode)) {
+                || offset > data.byteSize() - length || !SendOperationBit.takesInline(opcode)) {
             fail(Errno.EINVAL);
             return this;
         }

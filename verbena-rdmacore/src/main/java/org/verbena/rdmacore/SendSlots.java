@@ -77,7 +77,7 @@ final class SendSlots {
         if ((RawMemory.getInt(wr + Layout.SEND_WR_FLAGS) & SendFlags.INLINE) != 0) {
             RawMemory.putLong(wr + Layout.SEND_WR_BYTES, wr + dataOffset);
         }
-        if (RawMemory.getInt(wr + Layout.SEND_WR_OPCODE) == Opcode.TSO) {
+        if (RawMemory.getInt(wr + Layout.SEND_WR_OPCODE) == SendOperationBit.TSO) {
             RawMemory.putLong(wr + Layout.SEND_WR_TSO_HDR, wr + dataOffset);
         }
     }

@@ -33,7 +33,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * Queue pair 1 of a context, which carries management datagrams to and from queue pairs 1 of others (IBTA volume 1,
@@ -115,7 +115,7 @@ final class ManagementQueuePair implements QueuePairOwner, CmTransport {
         if (path == null) {
             return;
         }
-        SendWqe w = sends.free(0).begin(0, Opcode.SEND, SendFlags.INLINE);
+        SendWqe w = sends.free(0).begin(0, SendOpcode.SEND, SendFlags.INLINE);
         RawMemory.copyOut(MemorySegment.ofArray(mad), 0, w.inlineAddress, mad.length);
         w.inlineLength = mad.length;
         w.path = path;

@@ -29,7 +29,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.FlightEvents;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
@@ -251,7 +251,7 @@ final class QueuePairCore implements QueuePairOwner {
     public void sent(SendWqe w) {
         RoceCompletionQueue cq = sendCq;
         if (cq != null) {
-            long word = CompletionRing.word(w.status, Opcode.completion(w.opcode), 0, number);
+            long word = CompletionRing.word(w.status, SendOpcode.completion(w.opcode), 0, number);
             if (!cq.put(w.wrId, word, w.byteLength, room, sends.completed() + 1)) {
                 overrun();
             }

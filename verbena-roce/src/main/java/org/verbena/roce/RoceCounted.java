@@ -4,30 +4,14 @@ package org.verbena.roce;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.spi.QueuePairPoints;
 import org.verbena.verbs.spi.ShownObjects;
 
 /** The sample points of a device and its objects: cells are written under the context's lock, by a plain store. */
 final class RoceCounted {
-    private static final long SENDS = ShownObjects.cells(SamplePoint.QP_TX_SENDS, SamplePoint.QP_TX_SEND_BYTES,
-            SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS, SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS,
-            SamplePoint.QP_REQ_FLUSHED, SamplePoint.QP_REQ_OTHER_ERRORS, SamplePoint.QP_TX_OTHERS);
-    private static final long RECEIVES = ShownObjects.cells(SamplePoint.QP_RX_RECEIVES,
-            SamplePoint.QP_RX_RECEIVE_BYTES, SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS, SamplePoint.QP_RESP_FLUSHED,
-            SamplePoint.QP_RESP_OTHER_ERRORS);
-    private static final long WRITES = ShownObjects.cells(SamplePoint.QP_TX_WRITES, SamplePoint.QP_TX_WRITE_BYTES);
-    private static final long WRITTEN = ShownObjects.cells(SamplePoint.QP_RX_WRITES, SamplePoint.QP_RX_WRITE_BYTES);
-    private static final long READS = ShownObjects.cells(SamplePoint.QP_TX_READS, SamplePoint.QP_TX_READ_BYTES,
-            SamplePoint.QP_TX_ATOMICS);
-    private static final long READ = ShownObjects.cells(SamplePoint.QP_RX_READS, SamplePoint.QP_RX_READ_BYTES,
-            SamplePoint.QP_RX_ATOMICS);
-    private static final long RETRIES = ShownObjects.cells(SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS,
-            SamplePoint.QP_REQ_REMOTE_INVALID_REQUESTS, SamplePoint.QP_REQ_REMOTE_ACCESS_ERRORS,
-            SamplePoint.QP_REQ_REMOTE_OPERATION_ERRORS, SamplePoint.QP_REQ_RETRIES_EXCEEDED,
-            SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED);
-    private static final long RETRIED = ShownObjects.cells(SamplePoint.QP_RX_OUT_OF_BUFFER,
-            SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS, SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS);
     private static final long PACKETS = ShownObjects.cells(SamplePoint.QP_TX_PACKETS, SamplePoint.QP_RX_PACKETS);
-    private static final long REPEATED = ShownObjects.cells(SamplePoint.QP_RETRANSMITS, SamplePoint.QP_OUT_OF_SEQUENCE,
+    private static final long RETRANSMISSIONS = ShownObjects.cells(SamplePoint.QP_RETRANSMITS,
+            SamplePoint.QP_OUT_OF_SEQUENCE,
             SamplePoint.QP_PACKET_SEQUENCE_ERRORS, SamplePoint.QP_IMPLIED_NAKS, SamplePoint.QP_DUPLICATE_REQUESTS);
     private static final long CONGESTION = ShownObjects.cells(SamplePoint.QP_ECN_MARKED, SamplePoint.QP_CNP_SENT,
             SamplePoint.QP_CNP_HANDLED, SamplePoint.QP_CNP_IGNORED);
@@ -47,13 +31,22 @@ final class RoceCounted {
             SamplePoint.DEVICE_BAD_ADDRESSES, SamplePoint.DEVICE_BAD_SEQUENCES, SamplePoint.DEVICE_CM_DROPPED,
             SamplePoint.DEVICE_CM_MALFORMED, SamplePoint.DEVICE_CM_UNEXPECTED, SamplePoint.DEVICE_CM_REFUSED);
 
-    static final ShownObjects.Counted ALL = new ShownObjects.Counted(
-            SENDS | RECEIVES | WRITES | WRITTEN | READS | READ | RETRIES | RETRIED | PACKETS | REPEATED | CONGESTION,
-            SENDS | RECEIVES | WRITES | WRITTEN | LOST | PACKETS
-                    | ShownObjects.cells(SamplePoint.QP_OUT_OF_SEQUENCE, SamplePoint.QP_CNP_IGNORED),
-            SENDS | RECEIVES | LOST | PACKETS | ShownObjects.cells(SamplePoint.QP_BAD_QKEYS),
-            SENDS | WRITES | READS | RETRIES | PACKETS | REPEATED | CONGESTION,
-            RECEIVES | WRITTEN | READ | RETRIED | PACKETS | REPEATED | CONGESTION, CQ, SRQ, MR, DEVICE);
+    private static final long DELIVERY = PACKETS | RETRANSMISSIONS | CONGESTION;
+    private static final long RC = QueuePairPoints.SENDS | QueuePairPoints.RECEIVES | QueuePairPoints.WRITES
+            | QueuePairPoints.REMOTE_WRITES | QueuePairPoints.READS | QueuePairPoints.REMOTE_READS
+            | QueuePairPoints.RETRIES | QueuePairPoints.REFUSALS | DELIVERY;
+    private static final long UC = QueuePairPoints.SENDS | QueuePairPoints.RECEIVES | QueuePairPoints.WRITES
+            | QueuePairPoints.REMOTE_WRITES | LOST | PACKETS
+            | ShownObjects.cells(SamplePoint.QP_OUT_OF_SEQUENCE, SamplePoint.QP_CNP_IGNORED);
+    private static final long UD = QueuePairPoints.SENDS | QueuePairPoints.RECEIVES | LOST | PACKETS
+            | ShownObjects.cells(SamplePoint.QP_BAD_QKEYS);
+    private static final long XRC_SEND = QueuePairPoints.SENDS | QueuePairPoints.WRITES | QueuePairPoints.READS
+            | QueuePairPoints.RETRIES | DELIVERY;
+    private static final long XRC_RECV = QueuePairPoints.RECEIVES | QueuePairPoints.REMOTE_WRITES
+            | QueuePairPoints.REMOTE_READS | QueuePairPoints.REFUSALS | DELIVERY;
+
+    static final ShownObjects.Counted ALL = new ShownObjects.Counted(RC, UC, UD, XRC_SEND, XRC_RECV, CQ, SRQ, MR,
+            DEVICE);
 
     private RoceCounted() {}
 

@@ -3,7 +3,7 @@ package org.verbena.roce;
 
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendOperations;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** The limits of a device, and the operations of its queue pairs. */
 final class RoceLimits {
@@ -34,6 +34,6 @@ final class RoceLimits {
     /** The operations of a type of queue pair: UC has no packet that invalidates a key. */
     static int operations(int type) {
         int lacks = type == QueuePairType.UC ? SendOperations.SEND_INVALIDATE : 0;
-        return Opcode.operations(type) & ~lacks;
+        return SendOpcode.operations(type) & ~lacks;
     }
 }

@@ -19,7 +19,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.spi.KeepAlive;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The send side: fills entries of the transport's ring without the lock, and posts them under it. When
@@ -69,7 +69,7 @@ final class RoceSendQueue extends SendQueue {
         maxSge = init.maxSendSge();
         maxInline = init.maxInlineData();
         always = init.sqSigAll() ? SendFlags.SIGNALED : 0;
-        operations = Opcode.allowed(init, RoceLimits.operations(init.type()));
+        operations = SendOpcode.allowed(init, RoceLimits.operations(init.type()));
         datagrams = init.type() == QueuePairType.UD;
         addressed = datagrams || init.type() == QueuePairType.XRC_SEND;
         depth = init.maxSendWr();
@@ -87,32 +87,32 @@ final class RoceSendQueue extends SendQueue {
 
     @Override
     public SendQueue send(long wrId, int flags) {
-        return stage(Opcode.SEND, wrId, flags, 0, 0, 0);
+        return stage(SendOpcode.SEND, wrId, flags, 0, 0, 0);
     }
 
     @Override
     public SendQueue sendImmediate(long wrId, int flags, int immediate) {
-        return stage(Opcode.SEND_IMM, wrId, flags, 0, 0, immediate);
+        return stage(SendOpcode.SEND_IMM, wrId, flags, 0, 0, immediate);
     }
 
     @Override
     public SendQueue write(long wrId, int flags, int rkey, long remoteAddress) {
-        return stage(Opcode.WRITE, wrId, flags, rkey, remoteAddress, 0);
+        return stage(SendOpcode.WRITE, wrId, flags, rkey, remoteAddress, 0);
     }
 
     @Override
     public SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
-        return stage(Opcode.WRITE_IMM, wrId, flags, rkey, remoteAddress, immediate);
+        return stage(SendOpcode.WRITE_IMM, wrId, flags, rkey, remoteAddress, immediate);
     }
 
     @Override
     public SendQueue read(long wrId, int flags, int rkey, long remoteAddress) {
-        return stage(Opcode.READ, wrId, flags, rkey, remoteAddress, 0);
+        return stage(SendOpcode.READ, wrId, flags, rkey, remoteAddress, 0);
     }
 
     @Override
     public SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
-        stage(Opcode.CMP_SWP, wrId, flags, rkey, remoteAddress, 0);
+        stage(SendOpcode.CMP_SWP, wrId, flags, rkey, remoteAddress, 0);
         SendWqe w = current;
         if (error == 0 && w != null) {
             w.compareOrAdd = compare;
@@ -123,7 +123,7 @@ final class RoceSendQueue extends SendQueue {
 
     @Override
     public SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add) {
-        stage(Opcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, 0);
+        stage(SendOpcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, 0);
         SendWqe w = current;
         if (error == 0 && w != null) {
             w.compareOrAdd = add;
@@ -133,12 +133,12 @@ final class RoceSendQueue extends SendQueue {
 
     @Override
     public SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
-        return stage(Opcode.SEND_INV, wrId, flags, 0, 0, invalidated);
+        return stage(SendOpcode.SEND_INV, wrId, flags, 0, 0, invalidated);
     }
 
     @Override
     public SendQueue localInvalidate(long wrId, int flags, int rkey) {
-        stageAlone(Opcode.LOCAL_INV, wrId, flags, rkey, 0);
+        stageAlone(SendOpcode.LOCAL_INV, wrId, flags, rkey, 0);
         return this;
     }
 
@@ -167,7 +167,7 @@ final class RoceSendQueue extends SendQueue {
 
     private void stageBind(long wrId, int flags, Window window, int rkey, @Nullable Region region, long address,
             long length, int access) {
-        SendWqe w = stageAlone(Opcode.BIND_MW, wrId, flags, rkey, address);
+        SendWqe w = stageAlone(SendOpcode.BIND_MW, wrId, flags, rkey, address);
         if (w != null) {
             w.window = window;
             w.windowRegion = region;
@@ -178,7 +178,7 @@ final class RoceSendQueue extends SendQueue {
 
     @Override
     public SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
-        SendWqe w = stageAlone(Opcode.FLUSH, wrId, flags, rkey, remoteAddress);
+        SendWqe w = stageAlone(SendOpcode.FLUSH, wrId, flags, rkey, remoteAddress);
         if (w != null) {
             w.flushLength = length;
             w.flushType = type;
@@ -194,7 +194,7 @@ final class RoceSendQueue extends SendQueue {
 
     @Override
     public SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
-        SendWqe w = stageAlone(Opcode.ATOMIC_WRITE, wrId, flags, rkey, remoteAddress);
+        SendWqe w = stageAlone(SendOpcode.ATOMIC_WRITE, wrId, flags, rkey, remoteAddress);
         if (w != null) {
             w.compareOrAdd = value;
         }
@@ -217,7 +217,7 @@ final class RoceSendQueue extends SendQueue {
                 error = Errno.EINVAL;
                 return this;
             }
-            needsDestination = !Opcode.isLocal(opcode);
+            needsDestination = !SendOpcode.isLocal(opcode);
         }
         SendWqe w = ring.free(staged).begin(wrId, opcode, flags | always);
         w.rkey = rkey;
@@ -232,7 +232,7 @@ final class RoceSendQueue extends SendQueue {
     }
 
     private boolean isAllowed(int opcode, int flags) {
-        int wrong = open ? Opcode.check(opcode, flags, operations, KNOWN_FLAGS) : Errno.EINVAL;
+        int wrong = open ? SendOpcode.check(opcode, flags, operations, KNOWN_FLAGS) : Errno.EINVAL;
         if (wrong != 0) {
             error = wrong;
         }
@@ -323,7 +323,7 @@ final class RoceSendQueue extends SendQueue {
             SendWqe w = current;
             if (!open || w == null || full || length < 0 || length > maxInline || offset < 0
                     || offset > data.byteSize() - length || w.sgeCount != 0 || w.inlineLength != 0
-                    || !Opcode.takesInline(w.opcode)) {
+                    || !SendOpcode.takesInline(w.opcode)) {
                 error = Errno.EINVAL;
                 return this;
             }

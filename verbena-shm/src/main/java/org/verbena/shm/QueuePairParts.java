@@ -18,7 +18,7 @@ import org.verbena.verbs.QueuePairCreateFlags;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * What a new queue pair is made of: its number and directory entry, the ring of its receives, the memory of its requests,
@@ -88,7 +88,7 @@ final class QueuePairParts {
                         (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0, hazard)
                 : null;
         return new ShmSendQueue(qp, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
-                init.maxSendWr(), Opcode.allowed(init, Opcode.operations(init.type())));
+                init.maxSendWr(), SendOpcode.allowed(init, SendOpcode.operations(init.type())));
     }
 
     private boolean isDatagram() {

@@ -30,7 +30,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
@@ -88,7 +88,7 @@ final class SendExecutor extends LaneProducer {
         }
         int op = w.opcode;
         Hazard.enter(hazard, ++sequence,
-                Opcode.isSend(op) ? Hazard.RECEIVES : Hazard.region(w.rkey));
+                SendOpcode.isSend(op) ? Hazard.RECEIVES : Hazard.region(w.rkey));
         long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
         if ((link & Link.IDENTITY) != r.link) {
             Hazard.leave(hazard);
@@ -102,7 +102,7 @@ final class SendExecutor extends LaneProducer {
         if (status == WcStatus.SUCCESS) {
             patience.forget();
             if (signalAll || w.isSignaled()) {
-                complete(w.wrId, Opcode.completion(op), w.total, number);
+                complete(w.wrId, SendOpcode.completion(op), w.total, number);
             }
             return true;
         }
@@ -119,7 +119,7 @@ final class SendExecutor extends LaneProducer {
     private void count(WorkRequest w, int op) {
         if (ShownObjects.COUNTING) {
             counts.done(op, w.total);
-            if (Opcode.isOneSided(op)) {
+            if (SendOpcode.isOneSided(op)) {
                 target().counts(qp.number()).done(w, op);
             }
         }
@@ -129,22 +129,22 @@ final class SendExecutor extends LaneProducer {
         if (w.total > ShmLimits.MAX_MESSAGE) {
             return WcStatus.LOC_LEN_ERR;
         }
-        if (xrc != null && !Opcode.isLocal(op)) {
+        if (xrc != null && !SendOpcode.isLocal(op)) {
             int status = aim(xrc, r, w);
             if (status != Target.OK) {
                 return status;
             }
         }
         return switch (op) {
-            case Opcode.SEND -> send(r, w, 0);
-            case Opcode.SEND_IMM -> send(r, w, LaneLayout.HAS_IMMEDIATE);
-            case Opcode.WRITE -> remoteAccess.write(w, link, target());
-            case Opcode.WRITE_IMM -> writeImmediate(r, w, link);
-            case Opcode.READ -> remoteAccess.read(w, link, target());
-            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> remoteAccess.atomic(w, op, link, target());
-            case Opcode.SEND_INV -> sendInvalidate(r, w);
-            case Opcode.FLUSH -> RemoteSync.flush(w, link, target());
-            case Opcode.ATOMIC_WRITE -> RemoteSync.atomicWrite(w, link, target());
+            case SendOpcode.SEND -> send(r, w, 0);
+            case SendOpcode.SEND_IMM -> send(r, w, LaneLayout.HAS_IMMEDIATE);
+            case SendOpcode.WRITE -> remoteAccess.write(w, link, target());
+            case SendOpcode.WRITE_IMM -> writeImmediate(r, w, link);
+            case SendOpcode.READ -> remoteAccess.read(w, link, target());
+            case SendOpcode.CMP_SWP, SendOpcode.FETCH_ADD -> remoteAccess.atomic(w, op, link, target());
+            case SendOpcode.SEND_INV -> sendInvalidate(r, w);
+            case SendOpcode.FLUSH -> RemoteSync.flush(w, link, target());
+            case SendOpcode.ATOMIC_WRITE -> RemoteSync.atomicWrite(w, link, target());
             default -> executeLocally(w);
         };
     }
@@ -310,7 +310,7 @@ final class SendExecutor extends LaneProducer {
             }
             lanes.at(sent);
         }
-        int status = w.opcode == Opcode.WRITE_IMM ? p.writeImmediate(w, link, target()) : p.send(w, kind);
+        int status = w.opcode == SendOpcode.WRITE_IMM ? p.writeImmediate(w, link, target()) : p.send(w, kind);
         if (p.hasCommitted()) {
             boolean solicited = status != WcStatus.SUCCESS || w.isSolicited();
             if (lanes != null) {

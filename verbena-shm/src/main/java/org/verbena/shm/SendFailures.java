@@ -16,7 +16,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * What becomes of a request that {@link SendExecutor} could not carry out: it waits and is tried again, is lost (type UC),
@@ -88,7 +88,7 @@ final class SendFailures {
         if (qp.state() == QueuePairState.ERR) {
             return flush(w, number);
         }
-        if (Opcode.isLocal(w.opcode)) {
+        if (SendOpcode.isLocal(w.opcode)) {
             return finishLocally(w, number);
         }
         boolean mayWait = !(unreliable && (!memory || isPeerDead()))
@@ -157,7 +157,7 @@ final class SendFailures {
     boolean fail(Remote r, WorkRequest w, long number, int status) {
         Target t = lane.target;
         int errno = t == null ? 0 : t.takeErrno();
-        if (t != null && status == WcStatus.REM_ACCESS_ERR && !Opcode.isSend(w.opcode)) {
+        if (t != null && status == WcStatus.REM_ACCESS_ERR && !SendOpcode.isSend(w.opcode)) {
             t.counts(qp.number()).refused(w.rkey); // first: a thread that sees the completion finds it counted
         }
         if (unreliable && !FailureReason.isLocal(status)) {
@@ -167,7 +167,7 @@ final class SendFailures {
         if (errno == 0 && p != null) {
             errno = p.receives().takeErrno();
         }
-        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (!isXrc || Opcode.isLocal(w.opcode)
+        String reason = WcStatus.toString(status) + " for wrId " + w.wrId + (!isXrc || SendOpcode.isLocal(w.opcode)
                 ? ""
                 : " to SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)) + FailureReason.cause(w, status, errno);
         if (unreliable) {
@@ -209,7 +209,7 @@ final class SendFailures {
         if (status != WcStatus.SUCCESS) {
             counts.failed(w, status);
         }
-        completions.add(w.wrId, Opcode.completion(w.opcode), status, vendor, w.total, number + 1);
+        completions.add(w.wrId, SendOpcode.completion(w.opcode), status, vendor, w.total, number + 1);
         qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
     }
 }

@@ -34,7 +34,7 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** A protection domain: a number that keys and queue pairs carry. */
 final class ShmProtectionDomain extends ProtectionDomain {
@@ -185,7 +185,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
                     "shm0 has no queue pairs of type " + QueuePairType.toString(attributes.type()));
         }
         int flags = attributes.createFlags() & ~QueuePairCreateFlags.BLOCK_SELF_MCAST_LB;
-        int operations = attributes.sendOperations() & ~Opcode.operations(attributes.type());
+        int operations = attributes.sendOperations() & ~SendOpcode.operations(attributes.type());
         if (flags != 0 || operations != 0) {
             throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP, "type "
                     + QueuePairType.toString(attributes.type()) + " of shm0 has no "

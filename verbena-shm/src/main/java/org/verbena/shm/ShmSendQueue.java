@@ -15,7 +15,7 @@ import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.spi.KeepAlive;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The send side: has staged work requests executed, as a rule at once and by the caller's own thread.
@@ -85,7 +85,7 @@ final class ShmSendQueue extends StagedSendQueue {
         this.qp = qp;
         this.executor = executor;
         this.datagrams = datagrams;
-        int quickly = 1 << Opcode.SEND | 1 << Opcode.WRITE;
+        int quickly = 1 << SendOpcode.SEND | 1 << SendOpcode.WRITE;
         this.quick = (operations & quickly) == quickly && !isAddressed();
         this.completions = completions;
     }

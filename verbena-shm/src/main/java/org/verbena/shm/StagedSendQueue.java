@@ -20,7 +20,7 @@ import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The batch of a send queue: from {@link #start} to {@link #endBatch} each request is checked and put into the next free slot,
@@ -42,7 +42,7 @@ abstract class StagedSendQueue extends SendQueue {
     private final boolean isDatagram;
     /** Each request says where it goes: of type UD or XRC_SEND. */
     private final boolean addressed;
-    /** A bit for each {@link Opcode} that may be posted. */
+    /** A bit for each {@link SendOpcode} that may be posted. */
     private final int operations;
 
     private boolean open;
@@ -118,47 +118,47 @@ abstract class StagedSendQueue extends SendQueue {
 
     @Override
     public SendQueue send(long wrId, int flags) {
-        return stage(Opcode.SEND, wrId, flags, 0, 0, 0);
+        return stage(SendOpcode.SEND, wrId, flags, 0, 0, 0);
     }
 
     @Override
     public SendQueue sendImmediate(long wrId, int flags, int immediate) {
-        return stage(Opcode.SEND_IMM, wrId, flags, 0, 0, immediate);
+        return stage(SendOpcode.SEND_IMM, wrId, flags, 0, 0, immediate);
     }
 
     @Override
     public SendQueue write(long wrId, int flags, int rkey, long remoteAddress) {
-        return stage(Opcode.WRITE, wrId, flags, rkey, remoteAddress, 0);
+        return stage(SendOpcode.WRITE, wrId, flags, rkey, remoteAddress, 0);
     }
 
     @Override
     public SendQueue writeImmediate(long wrId, int flags, int rkey, long remoteAddress, int immediate) {
-        return stage(Opcode.WRITE_IMM, wrId, flags, rkey, remoteAddress, immediate);
+        return stage(SendOpcode.WRITE_IMM, wrId, flags, rkey, remoteAddress, immediate);
     }
 
     @Override
     public SendQueue read(long wrId, int flags, int rkey, long remoteAddress) {
-        return stage(Opcode.READ, wrId, flags, rkey, remoteAddress, 0);
+        return stage(SendOpcode.READ, wrId, flags, rkey, remoteAddress, 0);
     }
 
     @Override
     public SendQueue compareAndSwap(long wrId, int flags, int rkey, long remoteAddress, long compare, long swap) {
-        return atomic(Opcode.CMP_SWP, wrId, flags, rkey, remoteAddress, compare, swap);
+        return atomic(SendOpcode.CMP_SWP, wrId, flags, rkey, remoteAddress, compare, swap);
     }
 
     @Override
     public SendQueue fetchAndAdd(long wrId, int flags, int rkey, long remoteAddress, long add) {
-        return atomic(Opcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, add, 0);
+        return atomic(SendOpcode.FETCH_ADD, wrId, flags, rkey, remoteAddress, add, 0);
     }
 
     @Override
     public SendQueue sendInvalidate(long wrId, int flags, int invalidated) {
-        return stage(Opcode.SEND_INV, wrId, flags, Hazard.RECEIVES_KEY, 0, invalidated);
+        return stage(SendOpcode.SEND_INV, wrId, flags, Hazard.RECEIVES_KEY, 0, invalidated);
     }
 
     @Override
     public SendQueue localInvalidate(long wrId, int flags, int rkey) {
-        stageAlone(Opcode.LOCAL_INV, wrId, flags, rkey, 0, 0, 0);
+        stageAlone(SendOpcode.LOCAL_INV, wrId, flags, rkey, 0, 0, 0);
         return this;
     }
 
@@ -189,7 +189,7 @@ abstract class StagedSendQueue extends SendQueue {
 
     private void stageBind(long wrId, int flags, Window window, int rkey, @Nullable Region region, long address,
             long length, int access) {
-        if (stageAlone(Opcode.BIND_MW, wrId, flags, rkey, address, length, access)) {
+        if (stageAlone(SendOpcode.BIND_MW, wrId, flags, rkey, address, length, access)) {
             current.window = window;
             current.region = region;
         }
@@ -197,7 +197,7 @@ abstract class StagedSendQueue extends SendQueue {
 
     @Override
     public SendQueue flush(long wrId, int flags, int rkey, long remoteAddress, long length, int type, int level) {
-        if (stageAlone(Opcode.FLUSH, wrId, flags, rkey, remoteAddress, length, level)) {
+        if (stageAlone(SendOpcode.FLUSH, wrId, flags, rkey, remoteAddress, length, level)) {
             current.immediate = type;
             if (!RemoteSync.isFlush(type, level) || length < 0) {
                 error = Errno.EINVAL;
@@ -208,7 +208,7 @@ abstract class StagedSendQueue extends SendQueue {
 
     @Override
     public SendQueue atomicWrite(long wrId, int flags, int rkey, long remoteAddress, long value) {
-        if (stageAlone(Opcode.ATOMIC_WRITE, wrId, flags, rkey, remoteAddress, value, 0)
+        if (stageAlone(SendOpcode.ATOMIC_WRITE, wrId, flags, rkey, remoteAddress, value, 0)
                 && isOnlyRegistered(rkey)) {
             error = Errno.EOPNOTSUPP;
         }
@@ -249,7 +249,7 @@ abstract class StagedSendQueue extends SendQueue {
             staged = k + 1;
             if (addressed) {
                 error = needsDestination ? Errno.EINVAL : 0;
-                needsDestination = !Opcode.isLocal(opcode);
+                needsDestination = !SendOpcode.isLocal(opcode);
             }
         }
         return this;
@@ -299,7 +299,7 @@ abstract class StagedSendQueue extends SendQueue {
     }
 
     private boolean isAllowed(int opcode, int flags) {
-        int wrong = open ? Opcode.check(opcode, flags, operations, KNOWN_FLAGS) : Errno.EINVAL;
+        int wrong = open ? SendOpcode.check(opcode, flags, operations, KNOWN_FLAGS) : Errno.EINVAL;
         if (wrong != 0) {
             error = wrong;
         }

@@ -2,7 +2,6 @@
 package org.verbena.tests.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,9 +31,9 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Shared receive queues: the near end receives messages of far ends on several queue pairs. */
+/** Shared receive queues: the near end receives messages of far ends on several queue pairs, reliable or not. */
 abstract class SharedReceiveQueueConformance extends Conformance {
-    private static final int CAPACITY = 64;
+    static final int CAPACITY = 64;
     private static final int SLOT = 512;
 
     SharedReceiveQueueConformance(ConformanceFixture fixture, Topology topology) {
@@ -45,9 +44,6 @@ abstract class SharedReceiveQueueConformance extends Conformance {
     void needsSharedReceiveQueues() throws VerbsException {
         try (Context c = fixture.open()) {
             needs(c, Feature.SHARED_RECEIVE_QUEUE);
-            if (!isReliable()) {
-                needs(c, Feature.UC);
-            }
         }
     }
 
@@ -56,24 +52,20 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         return adapted(EndOptions.defaults()).type == QueuePairType.RC;
     }
 
-    private void onlyReliable() {
-        assumeTrue(isReliable(), "senders do not wait");
-    }
-
-    private static SharedReceiveQueueAttributes.Builder attributes() {
+    static SharedReceiveQueueAttributes.Builder attributes() {
         return SharedReceiveQueueAttributes.builder();
     }
 
     /** A pair whose near end is on a shared receive queue. */
-    private Pair sharing(EndOptions near, EndOptions far) throws VerbsException {
+    final Pair sharing(EndOptions near, EndOptions far) throws VerbsException {
         return connected(near.sharedReceives().queues(CAPACITY), far.queues(CAPACITY));
     }
 
-    private Pair sharing() throws VerbsException {
+    final Pair sharing() throws VerbsException {
         return sharing(EndOptions.defaults(), EndOptions.defaults());
     }
 
-    private static SharedReceiveQueue srq(End end) {
+    static SharedReceiveQueue srq(End end) {
         return Objects.requireNonNull(end.srq);
     }
 
@@ -85,13 +77,13 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         return Op.receive(id).on(SLOT * (id % CAPACITY), SLOT);
     }
 
-    private static void postReceives(End end, int from, int to) {
+    static void postReceives(End end, int from, int to) {
         assertPosted(end.postReceives(IntStream.range(from, to).mapToObj(SharedReceiveQueueConformance::receive)
                 .toArray(Op[]::new)));
     }
 
     /** Sends from one queue pair of the far end; returns the statuses. */
-    private static List<Completion> send(Far far, int number, long... lengths) throws VerbsException {
+    static List<Completion> send(Far far, int number, long... lengths) throws VerbsException {
         return far.run(end -> {
             QueuePair q = end.queuePair(number);
             for (int i = 0; i < lengths.length; i++) {
@@ -104,7 +96,7 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         });
     }
 
-    private static void assertAllSent(List<Completion> completions) {
+    static void assertAllSent(List<Completion> completions) {
         assertThat(completions).extracting(Completion::statusName).containsOnly("SUCCESS");
     }
 
@@ -289,92 +281,6 @@ abstract class SharedReceiveQueueConformance extends Conformance {
         assertThat(got.stream().map(Completion::wrId)).containsExactlyInAnyOrder(0L, 1L, 2L, 3L);
         assertThat(Pattern.mismatch(p.near.at(40000, 64), 3)).isEqualTo(-1);
         assertThat(Pattern.mismatch(p.near.at(SLOT * got.get(2).wrId(), 64), 3)).isEqualTo(-1);
-    }
-
-    @Test
-    void messageWaitsForAReceive() throws VerbsException {
-        onlyReliable();
-        Pair p = sharing();
-        QueuePair second = p.near.queuePair();
-        int sender = p.connect(second).queuePairNumber();
-        assertPosted(p.far.post(Op.send(1).on(0, 8)));
-        p.far.act(end -> {
-            if (end.post(end.queuePair(sender), Op.send(2).on(0, 9)) != 0) {
-                throw new AssertionError();
-            }
-        });
-        Await.never("a send completes", () -> p.far.run(end -> !End.poll(end.sendCq, 4).isEmpty()));
-        postReceives(p.near, 0, 1);
-        Completion first = p.near.awaitReceive();
-        assertThat(first.wrId()).isZero();
-        postReceives(p.near, 1, 2);
-        Completion last = p.near.awaitReceive();
-        assertThat(LongStream.of(first.byteLength(), last.byteLength())).containsExactlyInAnyOrder(8L, 9L);
-        assertAllSent(p.far.run(end -> end.await(end.sendCq, 2)));
-    }
-
-    @Test
-    void rnrRetriesAreExhausted() throws VerbsException {
-        onlyReliable();
-        Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
-        assertPosted(p.far.post(Op.send(1).on(0, 8)));
-        assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 1, p.far.awaitSend());
-    }
-
-    /** Nothing is polled, so that receives and room for messages are exhausted together. */
-    @Test
-    void rnrRetriesAreExhaustedWhenAllReceivesAreUsed() throws VerbsException {
-        onlyReliable();
-        Pair p = sharing(EndOptions.defaults(), EndOptions.defaults().rnrRetry(1));
-        postReceives(p.near, 0, CAPACITY);
-        for (int i = 0; i < CAPACITY; i++) {
-            assertPosted(p.far.post(Op.send(i).on(0, 8)));
-            assertStatus(WcStatus.SUCCESS, i, p.far.awaitSend());
-        }
-        assertPosted(p.far.post(Op.send(99).on(0, 8)));
-        assertStatus(WcStatus.RNR_RETRY_EXC_ERR, 99, p.far.awaitSend());
-        assertThat(p.near.awaitReceives(CAPACITY)).extracting(Completion::statusName).containsOnly("SUCCESS");
-    }
-
-    @Test
-    void queueGrownAfterConnectHoldsMoreUnpolledMessages() throws VerbsException {
-        onlyReliable();
-        Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
-        SharedReceiveQueue q = srq(p.near);
-        q.modify(attributes().maxWr(40).build());
-        assertThat(q.query().maxWr()).isEqualTo(fixture.queueSize(40));
-        postReceives(p.near, 0, 40);
-        for (int i = 0; i < 40; i++) {
-            assertPosted(p.far.post(Op.send(i).on(0, i)));
-        }
-        List<Completion> got = p.near.awaitReceives(40);
-        assertThat(got.stream().map(Completion::byteLength))
-                .containsExactlyElementsOf(LongStream.range(0, 40).boxed().toList());
-        assertAllSent(p.far.run(end -> end.await(end.sendCq, 40)));
-    }
-
-    /** A message without room is lost and uses no receive. */
-    @Test
-    void unreliableMessagesWithoutRoomAreLostAndKeepReceives() throws VerbsException {
-        assumeTrue(!isReliable(), "senders wait");
-        Pair p = connected(EndOptions.defaults().sharedReceives().queues(4), EndOptions.defaults());
-        srq(p.near).modify(attributes().maxWr(40).build());
-        postReceives(p.near, 0, 40);
-        int sender = p.farAddress.queuePairNumber();
-        assertAllSent(send(p.far, sender, LongStream.range(0, 30).toArray()));
-        List<Completion> got = new ArrayList<>(p.near.awaitReceives(4));
-        got.addAll(End.poll(p.near.receiveCq, 40));
-        assertThat(got.stream().map(Completion::byteLength)).isSorted().doesNotHaveDuplicates();
-        while (got.size() < 40) {
-            assertAllSent(send(p.far, sender, 200));
-            got.add(p.near.awaitReceive());
-        }
-        assertThat(got.stream().map(Completion::wrId)).doesNotHaveDuplicates();
-        assertAllSent(send(p.far, sender, 8));
-        p.near.expectNoCompletion();
-        postReceives(p.near, 0, 1);
-        assertAllSent(send(p.far, sender, 9));
-        assertThat(p.near.awaitReceive().byteLength()).isEqualTo(9);
     }
 
     // ---- events

@@ -435,7 +435,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     @Nested
     @ParameterizedClass
     @EnumSource
-    class SharedReceiveQueues extends SharedReceiveQueueConformance {
+    class SharedReceiveQueues extends ReliableSharedReceiveQueueConformance {
         SharedReceiveQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
         }
@@ -443,14 +443,9 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
 
     @Nested
     @Topologies
-    class SharedReceiveQueuesOfUnreliable extends SharedReceiveQueueConformance {
+    class SharedReceiveQueuesOfUnreliable extends UnreliableSharedReceiveQueueConformance {
         SharedReceiveQueuesOfUnreliable(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
-        }
-
-        @Override
-        EndOptions adapted(EndOptions options) {
-            return options.type(QueuePairType.UC);
         }
     }
 

@@ -8,7 +8,7 @@ import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Psn;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The requester's handling of responses: ACK, NAK, READ and atomic responses (IBTA volume 1, 9.7.5). Responses that are
@@ -108,11 +108,11 @@ final class Completer {
     }
 
     private static boolean isAtomic(SendWqe w) {
-        return w.opcode == Opcode.CMP_SWP || w.opcode == Opcode.FETCH_ADD;
+        return w.opcode == SendOpcode.CMP_SWP || w.opcode == SendOpcode.FETCH_ADD;
     }
 
     private void read(Packet p, SendWqe w) {
-        long left = w.opcode == Opcode.READ ? w.length - (long) w.received * qp.mtu : 0;
+        long left = w.opcode == SendOpcode.READ ? w.length - (long) w.received * qp.mtu : 0;
         if (p.length != Math.min(left, qp.mtu)) {
             qp.failOldest(WcStatus.BAD_RESP_ERR, "a READ response has a wrong length");
             return;

@@ -8,6 +8,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.QueuePairPoints;
 
 /** The receive work request that the current message is written to. */
 final class CurrentReceive {
@@ -106,7 +107,7 @@ final class CurrentReceive {
         ReceiveWqe w = wqe;
         if (w != null) {
             describeFailure(w);
-            count(owner, failureStatus);
+            owner.count(QueuePairPoints.ofFailedReceive(failureStatus), 1);
             finish(w, failureStatus);
         }
     }
@@ -136,7 +137,7 @@ final class CurrentReceive {
     static void flush(QueuePairOwner owner, ReceiveSource source, ReceiveWqe w) {
         describeFailure(w);
         w.status = WcStatus.WR_FLUSH_ERR;
-        count(owner, WcStatus.WR_FLUSH_ERR);
+        owner.count(SamplePoint.QP_RESP_FLUSHED, 1);
         owner.received(source, w);
     }
 
@@ -147,13 +148,5 @@ final class CurrentReceive {
         w.wcFlags = 0;
         w.sourceQueuePair = 0;
         w.solicited = true; // errors always are (11.4.2.2)
-    }
-
-    private static void count(QueuePairOwner owner, int status) {
-        owner.count(switch (status) {
-            case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS;
-            case WcStatus.WR_FLUSH_ERR -> SamplePoint.QP_RESP_FLUSHED;
-            default -> SamplePoint.QP_RESP_OTHER_ERRORS;
-        }, 1);
     }
 }

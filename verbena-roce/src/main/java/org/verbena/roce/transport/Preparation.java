@@ -4,7 +4,7 @@ package org.verbena.roce.transport;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * Preparation of a request before its first packet is sent: checks, its length, and the operations that need no packet.
@@ -23,10 +23,10 @@ final class Preparation {
         w.expectsResponse = false;
         Memory memory = qp.owner.memory();
         return switch (w.opcode) {
-            case Opcode.LOCAL_INV -> memory.invalidate(qp.number(), w.rkey, false) == 0
+            case SendOpcode.LOCAL_INV -> memory.invalidate(qp.number(), w.rkey, false) == 0
                     ? WcStatus.SUCCESS
                     : WcStatus.LOC_QP_OP_ERR;
-            case Opcode.BIND_MW -> memory.bind(qp.number(), w) == 0
+            case SendOpcode.BIND_MW -> memory.bind(qp.number(), w) == 0
                     ? WcStatus.SUCCESS
                     : WcStatus.MW_BIND_ERR;
             default -> message(memory, w, mtu);
@@ -36,8 +36,8 @@ final class Preparation {
     private static int message(Memory memory, SendWqe w, int mtu) {
         boolean inline = (w.flags & SendFlags.INLINE) != 0;
         long length = inline ? w.inlineLength : ScatterGather.length(w.sgeCount, w.lengths);
-        boolean atomic = w.opcode == Opcode.CMP_SWP || w.opcode == Opcode.FETCH_ADD;
-        boolean read = w.opcode == Opcode.READ;
+        boolean atomic = w.opcode == SendOpcode.CMP_SWP || w.opcode == SendOpcode.FETCH_ADD;
+        boolean read = w.opcode == SendOpcode.READ;
         if (length < 0 || atomic && length != Long.BYTES) {
             return WcStatus.LOC_LEN_ERR;
         }
@@ -45,8 +45,8 @@ final class Preparation {
         if (!inline && !ScatterGather.areAllowed(memory, w.sgeCount, w.lkeys, w.addresses, w.lengths, access)) {
             return WcStatus.LOC_PROT_ERR;
         }
-        w.expectsResponse = atomic || read || w.opcode == Opcode.FLUSH || w.opcode == Opcode.ATOMIC_WRITE;
-        w.length = w.opcode == Opcode.ATOMIC_WRITE ? Long.BYTES : length;
+        w.expectsResponse = atomic || read || w.opcode == SendOpcode.FLUSH || w.opcode == SendOpcode.ATOMIC_WRITE;
+        w.length = w.opcode == SendOpcode.ATOMIC_WRITE ? Long.BYTES : length;
         w.packets = w.expectsResponse && !read ? 1 : (int) Math.max(1, (length + mtu - 1) / mtu);
         return WcStatus.SUCCESS;
     }

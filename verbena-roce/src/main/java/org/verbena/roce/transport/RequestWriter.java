@@ -11,7 +11,7 @@ import org.verbena.roce.header.PacketOpcode;
 import org.verbena.roce.header.Reth;
 import org.verbena.roce.header.XrcEth;
 import org.verbena.verbs.SendFlags;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** Writes the request packets of one queue pair. */
 final class RequestWriter {
@@ -44,18 +44,18 @@ final class RequestWriter {
             XrcEth.put(at, w.remoteSharedReceiveQueue);
             at += XrcEth.BYTES;
         }
-        boolean write = w.opcode == Opcode.WRITE || w.opcode == Opcode.WRITE_IMM;
+        boolean write = w.opcode == SendOpcode.WRITE || w.opcode == SendOpcode.WRITE_IMM;
         if (write && first) {
             Reth.put(at, w.remoteAddress, w.rkey, w.length);
             at += Reth.BYTES;
         }
-        boolean tail = last && w.opcode != Opcode.SEND && w.opcode != Opcode.WRITE;
+        boolean tail = last && w.opcode != SendOpcode.SEND && w.opcode != SendOpcode.WRITE;
         if (tail) {
             BigEndian.putInt(at, w.immediate);
             at += 4;
         }
         int pad = -bytes & 3;
-        boolean solicited = last && (w.flags & SendFlags.SOLICITED) != 0 && w.opcode != Opcode.WRITE;
+        boolean solicited = last && (w.flags & SendFlags.SOLICITED) != 0 && w.opcode != SendOpcode.WRITE;
         Bth.put(a, transport | operation(w.opcode, first, last), solicited, pad, destination, acknowledge,
                 (int) w.first + packet);
         if (!payload(w, offset, bytes, at)) {
@@ -66,7 +66,7 @@ final class RequestWriter {
 
     /** Writes a datagram; as {@link #message}. */
     int datagram(long a, SendWqe w, int qkey) {
-        boolean immediate = w.opcode == Opcode.SEND_IMM;
+        boolean immediate = w.opcode == SendOpcode.SEND_IMM;
         int bytes = (int) w.length;
         int pad = -bytes & 3;
         Bth.put(a, transport | (immediate ? PacketOpcode.SEND_ONLY_IMM : PacketOpcode.SEND_ONLY),
@@ -83,13 +83,13 @@ final class RequestWriter {
 
     private static int operation(int opcode, boolean first, boolean last) {
         return switch (opcode) {
-            case Opcode.WRITE -> part(first, last, PacketOpcode.WRITE_FIRST, PacketOpcode.WRITE_LAST,
+            case SendOpcode.WRITE -> part(first, last, PacketOpcode.WRITE_FIRST, PacketOpcode.WRITE_LAST,
                     PacketOpcode.WRITE_ONLY);
-            case Opcode.WRITE_IMM -> part(first, last, PacketOpcode.WRITE_FIRST, PacketOpcode.WRITE_LAST_IMM,
+            case SendOpcode.WRITE_IMM -> part(first, last, PacketOpcode.WRITE_FIRST, PacketOpcode.WRITE_LAST_IMM,
                     PacketOpcode.WRITE_ONLY_IMM);
-            case Opcode.SEND_IMM -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST_IMM,
+            case SendOpcode.SEND_IMM -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST_IMM,
                     PacketOpcode.SEND_ONLY_IMM);
-            case Opcode.SEND_INV -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST_INVALIDATE,
+            case SendOpcode.SEND_INV -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST_INVALIDATE,
                     PacketOpcode.SEND_ONLY_INVALIDATE);
             default -> part(first, last, PacketOpcode.SEND_FIRST, PacketOpcode.SEND_LAST, PacketOpcode.SEND_ONLY);
         };
@@ -134,17 +134,17 @@ final class RequestWriter {
     /** Writes an atomic, an atomic write or a flush. */
     int single(long a, SendWqe w, int destination) {
         return switch (w.opcode) {
-            case Opcode.CMP_SWP -> {
+            case SendOpcode.CMP_SWP -> {
                 long at = begin(a, w, PacketOpcode.COMPARE_AND_SWAP, 0, destination);
                 AtomicEth.put(at, w.remoteAddress, w.rkey, w.swap, w.compareOrAdd);
                 yield (int) (at - a) + AtomicEth.BYTES;
             }
-            case Opcode.FETCH_ADD -> {
+            case SendOpcode.FETCH_ADD -> {
                 long at = begin(a, w, PacketOpcode.FETCH_AND_ADD, 0, destination);
                 AtomicEth.put(at, w.remoteAddress, w.rkey, w.compareOrAdd, 0);
                 yield (int) (at - a) + AtomicEth.BYTES;
             }
-            case Opcode.ATOMIC_WRITE -> {
+            case SendOpcode.ATOMIC_WRITE -> {
                 long at = begin(a, w, PacketOpcode.ATOMIC_WRITE, 0, destination);
                 Reth.put(at, w.remoteAddress, w.rkey, Long.BYTES);
                 RawMemory.putLongUnaligned(at + Reth.BYTES, w.compareOrAdd); // in memory order, not a number

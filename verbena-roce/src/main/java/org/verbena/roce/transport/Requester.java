@@ -7,7 +7,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The requester of a reliable queue pair (IBTA volume 1, 9.7.2 to 9.7.5): sends what is posted, and retransmits what is
@@ -206,7 +206,7 @@ final class Requester {
 
     private boolean isBlocked(SendWqe w) {
         int n = 1;
-        if (w.opcode == Opcode.READ) {
+        if (w.opcode == SendOpcode.READ) {
             n = endOfRead(w) - packet;
         }
         if (w.expectsResponse && next >= high && outstanding >= maxReadAtomic) {
@@ -222,7 +222,7 @@ final class Requester {
     private boolean sendPacket(SendWqe w, long a) {
         int end = packet + 1;
         int length;
-        if (w.opcode == Opcode.READ) {
+        if (w.opcode == SendOpcode.READ) {
             end = endOfRead(w);
             length = writer.read(a, w, packet, end, qp.mtu, qp.destination);
         } else if (w.expectsResponse) {

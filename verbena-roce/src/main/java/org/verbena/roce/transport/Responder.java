@@ -16,6 +16,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.QueuePairPoints;
 
 /**
  * The responder of a reliable queue pair (IBTA volume 1, 9.7.4 and 9.7.5.1): executes requests in order, each once, and
@@ -311,9 +312,7 @@ final class Responder {
     }
 
     private void refuse(int nak, String reason, int event) {
-        owner.count(nak == Aeth.NAK_REMOTE_ACCESS
-                ? SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS
-                : SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS, 1);
+        owner.count(QueuePairPoints.ofRefusal(event), 1);
         answer(nak, expected);
         qp.refuse(reason, event);
     }

@@ -3,7 +3,7 @@ package org.verbena.roce.transport;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * A send work request: an entry of a {@link SendRing}, made once and reused for each request. The poster writes the
@@ -12,7 +12,7 @@ import org.verbena.verbs.spi.Opcode;
 public final class SendWqe {
     /** Set by the application. */
     public long wrId;
-    /** One of {@link Opcode}. */
+    /** One of {@link SendOpcode}. */
     public int opcode;
     /** {@link org.verbena.verbs.SendFlags}; SIGNALED is set for all if the queue pair signals all. */
     public int flags;
@@ -105,7 +105,7 @@ public final class SendWqe {
     /** What is known locally to be wrong with a request that the peer has refused, after ": "; else empty. */
     String knownFault() {
         return switch (opcode) {
-            case Opcode.CMP_SWP, Opcode.FETCH_ADD, Opcode.ATOMIC_WRITE ->
+            case SendOpcode.CMP_SWP, SendOpcode.FETCH_ADD, SendOpcode.ATOMIC_WRITE ->
                 (remoteAddress & 7) == 0
                         ? ""
                         : ": remote address 0x" + Long.toHexString(remoteAddress)

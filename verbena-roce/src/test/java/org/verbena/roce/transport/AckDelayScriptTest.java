@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** How long an ACK is delayed when both sides alternate, with continuous polling. */
 class AckDelayScriptTest {
@@ -47,7 +47,7 @@ class AckDelayScriptTest {
     }
 
     private void say() {
-        s.end.post(s.end.wqe(said, Opcode.SEND));
+        s.end.post(s.end.wqe(said, SendOpcode.SEND));
         s.leaves(SEND_ONLY, own(said++));
     }
 

@@ -18,7 +18,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** No operation allocates: neither in the thread that posts, nor in the one that receives packets, nor with losses. */
 class AllocationTest {
@@ -71,7 +71,7 @@ class AllocationTest {
             SendWqe w = qp.sends().free(0).begin(1, opcode, SendFlags.SIGNALED);
             w.rkey = 1;
             w.remoteAddress = RawMemory.addressOf(MEMORY) + 16384;
-            w.addSge(1, RawMemory.addressOf(MEMORY) + 32768, opcode == Opcode.FETCH_ADD
+            w.addSge(1, RawMemory.addressOf(MEMORY) + 32768, opcode == SendOpcode.FETCH_ADD
                     ? 8
                     : datagramPath == null ? MESSAGE : DATAGRAM);
             w.path = datagramPath;
@@ -207,28 +207,28 @@ class AllocationTest {
 
     @Test
     void rc() throws Exception {
-        assertNothingAllocated(QueuePairType.RC, QueuePairType.RC, 0, Opcode.SEND, Opcode.WRITE,
-                Opcode.WRITE_IMM, Opcode.READ, Opcode.FETCH_ADD);
+        assertNothingAllocated(QueuePairType.RC, QueuePairType.RC, 0, SendOpcode.SEND, SendOpcode.WRITE,
+                SendOpcode.WRITE_IMM, SendOpcode.READ, SendOpcode.FETCH_ADD);
     }
 
     @Test
     void rcWithLosses() throws Exception {
-        assertNothingAllocated(QueuePairType.RC, QueuePairType.RC, 7, Opcode.SEND, Opcode.WRITE,
-                Opcode.WRITE_IMM, Opcode.READ, Opcode.FETCH_ADD);
+        assertNothingAllocated(QueuePairType.RC, QueuePairType.RC, 7, SendOpcode.SEND, SendOpcode.WRITE,
+                SendOpcode.WRITE_IMM, SendOpcode.READ, SendOpcode.FETCH_ADD);
     }
 
     @Test
     void xrc() throws Exception {
-        assertNothingAllocated(QueuePairType.XRC_RECV, QueuePairType.XRC_SEND, 0, Opcode.SEND, Opcode.READ);
+        assertNothingAllocated(QueuePairType.XRC_RECV, QueuePairType.XRC_SEND, 0, SendOpcode.SEND, SendOpcode.READ);
     }
 
     @Test
     void uc() throws Exception {
-        assertNothingAllocated(QueuePairType.UC, QueuePairType.UC, 0, Opcode.SEND, Opcode.WRITE);
+        assertNothingAllocated(QueuePairType.UC, QueuePairType.UC, 0, SendOpcode.SEND, SendOpcode.WRITE);
     }
 
     @Test
     void ud() throws Exception {
-        assertNothingAllocated(QueuePairType.UD, QueuePairType.UD, 0, Opcode.SEND, Opcode.SEND_IMM);
+        assertNothingAllocated(QueuePairType.UD, QueuePairType.UD, 0, SendOpcode.SEND, SendOpcode.SEND_IMM);
     }
 }

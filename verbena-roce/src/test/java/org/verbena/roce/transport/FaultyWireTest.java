@@ -22,7 +22,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** Random work over a wire that drops, duplicates, delays, reorders and corrupts packets, in virtual time. */
 class FaultyWireTest {
@@ -44,25 +44,25 @@ class FaultyWireTest {
     /** One request of the plan, and its expected result. */
     private record Job(int index, int opcode, int length, int immediate, long before, long after) {
         boolean takesReceive() {
-            return opcode == Opcode.SEND || opcode == Opcode.SEND_IMM || opcode == Opcode.WRITE_IMM
-                    || opcode == Opcode.SEND_INV;
+            return opcode == SendOpcode.SEND || opcode == SendOpcode.SEND_IMM || opcode == SendOpcode.WRITE_IMM
+                    || opcode == SendOpcode.SEND_INV;
         }
 
         boolean isAtomic() {
-            return opcode == Opcode.FETCH_ADD || opcode == Opcode.CMP_SWP;
+            return opcode == SendOpcode.FETCH_ADD || opcode == SendOpcode.CMP_SWP;
         }
 
         /** Has no buffer of its own. */
         boolean isBare() {
-            return opcode == Opcode.FLUSH || opcode == Opcode.ATOMIC_WRITE;
+            return opcode == SendOpcode.FLUSH || opcode == SendOpcode.ATOMIC_WRITE;
         }
 
         boolean isSend() {
-            return takesReceive() && opcode != Opcode.WRITE_IMM;
+            return takesReceive() && opcode != SendOpcode.WRITE_IMM;
         }
 
         boolean hasImmediate() {
-            return opcode == Opcode.SEND_IMM || opcode == Opcode.WRITE_IMM;
+            return opcode == SendOpcode.SEND_IMM || opcode == SendOpcode.WRITE_IMM;
         }
 
         long offset() {
@@ -105,13 +105,13 @@ class FaultyWireTest {
                 default -> random.nextInt(MAX);
             };
             length = switch (op) {
-                case Opcode.FETCH_ADD, Opcode.CMP_SWP, Opcode.ATOMIC_WRITE -> Long.BYTES;
-                case Opcode.FLUSH -> 0;
+                case SendOpcode.FETCH_ADD, SendOpcode.CMP_SWP, SendOpcode.ATOMIC_WRITE -> Long.BYTES;
+                case SendOpcode.FLUSH -> 0;
                 default -> Math.min(length, MAX);
             };
             long after = switch (op) {
-                case Opcode.FETCH_ADD -> counter + 1 + i;
-                case Opcode.CMP_SWP -> swaps(i) ? ~counter : counter;
+                case SendOpcode.FETCH_ADD -> counter + 1 + i;
+                case SendOpcode.CMP_SWP -> swaps(i) ? ~counter : counter;
                 default -> counter;
             };
             jobs.add(new Job(i, op, length, random.nextInt(), counter, after));
@@ -129,24 +129,24 @@ class FaultyWireTest {
         TestEnd near = p.near;
         SendWqe w = near.wqe(j.index, j.opcode);
         w.rkey = TestEnd.KEY;
-        w.immediate = j.opcode == Opcode.SEND_INV ? windowKey(j.index) : j.immediate;
+        w.immediate = j.opcode == SendOpcode.SEND_INV ? windowKey(j.index) : j.immediate;
         w.remoteAddress = p.far.at(j.offset());
         w.remoteSharedReceiveQueue = SRQ;
         if (random.nextInt(6) == 0) {
             w.flags |= SendFlags.FENCE;
         }
         long from = j.offset();
-        if (j.opcode == Opcode.READ) {
+        if (j.opcode == SendOpcode.READ) {
             fill(p.far, j.offset() + HALF, j.index, j.length);
             w.remoteAddress = p.far.at(j.offset() + HALF);
-        } else if (j.opcode == Opcode.FETCH_ADD) {
+        } else if (j.opcode == SendOpcode.FETCH_ADD) {
             w.remoteAddress = p.far.at(COUNTER);
             w.compareOrAdd = 1L + j.index;
-        } else if (j.opcode == Opcode.CMP_SWP) {
+        } else if (j.opcode == SendOpcode.CMP_SWP) {
             w.remoteAddress = p.far.at(COUNTER);
             w.compareOrAdd = swaps(j.index) ? j.before : j.before + 1;
             w.swap = ~j.before;
-        } else if (j.opcode == Opcode.FLUSH) {
+        } else if (j.opcode == SendOpcode.FLUSH) {
             w.flushType = FlushType.GLOBAL;
             w.flushLevel = FlushType.RANGE;
             w.flushLength = HALF;
@@ -154,14 +154,14 @@ class FaultyWireTest {
             from += HALF;
             fill(near, from, j.index, j.length);
         }
-        if (j.opcode == Opcode.SEND_INV) {
+        if (j.opcode == SendOpcode.SEND_INV) {
             p.far.memory.addWindow(windowKey(j.index), 0, 8, 0, TestPair.FAR_NUMBER);
         }
-        boolean inline = j.length <= 200 && j.opcode != Opcode.READ && !j.isAtomic() && !j.isBare()
+        boolean inline = j.length <= 200 && j.opcode != SendOpcode.READ && !j.isAtomic() && !j.isBare()
                 && random.nextBoolean();
-        if (j.opcode == Opcode.ATOMIC_WRITE) {
+        if (j.opcode == SendOpcode.ATOMIC_WRITE) {
             w.compareOrAdd = near.memory.segment().get(ValueLayout.JAVA_LONG, from);
-        } else if (j.opcode == Opcode.FLUSH) {
+        } else if (j.opcode == SendOpcode.FLUSH) {
             w.sgeCount = 0;
         } else if (inline) {
             w.flags |= SendFlags.INLINE;
@@ -233,12 +233,12 @@ class FaultyWireTest {
         for (int i = 0; i < done; i++) {
             Job j = jobs.get(i);
             switch (j.opcode) {
-                case Opcode.READ -> assertPattern(p.near, j.offset(), j.index, j.length);
-                case Opcode.FETCH_ADD, Opcode.CMP_SWP -> assertThat(p.near.memory.segment().get(
+                case SendOpcode.READ -> assertPattern(p.near, j.offset(), j.index, j.length);
+                case SendOpcode.FETCH_ADD, SendOpcode.CMP_SWP -> assertThat(p.near.memory.segment().get(
                         ValueLayout.JAVA_LONG, j.offset())).isEqualTo(j.before);
                 default -> assertPattern(p.far, j.offset(), j.index, j.length);
             }
-            if (j.opcode == Opcode.SEND_INV) {
+            if (j.opcode == SendOpcode.SEND_INV) {
                 assertThat(p.far.memory.has(windowKey(j.index))).isFalse();
             }
         }
@@ -272,9 +272,9 @@ class FaultyWireTest {
             p.far.depth = p.near.depth;
             p.connect();
             p.network.faults = VirtualNetwork.Faults.ALL;
-            List<Job> jobs = plan(random, Opcode.SEND, Opcode.SEND_IMM, Opcode.WRITE, Opcode.WRITE_IMM,
-                    Opcode.READ, Opcode.FETCH_ADD, Opcode.CMP_SWP, Opcode.FLUSH,
-                    Opcode.ATOMIC_WRITE, Opcode.SEND_INV);
+            List<Job> jobs = plan(random, SendOpcode.SEND, SendOpcode.SEND_IMM, SendOpcode.WRITE, SendOpcode.WRITE_IMM,
+                    SendOpcode.READ, SendOpcode.FETCH_ADD, SendOpcode.CMP_SWP, SendOpcode.FLUSH,
+                    SendOpcode.ATOMIC_WRITE, SendOpcode.SEND_INV);
             work(p, jobs, p.far.receives, random);
             check(p, jobs);
             failed[0] += p.near.qp.state() == QueuePairState.ERR ? 1 : 0;
@@ -294,9 +294,9 @@ class FaultyWireTest {
             TestReceives queue = new TestReceives(p.far.memory, true);
             p.far.queues.put(SRQ, queue);
             p.network.faults = VirtualNetwork.Faults.ALL;
-            List<Job> jobs = plan(random, Opcode.SEND, Opcode.SEND_IMM, Opcode.WRITE, Opcode.WRITE_IMM,
-                    Opcode.READ, Opcode.FETCH_ADD, Opcode.CMP_SWP, Opcode.FLUSH,
-                    Opcode.ATOMIC_WRITE);
+            List<Job> jobs = plan(random, SendOpcode.SEND, SendOpcode.SEND_IMM, SendOpcode.WRITE, SendOpcode.WRITE_IMM,
+                    SendOpcode.READ, SendOpcode.FETCH_ADD, SendOpcode.CMP_SWP, SendOpcode.FLUSH,
+                    SendOpcode.ATOMIC_WRITE);
             work(p, jobs, queue, random);
             check(p, jobs);
             failed[0] += p.near.qp.state() == QueuePairState.ERR ? 1 : 0;
@@ -367,7 +367,7 @@ class FaultyWireTest {
         Seeds.each(80, random -> {
             TestPair p = new TestPair(random, QueuePairType.UC, MEMORY).connect();
             p.network.faults = new VirtualNetwork.Faults(5, 5, 3, 5, 1);
-            List<Job> jobs = plan(random, Opcode.SEND, Opcode.SEND_IMM);
+            List<Job> jobs = plan(random, SendOpcode.SEND, SendOpcode.SEND_IMM);
             for (Job j : jobs) {
                 p.far.receives.post(j.index, TestEnd.KEY, p.far.at(j.offset()), HALF);
                 post(p, j, random);

@@ -14,7 +14,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * Packets that are almost valid, from the peer's own address and now and then from another. Whatever they are, nothing
@@ -82,12 +82,12 @@ final class GarbagePackets {
             return;
         }
         int op = type == QueuePairType.RC || type == QueuePairType.XRC_SEND
-                ? new int[] {Opcode.SEND, Opcode.READ, Opcode.WRITE, Opcode.FETCH_ADD}[random
+                ? new int[] {SendOpcode.SEND, SendOpcode.READ, SendOpcode.WRITE, SendOpcode.FETCH_ADD}[random
                         .nextInt(4)]
-                : Opcode.SEND;
+                : SendOpcode.SEND;
         SendWqe w = s.end.wqe(1, op);
         w.path = s.end.wire.path(s.end.gid, 0, peer(s), 0, 0, 1);
-        w.addSge(TestEnd.KEY, s.end.at(OWN + 8L * random.nextInt(100)), op == Opcode.FETCH_ADD
+        w.addSge(TestEnd.KEY, s.end.at(OWN + 8L * random.nextInt(100)), op == SendOpcode.FETCH_ADD
                 ? 8
                 : random.nextInt(1500));
         s.end.post(w);

@@ -27,7 +27,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** UC, UD and XRC with hand-made packets: the differences to RC. */
 class OtherTypesTest {
@@ -50,7 +50,7 @@ class OtherTypesTest {
         s.end.send(1, 0, 300);
         assertThat(s.end.sent).containsExactly(new TestEnd.Sent(1, WcStatus.SUCCESS, 300));
         s.leaves(0x20, own(0)).leaves(0x22, own(1)).nothingLeaves();
-        SendWqe w = s.end.wqe(2, Opcode.WRITE_IMM);
+        SendWqe w = s.end.wqe(2, SendOpcode.WRITE_IMM);
         w.rkey = 5;
         w.immediate = 9;
         w.addSge(TestEnd.KEY, at(s, 0), 0);
@@ -100,7 +100,7 @@ class OtherTypesTest {
     @Test
     void ucAndUdLocalErrorMovesToSqe() throws Exception {
         Script s = Script.connected(QueuePairType.UC);
-        SendWqe w = s.end.wqe(1, Opcode.SEND);
+        SendWqe w = s.end.wqe(1, SendOpcode.SEND);
         w.addSge(0x4711, at(s, 0), 4);
         s.end.post(w);
         assertThat(s.end.told).isEqualTo(QueuePairState.SQE);
@@ -138,14 +138,14 @@ class OtherTypesTest {
     void udSendsSinglePackets() throws Exception {
         Script s = datagrams();
         s.end.memory.segment().asSlice(0, 8).copyFrom(MemorySegment.ofArray(bytes(8)));
-        s.end.post(datagram(s, 1, Opcode.SEND, 0x55, 3));
+        s.end.post(datagram(s, 1, SendOpcode.SEND, 0x55, 3));
         s.leaves(0x64, 5, "00000055" + "00000011" + "01020300");
-        SendWqe w = datagram(s, 2, Opcode.SEND_IMM, 0x80000000, 4); // the queue pair's own Q_Key
+        SendWqe w = datagram(s, 2, SendOpcode.SEND_IMM, 0x80000000, 4); // the queue pair's own Q_Key
         w.immediate = 6;
         s.end.post(w);
         s.leaves(0x65, 6, "11223344" + "00000011" + "00000006" + "01020304").nothingLeaves();
         assertThat(s.end.sent).extracting(TestEnd.Sent::status).containsOnly(WcStatus.SUCCESS);
-        s.end.post(datagram(s, 3, Opcode.SEND, 0x55, 4097));
+        s.end.post(datagram(s, 3, SendOpcode.SEND, 0x55, 4097));
         assertThat(s.end.sent.getLast().status()).isEqualTo(WcStatus.LOC_LEN_ERR);
         assertThat(s.end.qp.state()).isEqualTo(QueuePairState.SQE);
     }
@@ -244,7 +244,7 @@ class OtherTypesTest {
     @Test
     void xrcRequestsNameTheirSrq() throws Exception {
         Script s = Script.connected(QueuePairType.XRC_SEND);
-        SendWqe w = s.end.wqe(1, Opcode.SEND);
+        SendWqe w = s.end.wqe(1, SendOpcode.SEND);
         w.remoteSharedReceiveQueue = SRQ;
         w.addSge(TestEnd.KEY, at(s, 0), 257);
         s.end.post(w);
@@ -252,7 +252,7 @@ class OtherTypesTest {
                 .nothingLeaves();
         s.arrives(0xb1, own(1), false, Packets.aeth(0x1f, 1));
         assertThat(s.end.sent).containsExactly(new TestEnd.Sent(1, WcStatus.SUCCESS, 257));
-        w = s.end.wqe(2, Opcode.READ);
+        w = s.end.wqe(2, SendOpcode.READ);
         w.remoteSharedReceiveQueue = SRQ;
         w.rkey = 3;
         w.addSge(TestEnd.KEY, at(s, 0), 4);

@@ -15,7 +15,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** When a requester of type RC sends again: after a NAK of RNR, and after silence (IBTA volume 1, 9.7.5). */
 class RetryScriptTest {
@@ -30,8 +30,8 @@ class RetryScriptTest {
 
     @Test
     void rnrNakWaitsForItsTimer() {
-        s.post(1, Opcode.SEND, 4);
-        s.post(2, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
+        s.post(2, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).leaves(0x04, own(1)).nothingLeaves();
         s.acknowledge(own(1), 0x20 | 14); // 1.28 ms
         s.assertDone(1);
@@ -47,7 +47,7 @@ class RetryScriptTest {
     /** Code 0 is the longest of all; the ACK timer does not run meanwhile. */
     @Test
     void rnrWaitSuspendsTimeout() {
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         s.acknowledge(own(0), 0x20);
         s.pass(655_359_999);
@@ -61,7 +61,7 @@ class RetryScriptTest {
 
     @Test
     void rnrRetrySevenIsInfinite() throws Exception {
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         for (int i = 0; i < 100; i++) {
             s.acknowledge(own(0), 0x21);
             s.pass(10_000);
@@ -70,7 +70,7 @@ class RetryScriptTest {
         s = new Script(QueuePairType.RC);
         s.end.rnrRetries = 2;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         for (int i = 0; i < 2; i++) {
             s.acknowledge(own(0), 0x21);
             s.acknowledge(own(0), 0x21); // a duplicate counts once
@@ -85,7 +85,7 @@ class RetryScriptTest {
 
     @Test
     void timeoutRetransmits() {
-        s.post(1, Opcode.SEND, 600);
+        s.post(1, SendOpcode.SEND, 600);
         s.leaves(0x00, own(0)).leaves(0x01, own(1)).leaves(0x02, own(2)).nothingLeaves();
         s.pass(Script.TIMEOUT - 1);
         s.nothingLeaves();
@@ -103,7 +103,7 @@ class RetryScriptTest {
         s = new Script(QueuePairType.RC);
         s.end.retries = 2;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
-        s.post(1, Opcode.SEND, 600);
+        s.post(1, SendOpcode.SEND, 600);
         s.pass(Script.TIMEOUT);
         s.acknowledge(own(0), 0x1f);
         s.pass(Script.TIMEOUT);
@@ -121,7 +121,7 @@ class RetryScriptTest {
         s = new Script(QueuePairType.RC);
         s.end.retries = 7;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
         for (int intervals : new int[] {1, 1, 2, 4, 4, 4, 4}) {
             s.pass(intervals * Script.TIMEOUT - 1);
@@ -142,7 +142,7 @@ class RetryScriptTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 64})
     void arrivedResponsePreventsTimeout(int batch) {
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
         s.network.batch = batch;
         inject(100, own(-1));
@@ -158,7 +158,7 @@ class RetryScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void packetFloodDoesNotDelayTimer(boolean delayAcks) {
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0)).nothingLeaves();
         inject(64 * 64, own(-1));
         s.network.advanceTo(s.network.now() + Script.TIMEOUT);
@@ -182,7 +182,7 @@ class RetryScriptTest {
         s = new Script(QueuePairType.RC);
         s.end.timeout = 0;
         s.end.connect(Script.PEER, Script.PEER_NUMBER, Script.PEER_PSN, Script.OWN_PSN);
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         assertThat(s.end.transport.nextDeadline()).isEqualTo(Long.MAX_VALUE);
     }
@@ -190,7 +190,7 @@ class RetryScriptTest {
     /** Continuous polling reads the clock now and then only, since that costs as much as a tenth of a poll. */
     @Test
     void continuousPollingChecksTimersEveryEightPolls() {
-        s.post(1, Opcode.SEND, 4);
+        s.post(1, SendOpcode.SEND, 4);
         s.leaves(0x04, own(0));
         for (int intervals : new int[] {1, 1, 2}) {
             s.network.advanceTo(s.network.now() + intervals * Script.TIMEOUT + 1);

@@ -16,7 +16,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /** One end of a test's connection: a context with one queue pair, and its recorded callbacks. */
 final class TestEnd implements QueuePairOwner {
@@ -126,13 +126,13 @@ final class TestEnd implements QueuePairOwner {
     }
 
     void send(long id, long offset, long length) {
-        SendWqe w = wqe(id, Opcode.SEND);
+        SendWqe w = wqe(id, SendOpcode.SEND);
         w.addSge(KEY, at(offset), length);
         post(w);
     }
 
     void write(long id, long offset, long length, TestEnd peer, long peerOffset) {
-        SendWqe w = wqe(id, Opcode.WRITE);
+        SendWqe w = wqe(id, SendOpcode.WRITE);
         w.rkey = KEY;
         w.remoteAddress = peer.at(peerOffset);
         w.addSge(KEY, at(offset), length);
@@ -140,7 +140,7 @@ final class TestEnd implements QueuePairOwner {
     }
 
     void read(long id, long offset, long length, TestEnd peer, long peerOffset) {
-        SendWqe w = wqe(id, Opcode.READ);
+        SendWqe w = wqe(id, SendOpcode.READ);
         w.rkey = KEY;
         w.remoteAddress = peer.at(peerOffset);
         w.addSge(KEY, at(offset), length);
@@ -148,7 +148,7 @@ final class TestEnd implements QueuePairOwner {
     }
 
     void fetchAndAdd(long id, long offset, TestEnd peer, long peerOffset, long add) {
-        SendWqe w = wqe(id, Opcode.FETCH_ADD);
+        SendWqe w = wqe(id, SendOpcode.FETCH_ADD);
         w.rkey = KEY;
         w.remoteAddress = peer.at(peerOffset);
         w.compareOrAdd = add;

@@ -14,6 +14,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.QueuePairPoints;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
@@ -75,18 +76,12 @@ public final class ReceiveCounts {
         if (status != WcStatus.WR_FLUSH_ERR) {
             FlightEvents.failed(ShmLimits.DEVICE, number, cq.opcode(), cq.wrId(), status);
         }
-        add(switch (status) {
-            case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS;
-            case WcStatus.WR_FLUSH_ERR -> SamplePoint.QP_RESP_FLUSHED;
-            default -> SamplePoint.QP_RESP_OTHER_ERRORS;
-        });
+        add(QueuePairPoints.ofFailedReceive(status));
     }
 
     /** A request of the peer was refused, see {@link AsyncEventType}. */
     public void refused(int event) {
-        add(event == AsyncEventType.QP_ACCESS_ERR
-                ? SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS
-                : SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS);
+        add(QueuePairPoints.ofRefusal(event));
     }
 
     /** A datagram was dropped here. */

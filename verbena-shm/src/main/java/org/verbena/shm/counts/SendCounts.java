@@ -8,7 +8,8 @@ import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.FlightEvents;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.QueuePairPoints;
+import org.verbena.verbs.spi.SendOpcode;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
@@ -59,14 +60,14 @@ public final class SendCounts {
     /** A request was carried out. */
     public void done(int opcode, long bytes) {
         switch (opcode) {
-            case Opcode.SEND, Opcode.SEND_IMM, Opcode.SEND_INV -> sent(bytes);
-            case Opcode.WRITE, Opcode.WRITE_IMM -> wrote(bytes);
-            case Opcode.ATOMIC_WRITE -> wrote(Long.BYTES);
-            case Opcode.READ -> {
+            case SendOpcode.SEND, SendOpcode.SEND_IMM, SendOpcode.SEND_INV -> sent(bytes);
+            case SendOpcode.WRITE, SendOpcode.WRITE_IMM -> wrote(bytes);
+            case SendOpcode.ATOMIC_WRITE -> wrote(Long.BYTES);
+            case SendOpcode.READ -> {
                 add(READS, 1);
                 add(READ_BYTES, bytes);
             }
-            case Opcode.CMP_SWP, Opcode.FETCH_ADD -> add(ATOMICS, 1);
+            case SendOpcode.CMP_SWP, SendOpcode.FETCH_ADD -> add(ATOMICS, 1);
             default -> add(OTHERS, 1);
         }
     }
@@ -78,19 +79,9 @@ public final class SendCounts {
     /** A request has failed, or was flushed. */
     public void failed(WorkRequest w, int status) {
         if (status != WcStatus.WR_FLUSH_ERR) {
-            FlightEvents.failed(ShmLimits.DEVICE, number, Opcode.completion(w.opcode), w.wrId, status);
+            FlightEvents.failed(ShmLimits.DEVICE, number, SendOpcode.completion(w.opcode), w.wrId, status);
         }
-        add(switch (status) {
-            case WcStatus.LOC_LEN_ERR -> SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS;
-            case WcStatus.LOC_PROT_ERR -> SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS;
-            case WcStatus.REM_INV_REQ_ERR -> SamplePoint.QP_REQ_REMOTE_INVALID_REQUESTS;
-            case WcStatus.REM_ACCESS_ERR -> SamplePoint.QP_REQ_REMOTE_ACCESS_ERRORS;
-            case WcStatus.REM_OP_ERR -> SamplePoint.QP_REQ_REMOTE_OPERATION_ERRORS;
-            case WcStatus.RETRY_EXC_ERR -> SamplePoint.QP_REQ_RETRIES_EXCEEDED;
-            case WcStatus.RNR_RETRY_EXC_ERR -> SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED;
-            case WcStatus.WR_FLUSH_ERR -> SamplePoint.QP_REQ_FLUSHED;
-            default -> SamplePoint.QP_REQ_OTHER_ERRORS;
-        });
+        add(QueuePairPoints.ofFailedRequest(status));
     }
 
     /** A message was sent and not delivered. */

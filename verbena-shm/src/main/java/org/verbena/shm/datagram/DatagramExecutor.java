@@ -16,7 +16,7 @@ import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * Carries out the sends of a queue pair of type UD: puts each datagram into the ring to its destination, or into those to
@@ -135,7 +135,7 @@ public final class DatagramExecutor {
             return -1;
         }
         boolean solicited = w.isSolicited();
-        int flags = (w.opcode == Opcode.SEND_IMM ? LaneLayout.HAS_IMMEDIATE : 0)
+        int flags = (w.opcode == SendOpcode.SEND_IMM ? LaneLayout.HAS_IMMEDIATE : 0)
                 | (solicited ? LaneLayout.IS_SOLICITED : 0);
         if (d.wantsTimestamps()) {
             RawMemory.putLong(record + DatagramLayout.TIMESTAMP, System.nanoTime());

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.CountsLayout;
 import org.verbena.shm.layout.Hazard;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
@@ -43,15 +43,15 @@ public final class InitiatorCounts {
     /** A one-sided request was carried out. */
     public void done(WorkRequest w, int opcode) {
         switch (opcode) {
-            case Opcode.WRITE, Opcode.WRITE_IMM -> {
+            case SendOpcode.WRITE, SendOpcode.WRITE_IMM -> {
                 if (w.total == 0) {
                     touchedNothing(CountsLayout.WRITES, ++writes);
                 } else {
                     wrote(w.rkey, w.total);
                 }
             }
-            case Opcode.ATOMIC_WRITE -> wrote(w.rkey, Long.BYTES);
-            case Opcode.READ -> {
+            case SendOpcode.ATOMIC_WRITE -> wrote(w.rkey, Long.BYTES);
+            case SendOpcode.READ -> {
                 if (w.total == 0) {
                     touchedNothing(CountsLayout.READS, ++reads);
                 } else {

@@ -9,7 +9,7 @@ import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.Link;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The one-sided operations: WRITE, READ and atomics on the memory of a {@link Target}. Used by one thread at a time,
@@ -109,7 +109,7 @@ public final class RemoteAccess {
             return status;
         }
         long a = t.local(at);
-        long old = op == Opcode.CMP_SWP
+        long old = op == SendOpcode.CMP_SWP
                 ? RawMemory.compareAndExchangeLong(a, w.compare, w.swap)
                 : RawMemory.getAndAddLong(a, w.compare);
         return buffers.scatter(w, old, AccessFlags.LOCAL_WRITE) ? WcStatus.SUCCESS : WcStatus.LOC_PROT_ERR;

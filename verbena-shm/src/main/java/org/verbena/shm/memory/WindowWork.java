@@ -11,7 +11,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The work requests that bind memory windows and take their keys away. They concern this process alone, and need no
@@ -22,7 +22,7 @@ public final class WindowWork {
     private WindowWork() {}
 
     public static int execute(WorkRequest w, MemoryUser qp, KeyTable keys) {
-        return w.opcode == Opcode.BIND_MW ? bind(w, qp) : localInvalidate(w, qp, keys);
+        return w.opcode == SendOpcode.BIND_MW ? bind(w, qp) : localInvalidate(w, qp, keys);
     }
 
     private static int localInvalidate(WorkRequest w, MemoryUser qp, KeyTable keys) {

@@ -9,7 +9,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.SendFlags;
-import org.verbena.verbs.spi.Opcode;
+import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * A send work request: one slot of a send queue, filled when it is posted, and carried out later.
@@ -162,7 +162,7 @@ public final class WorkRequest {
     public int setInline(MemorySegment data, long offset, long bytes) {
         if (bytes < 0 || bytes > maxInline || offset < 0 || offset > data.byteSize() - bytes || sgeCount != 0
                 || total != 0
-                || (flags & INLINE_GIVEN) != 0 || !Opcode.takesInline(opcode)) {
+                || (flags & INLINE_GIVEN) != 0 || !SendOpcode.takesInline(opcode)) {
             return Errno.EINVAL;
         }
         try {

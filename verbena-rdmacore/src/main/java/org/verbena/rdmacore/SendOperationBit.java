@@ -7,7 +7,7 @@ import org.verbena.verbs.QueuePairType;
  * Operations, numbered as the bits of {@link org.verbena.verbs.SendOperations}. Up to {@link #TSO} that is also their
  * number in {@code enum ibv_wr_opcode}; the two others exist in the extended interface only.
  */
-final class Opcode {
+final class SendOperationBit {
     static final int WRITE = 0;
     static final int WRITE_IMM = 1;
     static final int SEND = 2;
@@ -36,7 +36,7 @@ final class Opcode {
     private static final int WITHOUT_BUFFERS = LOCAL | 1 << FLUSH | 1 << ATOMIC_WRITE;
     private static final int INLINE = 1 << WRITE | 1 << WRITE_IMM | 1 << SEND | 1 << SEND_IMM | 1 << SEND_INV;
 
-    private Opcode() {}
+    private SendOperationBit() {}
 
     /** The operations of a type of queue pair, a bit each. */
     static int of(int queuePairType) {

@@ -9,7 +9,7 @@ import org.verbena.verbs.SendOperations;
 import org.verbena.verbs.WcOpcode;
 
 /** Send operations, numbered as {@code enum ibv_wr_opcode}. */
-public final class Opcode {
+public final class SendOpcode {
     /** {@code IBV_WR_RDMA_WRITE}. */
     public static final int WRITE = 0;
     /** {@code IBV_WR_RDMA_WRITE_WITH_IMM}. */
@@ -44,7 +44,7 @@ public final class Opcode {
         {SEND_INV, SendOperations.SEND_INVALIDATE}, {FLUSH, SendOperations.FLUSH},
         {ATOMIC_WRITE, SendOperations.ATOMIC_WRITE}};
 
-    private Opcode() {}
+    private SendOpcode() {}
 
     /** The operations that queue pairs of a type have, as {@link SendOperations}. */
     public static int operations(int type) {
