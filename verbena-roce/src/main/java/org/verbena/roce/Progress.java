@@ -54,7 +54,7 @@ final class Progress implements Engine.Waiting {
         } catch (LinuxException e) {
             throw new VerbsException("watch the wire", e);
         }
-        engine.lookAfter(this);
+        engine.startPolling(this);
     }
 
     /** The wire is about to be closed; no thread makes progress afterwards. */
@@ -98,7 +98,7 @@ final class Progress implements Engine.Waiting {
         long deadline = Math.min(transport.nextDeadline(), context.connections().nextDeadline());
         if (deadline < engineDeadline) {
             engineDeadline = deadline;
-            engine.lookAgain();
+            engine.pollAgain();
         }
     }
 
@@ -126,7 +126,7 @@ final class Progress implements Engine.Waiting {
         }
         if (cq.deadline() < engineDeadline) {
             engineDeadline = cq.deadline();
-            engine.lookAgain();
+            engine.pollAgain();
         }
     }
 

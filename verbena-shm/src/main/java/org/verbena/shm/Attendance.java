@@ -36,10 +36,10 @@ final class Attendance implements Engine.Waiting {
     /** Something waits, or has failed: the engine goes on with it if the application does not. */
     void lookAfter() {
         if (lookedAfter.compareAndSet(false, true)) {
-            engine.lookAfter(this);
+            engine.startPolling(this);
         } else {
             // it may sleep because what waited before had asked the peer for a bell
-            engine.lookAgain();
+            engine.pollAgain();
         }
     }
 

@@ -256,7 +256,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             if (m == null) {
                 m = new Moderation(this);
                 moderation = m;
-                context.engine().lookAfter(m);
+                context.engine().startPolling(m);
             }
             m.set(change.moderationCount(), change.moderationPeriodMicros());
             if (ArmWord.isArmed(armed) && !ArmWord.isModerated(armed) && !event(false)) {
@@ -271,7 +271,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         if (after != 0 && wasNotified(before)) {
             raise(after); // a committer had seen the old one, and signals no other
         }
-        context.engine().lookAgain();
+        context.engine().pollAgain();
     }
 
     private void publish(long word) {
@@ -439,7 +439,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             locallyNotified = word;
         }
         if (ArmWord.isModerated(word)) {
-            context.engine().lookAgain();
+            context.engine().pollAgain();
         } else {
             signalChannel();
         }

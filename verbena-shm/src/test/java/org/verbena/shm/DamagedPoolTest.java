@@ -50,7 +50,7 @@ class DamagedPoolTest {
             assertThat(e.srq.pool().receives().check()).isTrue();
             QueuePair datagrams = e.datagramReceiver();
             RawMemory.putLong(e.line() + CommonsLayout.NEXT, nonsense);
-            e.owner.engine().lookAgain();
+            e.owner.engine().pollAgain();
             assertThat(e.events(AsyncEventType.SRQ_ERR, AsyncEventType.QP_FATAL)).contains(AsyncEventType.SRQ_ERR,
                     AsyncEventType.QP_FATAL);
             e.awaitError(e.receiver, datagrams);

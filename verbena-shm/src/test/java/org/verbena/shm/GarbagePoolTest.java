@@ -69,7 +69,7 @@ class GarbagePoolTest {
     }
 
     private static boolean failure(PoolEnds e) throws VerbsException {
-        e.owner.engine().lookAgain();
+        e.owner.engine().pollAgain();
         for (AsyncEvent a = e.owner.awaitAsyncEvent(PoolEnds.LIMIT); a != null; a = e.owner.awaitAsyncEvent(
                 PoolEnds.LIMIT)) {
             if (a.type() == AsyncEventType.SRQ_ERR) {

@@ -47,7 +47,7 @@ class PoolRecoveryTest {
                 assertThat(own.users()).hasAtLeastOneElementOfType(PoolGhost.class);
                 other.hazard = 0;
                 Rounds rounds = new Rounds();
-                e.owner.engine().lookAfter(rounds);
+                e.owner.engine().startPolling(rounds);
                 e.await(() -> rounds.count.get() > 20);
                 rounds.over = true;
                 assertThat(pool.isOutstanding(claim)).isTrue();
@@ -80,7 +80,7 @@ class PoolRecoveryTest {
             for (boolean ofTheLane : new boolean[] {true, false}) {
                 Rounds rounds = new Rounds();
                 e.srq.modify(SharedReceiveQueueAttributes.builder().limit(RECEIVES).build());
-                e.owner.engine().lookAfter(rounds);
+                e.owner.engine().startPolling(rounds);
                 e.await(() -> rounds.count.get() > 2); // it has looked at the new limit
                 try (HeldEngine _ = new HeldEngine(e.owner.engine())) {
                     if (ofTheLane) {
@@ -111,7 +111,7 @@ class PoolRecoveryTest {
                 assertThat(e.srq.pool().takeLimitReached()).isFalse();
             }
             RawMemory.putLong(e.line() + CommonsLayout.LIMIT, 1);
-            e.owner.engine().lookAgain();
+            e.owner.engine().pollAgain();
             assertThat(e.events()).containsExactly(AsyncEventType.SRQ_LIMIT_REACHED);
             e.srq.modify(SharedReceiveQueueAttributes.builder().limit(1).build());
             assertThat(e.srq.pool().takeLimitReached()).isFalse();

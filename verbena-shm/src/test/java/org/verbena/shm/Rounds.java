@@ -19,7 +19,7 @@ final class Rounds implements Engine.Waiting {
     /** So many rounds. */
     static void await(ShmContext context, int n) {
         Rounds rounds = new Rounds();
-        context.engine().lookAfter(rounds);
+        context.engine().startPolling(rounds);
         Await.until("the engine goes round", () -> rounds.count.get() >= n);
         rounds.over = true;
     }

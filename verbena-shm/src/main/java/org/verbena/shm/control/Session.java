@@ -143,7 +143,7 @@ public final class Session {
         if (peer.isDead() && queuePairs.isEmpty()) {
             peerMemories.release();
             if (!releaseFiles()) {
-                own.engine().lookAfter(new Release());
+                own.engine().startPolling(new Release());
             }
         }
     }

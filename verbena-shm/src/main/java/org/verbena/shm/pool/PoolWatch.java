@@ -40,12 +40,12 @@ final class PoolWatch implements Engine.Waiting {
     }
 
     void start() {
-        engine.lookAfter(this);
+        engine.startPolling(this);
     }
 
     /** Has the engine look soon. */
     void again() {
-        engine.lookAgain();
+        engine.pollAgain();
     }
 
     void recover() {

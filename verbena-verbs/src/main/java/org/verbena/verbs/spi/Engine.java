@@ -28,7 +28,7 @@ import org.verbena.verbs.SamplePoint;
 public final class Engine implements Runnable {
     private static final int TICK_MILLIS = 1;
     private static final long NANOS_PER_MILLI = 1_000_000;
-    /** So many ticks without work, and the engine sleeps. */
+    /** After this number of ticks without work the engine sleeps. */
     private static final int IDLE_TICKS = 10;
     private static final long WAKE = 0;
     private static final long PEERS_WAKE = 1;
@@ -50,7 +50,7 @@ public final class Engine implements Runnable {
     private final List<Waiting> waiting = new ArrayList<>();
     private final ConcurrentLinkedQueue<Waiting> newlyWaiting = new ConcurrentLinkedQueue<>();
     private volatile boolean ticking;
-    /** What waits has changed since the engine last looked. */
+    /** Waiting work has changed since the engine last polled it. */
     private volatile boolean changed;
     private volatile boolean stopped;
 
@@ -66,7 +66,7 @@ public final class Engine implements Runnable {
         void log(Level level, String message, Throwable cause);
     }
 
-    /** Something that has to be looked after until it is done. */
+    /** Work that is polled until it is over. */
     public interface Waiting {
         /**
          * Answers false when it needs no tick any more: it is done, or a peer or thread will wake the engine for it.
@@ -196,16 +196,16 @@ public final class Engine implements Runnable {
         }
     }
 
-    /** Looks after {@code w} from now on. */
-    public void lookAfter(Waiting w) {
+    /** Polls {@code w} in each round from now on, until it is over. */
+    public void startPolling(Waiting w) {
         newlyWaiting.add(w);
         if (!ticking) {
             wakeUp();
         }
     }
 
-    /** Polls its tasks again, though they may have stopped ticking because a wake-up was to come. */
-    public void lookAgain() {
+    /** Polls waiting work again, though it may have stopped ticking because a wake-up was to come. */
+    public void pollAgain() {
         if (!changed) {
             changed = true;
         }
@@ -236,7 +236,7 @@ public final class Engine implements Runnable {
                 for (Runnable t = tasks.poll(); t != null; t = tasks.poll()) {
                     guarded(t);
                 }
-                idle = look(woken) ? 0 : Math.min(idle + 1, IDLE_TICKS);
+                idle = pollWaiting(woken) ? 0 : Math.min(idle + 1, IDLE_TICKS);
             } catch (Throwable t) {
                 // without the engine the death of a peer would go unnoticed, so it continues after any error
                 log.log(Level.ERROR, "the engine of " + deviceName + " goes on after", t);
@@ -286,8 +286,8 @@ public final class Engine implements Runnable {
         return false;
     }
 
-    /** Looks at what waits; answers true if there is a reason to tick. */
-    private boolean look(boolean woken) {
+    /** Polls the waiting work; true if there is a reason to tick. */
+    private boolean pollWaiting(boolean woken) {
         boolean busy = changed;
         changed = false;
         for (Waiting w = newlyWaiting.poll(); w != null; w = newlyWaiting.poll()) {
@@ -326,7 +326,7 @@ public final class Engine implements Runnable {
     /** Ends the thread and waits for it. */
     public void stop() {
         stopped = true;
-        wakeUp(); // unless it has looked meanwhile and ended
+        wakeUp(); // unless it has seen the flag meanwhile and ended
         if (isCurrentThread()) {
             return;
         }
