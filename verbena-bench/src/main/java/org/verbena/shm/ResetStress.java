@@ -42,7 +42,7 @@ public class ResetStress {
     @Actor
     public void engine() {
         for (int i = 0; i < 4; i++) {
-            pair.sender.attendance().wake();
+            pair.sender.sendProgress().wake();
         }
     }
 

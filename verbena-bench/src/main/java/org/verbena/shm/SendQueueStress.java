@@ -56,8 +56,8 @@ public class SendQueueStress {
 
         /** As the engine does while it is told that something waits; the first time it may leave that to a poller. */
         final void engineComes() {
-            for (int i = 0; i < 2 && pair.sender.attendance().isLookedAfter(); i++) {
-                pair.sender.attendance().wake();
+            for (int i = 0; i < 2 && pair.sender.sendProgress().isRequested(); i++) {
+                pair.sender.sendProgress().wake();
             }
         }
 
@@ -183,7 +183,7 @@ public class SendQueueStress {
         /** For jcstress. */
         public LastPollAndWake() {
             pair.send(1, SendFlags.SIGNALED, 0, 8);
-            pair.sender.attendance().tick();
+            pair.sender.sendProgress().tick();
         }
 
         /** The application: nothing is there but the request that waits. */
@@ -197,8 +197,8 @@ public class SendQueueStress {
         public void wake() {
             receives(1);
             boolean again = true;
-            while (again && !pair.sender.attendance().wake()) {
-                again = pair.sender.attendance().tick();
+            while (again && !pair.sender.sendProgress().wake()) {
+                again = pair.sender.sendProgress().tick();
             }
         }
 

@@ -71,7 +71,7 @@ public class StarvingStress {
             Loop.take(pair.b.receiveCq);
             Loop.take(pair.a.sendCq);
             if (r.r3 == 0) {
-                pair.sender.attendance().wake(); // as the engine would, which then no more looks after it
+                pair.sender.sendProgress().wake(); // as the engine would, which then no more looks after it
                 PAIRS.give(pair);
             }
         }
@@ -95,7 +95,7 @@ public class StarvingStress {
         /** The engine, before it sleeps. */
         @Actor
         public void engine() {
-            pair.sender.attendance().tick();
+            pair.sender.sendProgress().tick();
         }
 
         /** Looks at the queue and the word. */
@@ -125,7 +125,7 @@ public class StarvingStress {
         /** The engine. */
         @Actor
         public void engine() {
-            pair.sender.attendance().tick();
+            pair.sender.sendProgress().tick();
         }
 
         /** Looks at the queue and the word. */

@@ -50,11 +50,11 @@ final class AttachedReceives extends SharedReceiveSide {
     private volatile @Nullable LaneReader lane;
     /** Address of the peer's directory entry; 0 until connected. */
     private volatile long peerEntry;
-    /** The same, kept when the connection has ended, for the peer may still be inside; null before, and after a reset. */
-    private volatile @Nullable Place place;
+    /** The same entry, kept when the connection has ended, for the peer may still be inside; null before, and after a reset. */
+    private volatile @Nullable HazardLocation hazardLocation;
 
-    /** Where a peer says what it touches; the session keeps that mapped. */
-    private record Place(Session session, long entry) {}
+    /** Where the peer's hazard word lies; the session keeps it mapped. */
+    private record HazardLocation(Session session, long entry) {}
 
     AttachedReceives(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, int entries, long postedAddress,
             long scratch) {
@@ -71,7 +71,7 @@ final class AttachedReceives extends SharedReceiveSide {
     void connect(long peerDirectoryEntry) {
         RawMemory.putLongRelease(postedAddress, Posted.of(entries, 0));
         Session s = qp.session();
-        place = s == null ? null : new Place(s, peerDirectoryEntry);
+        hazardLocation = s == null ? null : new HazardLocation(s, peerDirectoryEntry);
         peerEntry = peerDirectoryEntry;
         attach();
     }
@@ -80,7 +80,7 @@ final class AttachedReceives extends SharedReceiveSide {
     void disconnect(boolean left) {
         Session s = qp.session();
         if (s != null && (!left || s.isDead())) {
-            own.haunt(Revocation.Inside.peerOf(qp, s.peer()));
+            own.keepStopped(Revocation.Inside.peerOf(qp, s.peer()));
         }
         own.remove(this);
     }
@@ -93,7 +93,7 @@ final class AttachedReceives extends SharedReceiveSide {
     @Override
     void reset() {
         peerEntry = 0;
-        place = null;
+        hazardLocation = null;
         lane = null;
         COMPLETED.setRelease(this, 0L);
         delivery.reset();
@@ -148,9 +148,11 @@ final class AttachedReceives extends SharedReceiveSide {
     private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
         long claim = LaneReader.claim(entry);
         int flags = LaneLayout.flags(commit);
-        int answer = (flags & ~LaneLayout.KNOWN_FLAGS) != 0 ? ReceivePool.LIE : pool.complete(claim, owner);
-        if (answer != ReceivePool.DONE) {
-            accuse(answer);
+        int outcome = (flags & ~LaneLayout.KNOWN_FLAGS) != 0
+                ? ReceivePool.PROTOCOL_VIOLATION
+                : pool.complete(claim, owner);
+        if (outcome != ReceivePool.DONE) {
+            refuseCompletion(outcome);
             return false;
         }
         int slot = Claim.slot(claim);
@@ -183,8 +185,8 @@ final class AttachedReceives extends SharedReceiveSide {
         return true;
     }
 
-    private void accuse(int answer) {
-        if (answer == ReceivePool.LIE) {
+    private void refuseCompletion(int outcome) {
+        if (outcome == ReceivePool.PROTOCOL_VIOLATION) {
             qp.fatal(new ProtocolException("the peer completed a receive that it had not claimed"));
         } else if (own.users().contains(this)) { // else the connection ends, and the engine has taken it
             own.damaged();
@@ -196,7 +198,7 @@ final class AttachedReceives extends SharedReceiveSide {
     /** Read also when the queue pair has no connection any more: a peer that was inside when it ended is so until it leaves. */
     @Override
     public long hazard() {
-        Place p = place;
+        HazardLocation p = hazardLocation;
         long h = p == null ? 0 : RawMemory.getLongAcquire(p.entry + AdapterLayout.QP_HAZARD);
         KeepAlive.until(p);
         return p == null || h == 0 || p.session.peer().isGone() ? 0 : h;

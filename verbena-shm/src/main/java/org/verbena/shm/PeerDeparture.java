@@ -15,32 +15,32 @@ import org.verbena.shm.layout.Link;
 final class PeerDeparture {
     private final QueuePairLifecycle qp;
     /** Of the link that was withdrawn last. */
-    private volatile Look latest = new Look(false);
+    private volatile Withdrawal latest = new Withdrawal(false);
 
-    /** What the peer touched when a link was withdrawn. A later one has another: what is learned late of this one is not taken for that. */
-    final class Look {
+    /** One withdrawal of a link, and what the peer accessed then: a late result of an earlier one is not taken for that of a later. */
+    final class Withdrawal {
         private long hazardThen;
         private long since;
-        /** False from the moment that the link is about to be withdrawn until it is known what the peer touched then. */
-        private volatile boolean settled;
+        /** False from just before the link is withdrawn until the peer's hazard word has been read. */
+        private volatile boolean captured;
         private volatile boolean left;
 
-        private Look(boolean left) {
+        private Withdrawal(boolean left) {
             this.left = left;
         }
 
-        /** The link is withdrawn: finds out what the peer touches still. */
-        void settle() {
+        /** The link is withdrawn: reads what the peer still accesses. */
+        void capture() {
             Membarrier.ownProcess();
             hazardThen = qp.peer().hazard();
             since = System.nanoTime();
-            settled = true;
+            captured = true;
         }
 
         /** Waits until the peer has left; answers false if it does not. */
         boolean await() {
-            settle();
-            long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
+            capture();
+            long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;
             while (!hasLeft()) {
                 if (System.nanoTime() - end > 0) {
                     return false;
@@ -51,11 +51,11 @@ final class PeerDeparture {
         }
 
         private boolean isOver() {
-            if (!settled) {
+            if (!captured) {
                 return false;
             }
             if (!hasLeft()) {
-                if (System.nanoTime() - since <= Hazard.PATIENCE_NANOS) {
+                if (System.nanoTime() - since <= Hazard.TIMEOUT_NANOS) {
                     return false;
                 }
                 qp.own().giveUp();
@@ -82,15 +82,15 @@ final class PeerDeparture {
     }
 
     /** A new connection begins. */
-    void nobodyLeft() {
-        latest = new Look(false);
+    void connected() {
+        latest = new Withdrawal(false);
     }
 
     /** The link is about to be withdrawn. */
-    Look begins() {
-        Look l = new Look(latest.left);
-        latest = l;
-        return l;
+    Withdrawal begin() {
+        Withdrawal w = new Withdrawal(latest.left);
+        latest = w;
+        return w;
     }
 
     /** True if the peer has left, or had time enough to and is given up. */

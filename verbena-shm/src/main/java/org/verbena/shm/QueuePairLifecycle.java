@@ -68,7 +68,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     /** The number of the send that waited when the peer died. */
     private volatile long unanswered = ShmSendQueue.NONE;
     private final PeerDeparture departure = new PeerDeparture(this);
-    private final WaitBudget waitBudget = new WaitBudget(Hazard.PATIENCE_NANOS);
+    private final WaitBudget waitBudget = new WaitBudget(Hazard.TIMEOUT_NANOS);
     private final Drain drain = new Drain();
 
     QueuePairLifecycle(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init)
@@ -102,7 +102,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     abstract @Nullable DatagramReceiver datagramReceiver();
 
     /** Something waits, or has failed: the engine goes on with it if the application does not. */
-    public abstract void lookAfter();
+    public abstract void requestProgress();
 
     /** Polls look at this queue pair from now on. */
     abstract void showToPollers();
@@ -281,7 +281,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         } else if (from == QueuePairState.SQD && to == QueuePairState.RTS) {
             sends().progress();
             if (sends().isPending()) {
-                lookAfter();
+                requestProgress();
             }
         }
         Session s = session;
@@ -316,7 +316,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         s.bells().reach("connect " + describe(), 0);
         synchronized (stateLock) {
             session = s;
-            departure.nobodyLeft();
+            departure.connected();
         }
         peerNumber = a.destinationQueuePair();
         connection = context.numbers().nextConnection();
@@ -361,12 +361,12 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
 
     /** Moves to ERR if the condition holds, which is asked for under the lock. */
     private void toError(BooleanSupplier condition, String reason, int event, boolean byItself) {
-        PeerDeparture.Look look;
+        PeerDeparture.Withdrawal withdrawal;
         synchronized (stateLock) {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET || !condition.getAsBoolean()) {
                 return;
             }
-            look = departure.begins();
+            withdrawal = departure.begin();
             errorReason = reason; // first: a thread that sees the state finds the reason
             setState(QueuePairState.ERR);
             own.withdrawLink();
@@ -375,12 +375,12 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
             context.count(SamplePoint.DEVICE_QP_ERRORS);
             FlightEvents.broken(ShmDevice.NAME, number, reason);
         }
-        look.settle();
+        withdrawal.capture();
         if (event >= 0) {
             context.raise(AsyncEvent.builder(event, this).detail(reason).build());
         }
         wakePollers();
-        lookAfter();
+        requestProgress();
     }
 
     /** A send of a queue pair that is not reliable failed here: what follows is flushed, receiving goes on. */
@@ -423,7 +423,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         context.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
         receiveSide().peerDied();
         if (type() != QueuePairType.UC) {
-            lookAfter();
+            requestProgress();
         }
     }
 
@@ -438,16 +438,16 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     }
 
     private void reset() throws VerbsException {
-        PeerDeparture.Look look;
+        PeerDeparture.Withdrawal withdrawal;
         synchronized (stateLock) {
             if (state == QueuePairState.RESET) {
                 return;
             }
-            look = departure.begins();
+            withdrawal = departure.begin();
             own.withdrawLink();
             setState(QueuePairState.ERR);
         }
-        if (!look.await()) {
+        if (!withdrawal.await()) {
             throw new VerbsException("modify " + describe(), Errno.EBUSY,
                     peerName() + " is stopped in the middle of a transfer: continue or end it first");
         }
@@ -494,12 +494,12 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
 
     /** The queue pair ends: true if no peer is inside any more. */
     final boolean withdraw() {
-        PeerDeparture.Look look;
+        PeerDeparture.Withdrawal withdrawal;
         synchronized (stateLock) {
-            look = departure.begins();
+            withdrawal = departure.begin();
             setState(QueuePairState.ERR);
             own.withdrawLink();
         }
-        return look.await();
+        return withdrawal.await();
     }
 }

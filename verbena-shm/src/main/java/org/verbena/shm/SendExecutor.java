@@ -52,7 +52,7 @@ final class SendExecutor extends LaneProducer {
     private final boolean signalAll;
     /** Of type UC: what the peer does not accept is lost without notice. */
     private final boolean unreliable;
-    private final Patience patience;
+    private final RetryTimer retryTimer;
     private final SendFailures failures;
     private int sequence;
     private @Nullable Region usual;
@@ -65,8 +65,8 @@ final class SendExecutor extends LaneProducer {
         this.pd = pd;
         this.signalAll = signalAll;
         this.unreliable = qp.type() == QueuePairType.UC;
-        this.patience = new Patience(qp);
-        this.failures = new SendFailures(qp, this, completions, patience, keys, signalAll);
+        this.retryTimer = new RetryTimer(qp);
+        this.failures = new SendFailures(qp, this, completions, retryTimer, keys, signalAll);
     }
 
     /**
@@ -100,7 +100,7 @@ final class SendExecutor extends LaneProducer {
         }
         Hazard.leave(hazard);
         if (status == WcStatus.SUCCESS) {
-            patience.forget();
+            retryTimer.forget();
             if (signalAll || w.isSignaled()) {
                 complete(w.wrId, SendOpcode.completion(op), w.total, number);
             }
@@ -361,28 +361,28 @@ final class SendExecutor extends LaneProducer {
 
     /** In SQD a request that has begun is finished; those behind it wait for RTS. */
     private boolean finishesInSqd() {
-        return qp.isDraining() && patience.isWaiting();
+        return qp.isDraining() && retryTimer.isWaiting();
     }
 
     /** True if the oldest request was tried and waits for something. */
     boolean isWaiting() {
-        return patience.isWaiting();
+        return retryTimer.isWaiting();
     }
 
     /** True if the oldest request waits for the peer to post a receive. */
     boolean waitsForReceive() {
-        return patience.waitsForReceive();
+        return retryTimer.waitsForReceive();
     }
 
     /** True if nothing but the peer can end the wait. */
-    boolean waitsForEver() {
-        return patience.waitsForEver();
+    boolean waitsIndefinitely() {
+        return retryTimer.waitsIndefinitely();
     }
 
     @Override
     void reset() {
         super.reset();
         usual = null;
-        patience.forget();
+        retryTimer.forget();
     }
 }

@@ -27,7 +27,7 @@ final class SendFailures {
     private final ShmQueuePair qp;
     private final LaneProducer lane;
     private final SendCompletions completions;
-    private final Patience patience;
+    private final RetryTimer retryTimer;
     private final KeyTable keys;
     private final SendCounts counts;
     private final boolean signalAll;
@@ -35,12 +35,12 @@ final class SendFailures {
     private final boolean unreliable;
     private final boolean isXrc;
 
-    SendFailures(ShmQueuePair qp, LaneProducer lane, SendCompletions completions, Patience patience,
+    SendFailures(ShmQueuePair qp, LaneProducer lane, SendCompletions completions, RetryTimer retryTimer,
             KeyTable keys, boolean signalAll) {
         this.qp = qp;
         this.lane = lane;
         this.completions = completions;
-        this.patience = patience;
+        this.retryTimer = retryTimer;
         this.keys = keys;
         this.signalAll = signalAll;
         this.counts = qp.sendCounts();
@@ -58,8 +58,8 @@ final class SendFailures {
                 return lose(w, number);
             }
             Remote r = lane.remote;
-            boolean begins = !patience.waitsForReceive();
-            if (r == null || patience.mayWaitForReceive(r)) {
+            boolean begins = !retryTimer.waitsForReceive();
+            if (r == null || retryTimer.mayWaitForReceive(r)) {
                 if (r != null && begins) {
                     counts.waitedForReceive();
                     Target t = lane.target;
@@ -72,11 +72,11 @@ final class SendFailures {
             return failLocally(w, number, WcStatus.RNR_RETRY_EXC_ERR, "the peer posted no receive", 0);
         }
         if (status == SendExecutor.WAIT_FOR_ROOM) {
-            patience.waitForRoom();
+            retryTimer.waitForRoom();
             return false;
         }
         if (status == XrcTarget.WAIT_FOR_OWNER) {
-            return !patience.mayWaitForOwner() && failLocally(w, number, WcStatus.RETRY_EXC_ERR,
+            return !retryTimer.mayWaitForOwner() && failLocally(w, number, WcStatus.RETRY_EXC_ERR,
                     "the owner of SRQ 0x" + Integer.toHexString(w.sharedReceiveQueue)
                             + " does not answer: is it stopped?", 0);
         }
@@ -92,7 +92,7 @@ final class SendFailures {
             return finishLocally(w, number);
         }
         boolean mayWait = !(unreliable && (!memory || isPeerDead()))
-                && (memory && missing() == 0 ? patience.mayWaitForMemory() : patience.mayWaitForPeer());
+                && (memory && missing() == 0 ? retryTimer.mayWaitForMemory() : retryTimer.mayWaitForPeer());
         return !mayWait && (unreliable ? lose(w, number) : refuse(w, number, memory));
     }
 
@@ -112,7 +112,7 @@ final class SendFailures {
     /** The message does not reach the peer, and no error is reported. */
     private boolean lose(WorkRequest w, long number) {
         lane.giveBack();
-        patience.forget();
+        retryTimer.forget();
         if (w.total > ShmLimits.MAX_MESSAGE || !lane.buffers.check(w, 0)) {
             int status = w.total > ShmLimits.MAX_MESSAGE ? WcStatus.LOC_LEN_ERR : WcStatus.LOC_PROT_ERR;
             return stop(w, number, status, WcStatus.toString(status) + " for wrId " + w.wrId, 0);
@@ -185,7 +185,7 @@ final class SendFailures {
 
     /** An error here, of a queue pair of type UC. */
     private boolean stop(WorkRequest w, long number, int status, String reason, int errno) {
-        patience.forget();
+        retryTimer.forget();
         qp.sendFailed(reason);
         complete(w, number, status, errno);
         return true;

@@ -18,7 +18,7 @@ import org.verbena.shm.memory.Allocation;
 import org.verbena.shm.memory.MemoryPeers;
 import org.verbena.shm.memory.MemoryUser;
 import org.verbena.shm.memory.Revocation;
-import org.verbena.shm.pool.PoolGuest;
+import org.verbena.shm.pool.RemotePoolUser;
 import org.verbena.shm.xrc.SessionPools;
 import org.verbena.shm.xrc.SessionReceivers;
 import org.verbena.verbs.SamplePoint;
@@ -59,9 +59,10 @@ final class SessionPeers implements MemoryPeers, SessionOwner, DatagramReceivers
     }
 
     @Override
-    public List<Revocation.Inside> guests() {
-        return context.control().sessions().stream().flatMap(s -> s.part(SessionPools.class).guests().stream()).map(
-                PoolGuest::inside)
+    public List<Revocation.Inside> unconnectedUsers() {
+        return context.control().sessions().stream().flatMap(s -> s.part(SessionPools.class).remoteUsers().stream())
+                .map(
+                        RemotePoolUser::inside)
                 .toList();
     }
 

@@ -36,7 +36,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     /** For type UD. */
     private final @Nullable DatagramReceiver datagramReceiver;
     private final ReceiveSide receiveQueue;
-    private final Attendance attendance;
+    private final SendProgress sendProgress;
     private final CompletionSource source;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
@@ -50,7 +50,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         sendQueue = parts.makeSendQueue(this);
         receiveQueue = parts.makeReceiveSide(this);
         source = new CompletionSource(this, sendQueue, receiveQueue);
-        attendance = new Attendance(this, context.engine(), sendQueue, own.address + AdapterLayout.QP_STARVING);
+        sendProgress = new SendProgress(this, context.engine(), sendQueue, own.address + AdapterLayout.QP_STARVING);
         parts.describe();
         context.add(this);
         showToPollers();
@@ -213,18 +213,18 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     // ---- progress
 
     @Override
-    public void lookAfter() {
-        attendance.lookAfter();
+    public void requestProgress() {
+        sendProgress.requestProgress();
     }
 
     /** A send that waited for a receive waits no more. */
-    void fed() {
-        attendance.fed();
+    void receiveWaitEnded() {
+        sendProgress.receiveWaitEnded();
     }
 
     /** What the engine does for this queue pair. */
-    Attendance attendance() {
-        return attendance;
+    SendProgress sendProgress() {
+        return sendProgress;
     }
 
     // ---- datagrams

@@ -24,7 +24,7 @@ import org.verbena.verbs.spi.SendOpcode;
  * the poster executes without a lock; no other thread executes then, because there is nothing between {@code executed}
  * and {@code tail}. When one has to wait (the peer has posted no receive, or is not ready) the rest is left behind
  * {@code tail}, and the first thread to come goes on under a try-lock: a post or a poll of the completion queue, though not
- * every one, or the engine thread. A thread that fails to get the lock may leave, for the holder looks again after giving it back.
+ * every one, or the engine thread. A thread that fails to get the lock may leave, for the holder checks again after giving it back.
  */
 final class ShmSendQueue extends StagedSendQueue {
     /** No request has that number. */
@@ -48,12 +48,12 @@ final class ShmSendQueue extends StagedSendQueue {
     }
 
     /**
-     * While requests wait for receives, only one poll or post in so many looks for them: looking takes the cache line with the
-     * count of receives away from the peer, which is about to write it. If a look finds receives, but fewer than requests
+     * While requests wait for receives, one poll or post of this mask + 1 checks for them: a check takes the cache line with the
+     * count of receives away from the peer, which is about to write it. If a check finds receives, but fewer than requests
      * that wait, the peer is the slower side and gets more time before the next.
      */
-    private static final int LOOK_OFTEN = 15;
-    private static final int LOOK_SELDOM = 255;
+    private static final int CHECK_OFTEN = 15;
+    private static final int CHECK_SELDOM = 255;
 
     private final ShmQueuePair qp;
     private final SendExecutor executor;
@@ -68,16 +68,16 @@ final class ShmSendQueue extends StagedSendQueue {
     private long tail;
     @SuppressWarnings("unused") // FREED
     private long freed;
-    /** 0: no thread executes what waits; 1: one does; 2: and has to look again. */
+    /** 0: no thread executes waiting requests; 1: one does; 2: one does, and has to check again. */
     @SuppressWarnings("unused") // BUSY
     private int busy;
 
     /** Polls and posts while something waited, counted without care. */
     private int calls;
-    private int lookMask = LOOK_OFTEN;
-    /** How many of them went on with it; the engine sees whether there were any since it looked last. */
-    private int looks;
-    private int looksSeen;
+    private int checkMask = CHECK_OFTEN;
+    /** How many of those calls made progress; the engine sees whether there were any since its last check. */
+    private int checks;
+    private int checksSeen;
 
     ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
             @Nullable DatagramExecutor datagrams, SendCompletions completions, int depth, int operations) {
@@ -125,15 +125,15 @@ final class ShmSendQueue extends StagedSendQueue {
             EXECUTED.setRelease(this, k);
             TAIL.setRelease(this, to);
             if (k < to) {
-                lookMask = LOOK_OFTEN;
+                checkMask = CHECK_OFTEN;
                 // only now can the engine see that something waits
-                qp.lookAfter();
+                qp.requestProgress();
             }
         } else {
             TAIL.setRelease(this, to);
-            if (!look()) {
+            if (!progressSometimes()) {
                 // what was before this may be done by now, and then no thread would come for it
-                qp.lookAfter();
+                qp.requestProgress();
             }
         }
         KeepAlive.until(qp);
@@ -149,11 +149,11 @@ final class ShmSendQueue extends StagedSendQueue {
         return isPending() && executor.waitsForReceive();
     }
 
-    /** For the engine: true if the application has gone on with what waits since the last call, and needs no help. */
-    boolean applicationLooked() {
-        int now = looks;
-        boolean changed = now != looksSeen;
-        looksSeen = now;
+    /** For the engine: true if the application has made progress with waiting requests since the last call, and needs no help. */
+    boolean applicationPolled() {
+        int now = checks;
+        boolean changed = now != checksSeen;
+        checksSeen = now;
         return changed;
     }
 
@@ -161,8 +161,8 @@ final class ShmSendQueue extends StagedSendQueue {
         executor.setPoolStarving();
     }
 
-    boolean waitsForEver() {
-        return isPending() && executor.waitsForEver();
+    boolean waitsIndefinitely() {
+        return isPending() && executor.waitsIndefinitely();
     }
 
     /**
@@ -240,7 +240,7 @@ final class ShmSendQueue extends StagedSendQueue {
         return true;
     }
 
-    /** Takes the lock, or else makes its holder look again. */
+    /** Takes the lock, or else makes its holder check again. */
     private boolean claim() {
         while (true) {
             if (BUSY.compareAndSet(this, 0, 1)) {
@@ -286,20 +286,20 @@ final class ShmSendQueue extends StagedSendQueue {
         return isPending() && (d == null ? executor.isWaiting() : d.isWaiting());
     }
 
-    /** Goes on with what waits, but not every time; answers false if this time it did not. */
-    private boolean look() {
+    /** Makes progress with waiting requests, but not in each call; false if it did not in this one. */
+    private boolean progressSometimes() {
         int n = calls + 1;
         calls = n;
-        if ((n & lookMask) != 0) {
+        if ((n & checkMask) != 0) {
             return false;
         }
-        looks++;
+        checks++;
         long before = (long) EXECUTED.getOpaque(this);
         progress();
         if (!isPending()) {
-            lookMask = LOOK_OFTEN;
+            checkMask = CHECK_OFTEN;
         } else if ((long) EXECUTED.getOpaque(this) != before) {
-            lookMask = Math.min(lookMask << 1 | 1, LOOK_SELDOM);
+            checkMask = Math.min(checkMask << 1 | 1, CHECK_SELDOM);
         }
         return true;
     }
@@ -307,7 +307,7 @@ final class ShmSendQueue extends StagedSendQueue {
     /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
     boolean poll(ShmCompletionQueue cq) {
         if (isPending()) {
-            look();
+            progressSometimes();
         }
         if (!completions.hasNext()) {
             return false;
@@ -350,7 +350,7 @@ final class ShmSendQueue extends StagedSendQueue {
         EXECUTED.setVolatile(this, 0L);
         FREED.setVolatile(this, 0L);
         forgetBatch();
-        lookMask = LOOK_OFTEN;
+        checkMask = CHECK_OFTEN;
         completions.clear();
         executor.reset();
         DatagramExecutor d = datagrams;

@@ -8,9 +8,9 @@ import org.verbena.shm.completion.PoolCompletions;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.pool.InboxReader;
 import org.verbena.shm.pool.OwnPool;
-import org.verbena.shm.pool.PoolGuest;
 import org.verbena.shm.pool.PoolReceiveQueue;
 import org.verbena.shm.pool.PoolUser;
+import org.verbena.shm.pool.RemotePoolUser;
 import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.shm.xrc.XrcQueue;
 import org.verbena.telemetry.CounterEntry;
@@ -191,7 +191,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         endCounting();
         pool.close(true);
         for (PoolUser u : pool.users()) {
-            if (u instanceof PoolGuest g) {
+            if (u instanceof RemotePoolUser g) {
                 g.host().closed(pool);
             }
         }

@@ -25,9 +25,9 @@ import org.verbena.shm.memory.Revocation;
 import org.verbena.shm.pool.ClaimOwners;
 import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.PoolClaims;
-import org.verbena.shm.pool.PoolGhost;
 import org.verbena.shm.pool.PoolUser;
 import org.verbena.shm.pool.ReceivePool;
+import org.verbena.shm.pool.StoppedPoolUser;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
@@ -248,14 +248,14 @@ class DamagedPoolTest {
             long theirs = e.peer.adapter().base() + (word - s.peer().base());
             RawMemory.putLongRelease(theirs, 1L << 32 | Hazard.RECEIVES);
             OwnPool own = e.srq.pool();
-            PoolGhost ghost = new PoolGhost(Revocation.Inside.peerOf(e.receiver, s.peer()));
-            own.add(ghost);
+            StoppedPoolUser stopped = new StoppedPoolUser(Revocation.Inside.peerOf(e.receiver, s.peer()));
+            own.add(stopped);
             own.recover();
-            assertThat(own.users()).contains(ghost);
+            assertThat(own.users()).contains(stopped);
             RawMemory.putLongRelease(theirs, 0);
             e.await(() -> {
                 own.recover();
-                return !own.users().contains(ghost);
+                return !own.users().contains(stopped);
             });
         }
     }

@@ -64,9 +64,9 @@ class DatagramCloseTest {
             AtomicBoolean over = new AtomicBoolean();
             e.await(() -> d.poll((data, length, i, f, t, limit, source) -> {
                 error(own);
-                over.set(!((ShmQueuePair) own).attendance().isLookedAfter());
+                over.set(!((ShmQueuePair) own).sendProgress().isRequested());
                 sleep();
-                over.compareAndSet(false, !((ShmQueuePair) own).attendance().isLookedAfter());
+                over.compareAndSet(false, !((ShmQueuePair) own).sendProgress().isRequested());
                 return true;
             }));
             assertThat(over).as("the engine waits").isFalse();

@@ -13,9 +13,9 @@ import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.pool.OwnPool;
-import org.verbena.shm.pool.PoolGhost;
 import org.verbena.shm.pool.PoolUser;
 import org.verbena.shm.pool.ReceivePool;
+import org.verbena.shm.pool.StoppedPoolUser;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
 import org.verbena.verbs.AsyncEventType;
@@ -44,7 +44,7 @@ class PoolRecoveryTest {
                 own.recover();
                 e.await(() -> other.looks.get() > 1); // it has begun, and waits
                 e.receiver.close();
-                assertThat(own.users()).hasAtLeastOneElementOfType(PoolGhost.class);
+                assertThat(own.users()).hasAtLeastOneElementOfType(StoppedPoolUser.class);
                 other.hazard = 0;
                 Rounds rounds = new Rounds();
                 e.owner.engine().startPolling(rounds);

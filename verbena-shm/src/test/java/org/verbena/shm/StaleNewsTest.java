@@ -321,10 +321,10 @@ class StaleNewsTest {
     @Test
     void ofWhatThePeerTouched() {
         PeerDeparture departure = new PeerDeparture(b.qp);
-        PeerDeparture.Look old = departure.begins();
-        departure.nobodyLeft();
-        departure.begins();
-        old.settle();
+        PeerDeparture.Withdrawal old = departure.begin();
+        departure.connected();
+        departure.begin();
+        old.capture();
         assertThat(departure.isOver()).isFalse();
     }
 

@@ -44,7 +44,7 @@ class XrcGarbageTest extends XrcFixture {
     void messagesAreTakenOrRefusedAndNothingElse() throws Exception {
         XrcDomains.Key key = ((ShmXrcDomain) domain).key();
         int number = srq.number();
-        int[] seats = new int[2];
+        int[] counts = new int[2];
         MemorySegment answers = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
         Seeds.each(3000, random -> {
             ControlMessage.Writer m = message(random, key, number);
@@ -54,12 +54,12 @@ class XrcGarbageTest extends XrcFixture {
                 assertThat(refused.getMessage()).isNotBlank();
             }
             while (sockets[1].receive(answers, new int[0]) > 0) {
-                seats[1]++;
+                counts[1]++;
             }
-            seats[0] = Math.max(seats[0], session.part(SessionPools.class).guests().size());
+            counts[0] = Math.max(counts[0], session.part(SessionPools.class).remoteUsers().size());
         });
-        assertThat(seats[0]).as("queue pairs that were let in").isGreaterThan(0);
-        assertThat(seats[1]).as("answers").isGreaterThan(100);
+        assertThat(counts[0]).as("queue pairs that were let in").isGreaterThan(0);
+        assertThat(counts[1]).as("answers").isGreaterThan(100);
         session.end("the peer has ended");
         assertThat(((ShmSharedReceiveQueue) srq).pool().users()).isEmpty();
         receiver.modify(QueuePairAttributes.to(QueuePairState.RESET).build());

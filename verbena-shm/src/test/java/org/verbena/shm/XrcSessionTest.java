@@ -20,7 +20,7 @@ import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
-/** Seats, questions and domains of XRC when things happen in an order that is rare. */
+/** Attachments, questions and domains of XRC when things happen in an order that is rare. */
 class XrcSessionTest extends XrcFixture {
     private static final int PEER = 5;
 
@@ -55,13 +55,13 @@ class XrcSessionTest extends XrcFixture {
     }
 
     @Test
-    void aQueueThatIsClosedLeavesNoSeatAndSharesNothing() throws Exception {
+    void aClosedQueueLeavesNoAttachmentAndSharesNothing() throws Exception {
         int pd = ((ShmSharedReceiveQueue) srq).pool().pd();
         attach();
-        assertThat(session.part(SessionPools.class).guests()).hasSize(1);
+        assertThat(session.part(SessionPools.class).remoteUsers()).hasSize(1);
         assertThat(session.uses(pd)).isTrue();
         srq.close();
-        assertThat(session.part(SessionPools.class).guests()).isEmpty();
+        assertThat(session.part(SessionPools.class).remoteUsers()).isEmpty();
         assertThat(session.uses(pd)).isFalse();
     }
 
@@ -72,7 +72,7 @@ class XrcSessionTest extends XrcFixture {
         long hazard = adapter.address() + AdapterLayout.qpEntry(PEER) + AdapterLayout.QP_HAZARD;
         RawMemory.putLong(hazard, 1L << 32 | Hazard.region(memory.rkey()));
         srq.close();
-        assertThat(session.part(SessionPools.class).guests()).isEmpty();
+        assertThat(session.part(SessionPools.class).remoteUsers()).isEmpty();
         assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isTrue();
         RawMemory.putLong(hazard, 0);
         assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isFalse();

@@ -79,7 +79,7 @@ public final class PoolCompletions {
         if (claim == Claim.NONE) {
             if (pool.isBroken() && !reportedBroken) {
                 reportedBroken = true;
-                own.lookAgain(); // the engine reports it
+                own.requestProgress(); // the engine reports it
             }
             return false;
         }

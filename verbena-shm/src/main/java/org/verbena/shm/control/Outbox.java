@@ -21,7 +21,7 @@ public final class Outbox {
     /** With so many messages who may wait does. */
     public static final int MANY = 4096;
     /** A peer that takes nothing for so long, while many messages wait, is given up. */
-    static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Wire wire;
     private final LongSupplier clock;
@@ -70,7 +70,7 @@ public final class Outbox {
     }
 
     private boolean isStuck() {
-        return messages.size() >= MANY && clock.getAsLong() - taken > PATIENCE_NANOS;
+        return messages.size() >= MANY && clock.getAsLong() - taken > TIMEOUT_NANOS;
     }
 
     /** The socket has room again. */
@@ -103,7 +103,7 @@ public final class Outbox {
                 return false;
             }
             try {
-                wait(TimeUnit.NANOSECONDS.toMillis(PATIENCE_NANOS) / 10);
+                wait(TimeUnit.NANOSECONDS.toMillis(TIMEOUT_NANOS) / 10);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt(); // not now, then: the call goes on, as it did before there was a wait
                 return true;

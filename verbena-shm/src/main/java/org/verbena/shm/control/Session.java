@@ -155,7 +155,7 @@ public final class Session {
      * @return false if the process still runs
      */
     private boolean releaseFiles() {
-        if (!queuePairs.isEmpty() || isLoopback() || parts.stream().anyMatch(SessionPart::looksAtPeer)) {
+        if (!queuePairs.isEmpty() || isLoopback() || parts.stream().anyMatch(SessionPart::readsPeer)) {
             return true;
         }
         if (!peer.isGone()) {

@@ -45,7 +45,7 @@ public final class SessionMemories {
         }
     }
 
-    /** A queue pair or guest has left: the peer is told nothing more of its protection domain, if it was the last one there. */
+    /** A queue pair or remote user of a pool has left: the peer is told nothing more of its protection domain, if it was the last one there. */
     public void unshare(int pd) {
         synchronized (sharedPds) {
             if (!session.uses(pd)) {

@@ -15,7 +15,7 @@ public interface SessionPart {
     }
 
     /** True if somebody may look at the peer's adapter or lanes even when it has ended; any thread. */
-    default boolean looksAtPeer() {
+    default boolean readsPeer() {
         return false;
     }
 

@@ -74,7 +74,7 @@ public final class DatagramExecutor {
         if (answer == Destination.WAIT) {
             if (!waiting) {
                 waiting = true;
-                qp.lookAfter();
+                qp.requestProgress();
             }
             return false;
         }

@@ -30,7 +30,7 @@ public interface DatagramQueuePair {
     void sendFailed(String reason);
 
     /** The oldest request waits: the engine goes on with it if the application does not. */
-    void lookAfter();
+    void requestProgress();
 
     /** There is another ring to read; {@code hasDatagrams} if something was put into it before. */
     void ringAdded(boolean hasDatagrams);

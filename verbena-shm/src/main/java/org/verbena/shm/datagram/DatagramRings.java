@@ -223,7 +223,7 @@ public final class DatagramRings implements SessionPart {
 
     /** Whether a reader may still read what the peer has sent. */
     @Override
-    public boolean looksAtPeer() {
+    public boolean readsPeer() {
         return read;
     }
 

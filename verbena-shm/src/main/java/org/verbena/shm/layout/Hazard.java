@@ -23,7 +23,7 @@ public final class Hazard {
     public static final int RECEIVES_KEY = 0xffffff00;
 
     /** A peer gets this long to leave before it is taken for stopped. */
-    public static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    public static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private Hazard() {}
 

@@ -103,7 +103,7 @@ public final class OwnEntry {
     /** Waits until the request is done that this process carries out now, but not for long. */
     public void awaitRest() {
         long now = hazard();
-        long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
+        long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;
         while (now != 0 && hazard() == now && System.nanoTime() - end < 0) {
             Thread.onSpinWait();
         }

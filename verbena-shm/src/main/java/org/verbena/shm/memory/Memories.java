@@ -278,7 +278,8 @@ public final class Memories {
 
     private List<Revocation.Inside> awaitLeft(String name, Set<Integer> keyIndexes) {
         lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(peers.queuePairs(), peers.guests(), lingering, keyIndexes);
+        List<Revocation.Inside> left = Revocation.revoke(peers.queuePairs(), peers.unconnectedUsers(), lingering,
+                keyIndexes);
         for (Revocation.Inside i : left) {
             i.fail("the peer did not leave " + name);
         }

@@ -22,5 +22,5 @@ public interface MemoryPeers {
     Collection<? extends MemoryUser> queuePairs();
 
     /** Those who take receives here without being connected to a queue pair of the context, as they are now. */
-    List<Revocation.Inside> guests();
+    List<Revocation.Inside> unconnectedUsers();
 }

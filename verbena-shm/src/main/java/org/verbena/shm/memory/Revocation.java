@@ -25,7 +25,7 @@ public final class Revocation {
     private Revocation() {}
 
     /** Waits for all to leave regions, see {@link #of}, whose keys have been taken away; answers those who did not. */
-    static List<Inside> revoke(Collection<? extends MemoryUser> queuePairs, Collection<Inside> guests,
+    static List<Inside> revoke(Collection<? extends MemoryUser> queuePairs, Collection<Inside> unconnectedUsers,
             Collection<Inside> lingering, Set<Integer> regions) {
         Membarrier.ownProcess();
         List<Inside> inside = new ArrayList<>();
@@ -34,7 +34,7 @@ public final class Revocation {
                 inside.add(i);
             }
         }
-        for (Inside peer : guests) {
+        for (Inside peer : unconnectedUsers) {
             if (peer.isIn(regions)) {
                 inside.add(peer);
             }
@@ -52,7 +52,7 @@ public final class Revocation {
                 }
             }
         }
-        long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
+        long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;
         for (int round = 0; !inside.isEmpty(); round++) {
             inside.removeIf(Inside::hasLeft);
             if (System.nanoTime() - end > 0 && inside.stream().noneMatch(Inside::own)) {

@@ -67,10 +67,10 @@ public final class WindowWork {
             return !owner.memories().lingersIn(what);
         }
         long start = System.nanoTime();
-        long patience = budget == null ? Hazard.PATIENCE_NANOS : budget.left(owner.state());
+        long timeout = budget == null ? Hazard.TIMEOUT_NANOS : budget.left(owner.state());
         for (int round = 0; owner.peerHazard() == word; round++) {
             long waited = System.nanoTime() - start;
-            if (waited > patience) {
+            if (waited > timeout) {
                 if (budget != null) {
                     budget.spend(waited);
                 }

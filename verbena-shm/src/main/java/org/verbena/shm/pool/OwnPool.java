@@ -20,7 +20,7 @@ import org.verbena.verbs.spi.Engine;
 
 /**
  * A pool of this context: its {@link ReceivePool}, where that lies, and who takes receives out of it. Made, changed and
- * closed by any thread; the engine looks after it from {@link #start} until it is closed, see {@link PoolWatch}.
+ * closed by any thread; the engine polls it from {@link #start} until it is closed, see {@link PoolProgress}.
  */
 public final class OwnPool {
     /** What is told when something happens to the pool; on the engine's thread. */
@@ -65,7 +65,7 @@ public final class OwnPool {
     private final long inbox;
     private final ReceivePool pool;
     private final @Nullable InboxReader reader;
-    private final PoolWatch watch;
+    private final PoolProgress progress;
     private final List<PoolUser> users = new CopyOnWriteArrayList<>();
     private int limitSequence;
     /** Sequence of the limit that was crossed last by a claim of our own. */
@@ -109,12 +109,12 @@ public final class OwnPool {
         reader = inbox == 0 ? null : new InboxReader(pool, commons.file().address() + inbox, entries);
         RawMemory.putIntRelease(entry + AdapterLayout.POOL_NUMBER, number);
         commons.put(this);
-        watch = new PoolWatch(this, engine, owner);
+        progress = new PoolProgress(this, engine, owner);
     }
 
     /** The owner is complete and can be told of things from now on. */
     public void start() {
-        watch.start();
+        progress.start();
     }
 
     private void describe() {
@@ -207,7 +207,7 @@ public final class OwnPool {
     public synchronized void setLimit(int limit) {
         RawMemory.putLongRelease(entry + AdapterLayout.POOL_LIMIT, (long) ++limitSequence << 32 | limit);
         Membarrier.ownProcess(); // who claims from here on sees it, or its claim is seen below
-        watch.again();
+        progress.requestProgress();
     }
 
     public int limit() {
@@ -222,7 +222,7 @@ public final class OwnPool {
     /** A claim of our own left fewer receives than this {@link #limitWord()} says; any thread. */
     public void limitCrossed(long word) {
         limitCrossed.accumulateAndGet((int) (word >>> 32), (a, b) -> b - a > 0 ? b : a);
-        watch.again();
+        progress.requestProgress();
     }
 
     /** True, once, if fewer receives are left than the limit, or were since it was set: others may have been posted. */
@@ -249,15 +249,15 @@ public final class OwnPool {
     }
 
     /** Keeps a former user that may still be inside a transfer: receives that it has claimed are not used before it has left. */
-    public void haunt(Revocation.Inside user) {
+    public void keepStopped(Revocation.Inside user) {
         if (!user.hasLeft()) {
-            users.add(new PoolGhost(user));
+            users.add(new StoppedPoolUser(user));
         }
     }
 
-    boolean isHaunted() {
+    boolean hasStoppedUser() {
         for (PoolUser u : users) {
-            if (u instanceof PoolGhost && !u.isGone()) {
+            if (u instanceof StoppedPoolUser && !u.isGone()) {
                 return true;
             }
         }
@@ -280,18 +280,18 @@ public final class OwnPool {
     public void damaged() {
         if (!pool.isBroken()) {
             pool.fail();
-            watch.again();
+            progress.requestProgress();
         }
     }
 
     /** Brings back what was claimed by somebody who is dead, or has gone. */
     public void recover() {
-        watch.recover();
+        progress.recover();
     }
 
-    /** Something was posted though somebody waits, or was found broken. */
-    public void lookAgain() {
-        watch.again();
+    /** A receive was posted while an initiator waits, or the pool was found broken. */
+    public void requestProgress() {
+        progress.requestProgress();
     }
 
     /** Somebody waits for receives, or nobody any more. */
@@ -312,7 +312,7 @@ public final class OwnPool {
     /**
      * Takes the pool away from everybody.
      *
-     * @param left whether it is known that nobody is inside but guests, who are waited for here; else its memory stays
+     * @param left whether it is known that at most remote users are inside, which are waited for here; else its memory stays
      *        as it is until the context is closed
      */
     public void close(boolean left) {
@@ -322,7 +322,7 @@ public final class OwnPool {
             closed = true;
         }
         commons.remove(this);
-        watch.again();
+        progress.requestProgress();
         if (all) {
             give(number, ring, slots, inbox);
         }
@@ -331,7 +331,7 @@ public final class OwnPool {
     /** Waits for all who are inside; false if one does not leave. */
     boolean waitUntilLeft() {
         Membarrier.ownProcess();
-        long end = System.nanoTime() + Hazard.PATIENCE_NANOS;
+        long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;
         for (PoolUser u : users) {
             long h = u.hazard();
             while (h != 0 && u.hazard() == h) {

@@ -129,7 +129,7 @@ public final class PoolReceiveQueue extends ReceiveQueue {
             posted += n;
             RawMemory.putLong(postedCell, posted);
             if (pool.post(first, n)) {
-                own.lookAgain();
+                own.requestProgress();
             }
         }
         KeepAlive.until(this);

@@ -32,11 +32,11 @@ public final class ReceivePool {
 
     /** Answers of {@link #complete}. */
     public static final int DONE = 0;
-    public static final int LIE = 1;
+    public static final int PROTOCOL_VIOLATION = 1;
     static final int DAMAGED = 2;
 
-    private static final int WHO_BITS = 22;
-    private static final int NOBODY = 0;
+    private static final int OWNER_BITS = 22;
+    private static final int NO_OWNER = 0;
 
     static {
         try {
@@ -55,7 +55,7 @@ public final class ReceivePool {
     private final long slots;
     private final long stride;
     private final PostedReceive[] receives;
-    /** By slot: the claim, if it is posted and not completed; else {@code position:41 | who:22} of who completed it last. */
+    /** By slot: the claim, if it is posted and not completed; else {@code position:41 | owner:22} of the owner that completed it last. */
     private final long[] outstanding;
     /** The slot behind each slot, for the lists of slots. */
     private final int[] next;
@@ -242,28 +242,28 @@ public final class ReceivePool {
 
     /** Takes the receive of a claim out of the pool, once; false if there is no such receive. {@link #free} follows. */
     boolean finish(long claim) {
-        return finish(claim, NOBODY);
+        return finish(claim, NO_OWNER);
     }
 
-    private boolean finish(long claim, int who) {
+    private boolean finish(long claim, int owner) {
         int s = Claim.slot(claim);
         return claim < 0 && s < outstanding.length && OUTSTANDING.compareAndSet(outstanding, s, claim, Claim.position(
-                claim) << WHO_BITS | who);
+                claim) << OWNER_BITS | owner);
     }
 
     /**
-     * As {@link #finish}, for somebody who says that he had claimed the receive.
+     * As {@link #finish}, for an initiator that reports the receive as its claim.
      *
-     * @param who which one of those who complete receives, from 1 on
-     * @return {@link #DONE}, {@link #LIE} if it is certain that he says the untruth, or {@link #DAMAGED} if it may be another
-     *         one: the receive was completed by somebody else, or has gone round to those that nobody has claimed
+     * @param owner which one of those who complete receives, from 1 on
+     * @return {@link #DONE}, {@link #PROTOCOL_VIOLATION} if this initiator certainly violates the protocol, or {@link #DAMAGED} if it may be
+     *         another: the receive was completed by another initiator, or is one of those that are not claimed
      */
-    public int complete(long claim, int who) {
+    public int complete(long claim, int owner) {
         if (isOutstanding(claim)) {
             if (!isClaimed(claim)) {
                 return DAMAGED;
             }
-            if (finish(claim, who)) {
+            if (finish(claim, owner)) {
                 return DONE;
             }
         }
@@ -273,10 +273,10 @@ public final class ReceivePool {
         long age = Claim.age(claim, posted);
         if (claim >= 0 || s >= outstanding.length || age == 0 || age > posted
                 || Claim.isOf(real, position) && real != claim) {
-            return LIE; // there never was such a claim
+            return PROTOCOL_VIOLATION; // there never was such a claim
         }
         long last = (long) OUTSTANDING.getAcquire(outstanding, s);
-        return last == (position << WHO_BITS | who) ? LIE : DAMAGED;
+        return last == (position << OWNER_BITS | owner) ? PROTOCOL_VIOLATION : DAMAGED;
     }
 
     /** True if the receive has been claimed; the peers' word, which they all write, is read only if it has to be. */

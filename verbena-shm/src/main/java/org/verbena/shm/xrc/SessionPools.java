@@ -19,25 +19,25 @@ import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.memory.Memories;
 import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.PoolAccess;
-import org.verbena.shm.pool.PoolGuest;
+import org.verbena.shm.pool.RemotePoolUser;
 
 /**
  * Receives taken out of shared receive queues of type XRC, by queue pairs that are not connected to one of the queue's
- * process: who of the peer takes from us, and what we may take from the peer. A queue pair asks once for each queue, so
- * that the owner gives its process the memory and knows whose {@link Hazard} to look at.
+ * process: which queue pairs of the peer take from us, and what we may take from the peer. A queue pair asks once for each queue, so
+ * that the owner gives its process the memory and knows whose {@link Hazard} to read.
  */
-public final class SessionPools implements PoolGuest.Host, SessionPart {
-    /** Seats of one peer. */
-    private static final int MAX_SEATS = 65536;
+public final class SessionPools implements RemotePoolUser.Host, SessionPart {
+    /** Attachments of one peer. */
+    private static final int MAX_ATTACHMENTS = 65536;
 
     private final XrcDirectory directory;
     private final Memories ownMemories;
     private final Session session;
-    private final Set<Seat> seats = ConcurrentHashMap.newKeySet();
+    private final Set<PoolAttachment> attachments = ConcurrentHashMap.newKeySet();
     private final AtomicLong tokens = new AtomicLong();
     private final Map<Long, PoolAccess> accesses = new ConcurrentHashMap<>();
 
-    private record Seat(OwnPool pool, PoolGuest guest) {}
+    private record PoolAttachment(OwnPool pool, RemotePoolUser user) {}
 
     public SessionPools(XrcDirectory directory, Session session) {
         this.directory = directory;
@@ -90,41 +90,41 @@ public final class SessionPools implements PoolGuest.Host, SessionPart {
         return new ControlMessage.Writer(type).putInt(queue).putInt(queuePair);
     }
 
-    /** Whether one of our queue pairs may look at a queue of the peer's. */
+    /** Whether one of our queue pairs may read a queue of the peer's. */
     @Override
-    public boolean looksAtPeer() {
+    public boolean readsPeer() {
         return !accesses.isEmpty();
     }
 
     // ---- what the peer takes
 
     /** Those of the peer's queue pairs that take receives here. */
-    public List<PoolGuest> guests() {
-        return seats.stream().map(Seat::guest).distinct().toList();
+    public List<RemotePoolUser> remoteUsers() {
+        return attachments.stream().map(PoolAttachment::user).distinct().toList();
     }
 
     @Override
     public boolean uses(int pd) {
-        return seats.stream().anyMatch(s -> s.pool.pd() == pd && !s.pool.isClosed());
+        return attachments.stream().anyMatch(s -> s.pool.pd() == pd && !s.pool.isClosed());
     }
 
     /** Lets a queue pair of the peer in; answers the pool, or null if there is none for it. */
-    private @Nullable OwnPool seat(int queue, int queuePair, XrcDomains.Key domain) throws ProtocolException {
+    private @Nullable OwnPool attach(int queue, int queuePair, XrcDomains.Key domain) throws ProtocolException {
         XrcQueue q = directory.queue(queue);
         if (q == null || !q.isOfDomain(domain)) {
             return null;
         }
-        if (seats.size() >= MAX_SEATS) {
+        if (attachments.size() >= MAX_ATTACHMENTS) {
             throw new ProtocolException("too many queue pairs want receives");
         }
         OwnPool p = q.pool();
-        PoolGuest guest = guest(queue, queuePair);
-        if (seats.add(new Seat(p, guest))) {
-            p.add(guest);
-            session.memories().share(p.pd()); // after the seat was taken, see unshare
+        RemotePoolUser user = remoteUser(queue, queuePair);
+        if (attachments.add(new PoolAttachment(p, user))) {
+            p.add(user);
+            session.memories().share(p.pd()); // after the attachment was added, see unshare
         }
         if (p.isClosed()) {
-            closed(p); // whoever closed it may have looked for seats before
+            closed(p); // the closing thread may have searched the attachments before
             return null;
         }
         return p;
@@ -133,26 +133,26 @@ public final class SessionPools implements PoolGuest.Host, SessionPart {
     /** A pool of ours is closed. Who is inside still is waited for when memory is taken away. Any thread. */
     @Override
     public void closed(OwnPool pool) {
-        for (Iterator<Seat> all = seats.iterator(); all.hasNext();) {
-            Seat s = all.next();
+        for (Iterator<PoolAttachment> all = attachments.iterator(); all.hasNext();) {
+            PoolAttachment s = all.next();
             if (s.pool == pool) {
-                ownMemories.linger(s.guest.inside());
+                ownMemories.linger(s.user.inside());
                 all.remove();
                 session.memories().unshare(pool.pd());
             }
         }
     }
 
-    private PoolGuest guest(int queue, int queuePair) {
-        return new PoolGuest(session.peer(), session.bells(), this, queue, AdapterLayout.qpIndex(queuePair));
+    private RemotePoolUser remoteUser(int queue, int queuePair) {
+        return new RemotePoolUser(session.peer(), session.bells(), this, queue, AdapterLayout.qpIndex(queuePair));
     }
 
-    private void unseat(int queue, int queuePair) {
-        PoolGuest g = guest(queue, queuePair);
-        List<Seat> its = seats.stream().filter(s -> s.guest.equals(g)).toList();
-        its.forEach(seats::remove);
-        for (Seat s : its) {
-            s.pool.remove(g);
+    private void detach(int queue, int queuePair) {
+        RemotePoolUser user = remoteUser(queue, queuePair);
+        List<PoolAttachment> its = attachments.stream().filter(s -> s.user.equals(user)).toList();
+        its.forEach(attachments::remove);
+        for (PoolAttachment s : its) {
+            s.pool.remove(user);
             session.memories().unshare(s.pool.pd());
         }
     }
@@ -167,7 +167,7 @@ public final class SessionPools implements PoolGuest.Host, SessionPart {
                 long token = m.getLong();
                 XrcDomains.Key domain = new XrcDomains.Key(m.getLong(), m.getLong());
                 m.end();
-                OwnPool p = seat(queue, qp, domain);
+                OwnPool p = attach(queue, qp, domain);
                 session.send(message(ControlMessage.POOL_ATTACHED, queue, qp).putLong(token).putInt(p == null
                         ? 0
                         : p.number()), null);
@@ -185,7 +185,7 @@ public final class SessionPools implements PoolGuest.Host, SessionPart {
                 int queue = m.getInt();
                 int qp = m.getInt();
                 m.end();
-                unseat(queue, qp);
+                detach(queue, qp);
             }
             default -> {
                 return false;
@@ -197,14 +197,14 @@ public final class SessionPools implements PoolGuest.Host, SessionPart {
     /** The session has ended: what the peer had claimed comes back, once it is not inside any more. */
     @Override
     public void end() {
-        for (PoolGuest g : guests()) {
-            ownMemories.linger(g.inside());
+        for (RemotePoolUser user : remoteUsers()) {
+            ownMemories.linger(user.inside());
         }
-        for (Seat s : seats) {
-            s.pool.haunt(s.guest.inside());
-            s.pool.remove(s.guest);
+        for (PoolAttachment s : attachments) {
+            s.pool.keepStopped(s.user.inside());
+            s.pool.remove(s.user);
         }
-        seats.clear();
+        attachments.clear();
         accesses.values().forEach(a -> a.answer(0));
     }
 }

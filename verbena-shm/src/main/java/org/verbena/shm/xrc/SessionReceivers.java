@@ -47,7 +47,7 @@ public final class SessionReceivers implements SessionPart {
     /** The peer's, which we have open. */
     private final List<RemoteXrcReceiver> remote = new CopyOnWriteArrayList<>();
     /** Ours, which the peer has open; engine's thread only. */
-    private final List<Guest> guests = new ArrayList<>();
+    private final List<RemoteHandle> remoteHandles = new ArrayList<>();
     private final AtomicInteger changes = new AtomicInteger();
 
     /**
@@ -58,11 +58,11 @@ public final class SessionReceivers implements SessionPart {
     record Answer(int errno, String text, QueuePairAttributes attributes) {}
 
     /** The peer has one of our queue pairs open. */
-    private final class Guest implements XrcReceiver.Observer {
+    private final class RemoteHandle implements XrcReceiver.Observer {
         final OwnXrcReceiver receiver;
         final long handle;
 
-        Guest(OwnXrcReceiver receiver, long handle) {
+        RemoteHandle(OwnXrcReceiver receiver, long handle) {
             this.receiver = receiver;
             this.handle = handle;
         }
@@ -143,36 +143,36 @@ public final class SessionReceivers implements SessionPart {
             }
             case ControlMessage.XRC_QUERY -> {
                 long token = m.getLong();
-                Guest g = guest(m.getLong());
+                RemoteHandle h = remoteHandle(m.getLong());
                 m.end();
-                if (g == null) {
+                if (h == null) {
                     refuse(token);
                 } else {
-                    answer(token, g.receiver);
+                    answer(token, h.receiver);
                 }
             }
             case ControlMessage.XRC_MODIFY -> {
                 long token = m.getLong();
-                Guest g = guest(m.getLong());
+                RemoteHandle h = remoteHandle(m.getLong());
                 QueuePairState from = AttributesMessage.state(m.getInt());
                 QueuePairAttributes a = AttributesMessage.read(m);
                 m.end();
-                if (g == null) {
+                if (h == null) {
                     refuse(token);
                 } else {
-                    change(token, g.receiver, from, a);
+                    change(token, h.receiver, from, a);
                 }
             }
             case ControlMessage.XRC_CLOSE -> {
                 long token = m.getLong();
-                Guest g = guest(m.getLong());
+                RemoteHandle h = remoteHandle(m.getLong());
                 m.end();
-                if (g == null) {
+                if (h == null) {
                     refuse(token);
                 } else {
-                    guests.remove(g);
-                    g.receiver.close(g);
-                    answer(token, g.receiver);
+                    remoteHandles.remove(h);
+                    h.receiver.close(h);
+                    answer(token, h.receiver);
                 }
             }
             case ControlMessage.XRC_ANSWER -> {
@@ -207,22 +207,22 @@ public final class SessionReceivers implements SessionPart {
     }
 
     private void open(long token, long handle, int number, XrcDomains.Key domain) throws ProtocolException {
-        if (guests.size() >= MAX_OPEN || guest(handle) != null) {
+        if (remoteHandles.size() >= MAX_OPEN || remoteHandle(handle) != null) {
             throw new ProtocolException("too many queue pairs are open, or one by the same handle twice");
         }
         OwnXrcReceiver r = directory.receiver(number);
-        Guest g = r == null ? null : new Guest(r, handle);
-        if (g != null && g.receiver.open(domain, g)) {
-            guests.add(g);
-            answer(token, g.receiver);
+        RemoteHandle h = r == null ? null : new RemoteHandle(r, handle);
+        if (h != null && h.receiver.open(domain, h)) {
+            remoteHandles.add(h);
+            answer(token, h.receiver);
         } else {
             refuse(token);
         }
     }
 
     /** What the peer has open by a handle; null if nothing, or no more. */
-    private @Nullable Guest guest(long handle) {
-        return guests.stream().filter(g -> g.handle == handle).findFirst().orElse(null);
+    private @Nullable RemoteHandle remoteHandle(long handle) {
+        return remoteHandles.stream().filter(h -> h.handle == handle).findFirst().orElse(null);
     }
 
     private void refuse(long token) {
@@ -260,8 +260,8 @@ public final class SessionReceivers implements SessionPart {
     /** The peer is dead. */
     @Override
     public void end() {
-        guests.forEach(g -> g.receiver.close(g));
-        guests.clear();
+        remoteHandles.forEach(h -> h.receiver.close(h));
+        remoteHandles.clear();
         remote.forEach(RemoteXrcReceiver::died);
         questions.values().forEach(f -> f.completeExceptionally(RemoteXrcReceiver.gone("ask " + session.peerName(),
                 session)));

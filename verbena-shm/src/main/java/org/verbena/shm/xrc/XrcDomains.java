@@ -31,7 +31,7 @@ import org.verbena.verbs.VerbsException;
 public final class XrcDomains {
     private static final String NAMES = "verbena-xrcd/";
     /** So long another process may take to open or create the domain; it does nothing else meanwhile. */
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
+    private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final long instance;
     /** Who opens a domain for the first time; may wait for another process, while the engine needs the map. */
@@ -181,7 +181,7 @@ public final class XrcDomains {
 
     /** Keeps others from opening the domain for the first time until it is closed. */
     private static UnixSocket lock(String verb, Key key) throws VerbsException {
-        long end = System.nanoTime() + PATIENCE_NANOS;
+        long end = System.nanoTime() + TIMEOUT_NANOS;
         while (true) {
             try {
                 return UnixSocket.listen(key.lockName(), 1);

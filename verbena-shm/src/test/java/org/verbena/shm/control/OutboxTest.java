@@ -70,7 +70,7 @@ class OutboxTest {
     @Test
     void aPeerThatTakesNothingForLongIsGivenUp() {
         assertThat(send(Outbox.MANY)).isZero();
-        now = Outbox.PATIENCE_NANOS + 1;
+        now = Outbox.TIMEOUT_NANOS + 1;
         assertThat(send(1)).isEqualTo(Errno.ETIMEDOUT);
         assertThat(outbox.awaitRoom()).isFalse();
         makeRoom(1);
@@ -80,7 +80,7 @@ class OutboxTest {
     @Test
     void aPeerWithFewMessagesMayTakeItsTime() {
         assertThat(send(1)).isZero();
-        now = 100 * Outbox.PATIENCE_NANOS;
+        now = 100 * Outbox.TIMEOUT_NANOS;
         assertThat(send(1)).isZero();
         assertThat(outbox.awaitRoom()).isTrue();
     }

@@ -8,50 +8,50 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.spi.Engine;
 
-/** What the {@link Engine} does for a queue pair whose sends wait, as long as the application does not do it. */
-final class Attendance implements Engine.Waiting {
+/** What the {@link Engine} does for a queue pair whose sends wait, as long as the application does not poll. */
+final class SendProgress implements Engine.Waiting {
     private final ShmQueuePair qp;
     private final Engine engine;
     private final ShmSendQueue sendQueue;
     /** Address of the word that asks the peer to ring when it posts a receive. */
     private final long starvingWord;
 
-    private final AtomicBoolean lookedAfter = new AtomicBoolean();
+    private final AtomicBoolean requested = new AtomicBoolean();
     private final Object starvingLock = new Object();
     private volatile boolean starving;
-    /** The engine's: the application has gone on with what waits since the last tick. */
+    /** The engine's: the application has made progress with the waiting sends since the last tick. */
     private boolean applicationPolls;
 
-    Attendance(ShmQueuePair qp, Engine engine, ShmSendQueue sendQueue, long starvingWord) {
+    SendProgress(ShmQueuePair qp, Engine engine, ShmSendQueue sendQueue, long starvingWord) {
         this.qp = qp;
         this.engine = engine;
         this.sendQueue = sendQueue;
         this.starvingWord = starvingWord;
     }
 
-    boolean isLookedAfter() {
-        return lookedAfter.get();
+    boolean isRequested() {
+        return requested.get();
     }
 
-    /** Something waits, or has failed: the engine goes on with it if the application does not. */
-    void lookAfter() {
-        if (lookedAfter.compareAndSet(false, true)) {
+    /** A send waits, or the queue pair has failed: the engine makes progress if the application does not. */
+    void requestProgress() {
+        if (requested.compareAndSet(false, true)) {
             engine.startPolling(this);
         } else {
-            // it may sleep because what waited before had asked the peer for a bell
+            // the engine may sleep because an earlier wait had requested a doorbell from the peer
             engine.pollAgain();
         }
     }
 
-    /** A send that waited for a receive waits no more. */
-    void fed() {
+    /** A send no longer waits for a receive. */
+    void receiveWaitEnded() {
         if (starving) {
             setStarving(false);
         }
     }
 
-    /** Another wait for a receive is about to begin, at another queue perhaps: nobody there has been told yet. */
-    void startAnew() {
+    /** Another wait for a receive is about to begin, perhaps at another queue, whose owner does not know of it yet. */
+    void restartReceiveWait() {
         synchronized (starvingLock) {
             if (starving) {
                 starving = false;
@@ -67,7 +67,7 @@ final class Attendance implements Engine.Waiting {
                 starving = on;
                 RawMemory.putLongRelease(starvingWord, on ? 1 : 0);
                 if (on) {
-                    sendQueue.setPoolStarving(); // after our own word, which is looked for then
+                    sendQueue.setPoolStarving(); // after our own word, which the owner then reads
                 }
             }
         }
@@ -76,15 +76,15 @@ final class Attendance implements Engine.Waiting {
     @Override
     public boolean wake() {
         if (qp.isClosed()) {
-            lookedAfter.set(false);
+            requested.set(false);
             return true;
         }
-        // an application that polls goes on by itself, and two at one queue only take its lines from each other
-        applicationPolls = sendQueue.applicationLooked();
+        // an application that polls makes progress itself, and two threads at one queue only take its lines from each other
+        applicationPolls = sendQueue.applicationPolled();
         if (sendQueue.isPending() && (isInError() || starving || !applicationPolls)) {
             sendQueue.progress();
         }
-        long connection = qp.linkIdentity(); // first: what follows may be about the next one already
+        long connection = qp.linkIdentity(); // first: what follows may concern the next connection already
         boolean failed = isInError();
         if (hasWork() || failed && (!qp.peerHasLeft() || qp.receiveSide().isTaking())) {
             return false;
@@ -93,16 +93,16 @@ final class Attendance implements Engine.Waiting {
             qp.receiveCompletionQueue().signal(qp, true);
             qp.leftForGood(connection);
         }
-        lookedAfter.set(false);
+        requested.set(false);
         // a request may have begun to wait, or the queue pair may have failed, just before the flag was cleared
-        return !hasWork() && (failed || !isInError()) || !lookedAfter.compareAndSet(false, true);
+        return !hasWork() && (failed || !isInError()) || !requested.compareAndSet(false, true);
     }
 
     private boolean isInError() {
         return qp.state() == QueuePairState.ERR;
     }
 
-    /** True if a send waits for something that may come; what is held back in SQD does not. */
+    /** True if a send waits for an event that may come; a send held back in SQD does not. */
     private boolean hasWork() {
         return sendQueue.isPending() && (qp.state() != QueuePairState.SQD || qp.isDraining());
     }
@@ -121,6 +121,6 @@ final class Attendance implements Engine.Waiting {
             }
             return true;
         }
-        return !starving || !sendQueue.waitsForEver();
+        return !starving || !sendQueue.waitsIndefinitely();
     }
 }

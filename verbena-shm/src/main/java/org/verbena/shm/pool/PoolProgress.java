@@ -20,20 +20,20 @@ import org.verbena.verbs.spi.Engine;
  * claim. So when all who were inside have left once, a claim from before that is neither held nor committed nor completed
  * belongs to nobody.
  */
-final class PoolWatch implements Engine.Waiting {
+final class PoolProgress implements Engine.Waiting {
     private final OwnPool pool;
     private final Engine engine;
     private final OwnPool.Owner owner;
     private volatile boolean recoveryWanted;
-    private boolean brokenSaid;
+    private boolean brokenReported;
     /** The receives that were claimed when recovery began; null if there is none. */
     private long @Nullable [] candidates;
     private final List<Inside> inside = new ArrayList<>();
-    private final RecoveryPace pace = new RecoveryPace(System.nanoTime());
+    private final RecoveryRateLimiter limiter = new RecoveryRateLimiter(System.nanoTime());
 
     private record Inside(PoolUser user, long hazard) {}
 
-    PoolWatch(OwnPool pool, Engine engine, OwnPool.Owner owner) {
+    PoolProgress(OwnPool pool, Engine engine, OwnPool.Owner owner) {
         this.pool = pool;
         this.engine = engine;
         this.owner = owner;
@@ -43,27 +43,27 @@ final class PoolWatch implements Engine.Waiting {
         engine.startPolling(this);
     }
 
-    /** Has the engine look soon. */
-    void again() {
+    /** Has the engine poll the pool soon. */
+    void requestProgress() {
         engine.pollAgain();
     }
 
     void recover() {
         recoveryWanted = true;
-        again();
+        requestProgress();
     }
 
     @Override
     public boolean wake() {
         synchronized (pool) { // closing gives the memory away that is written to here
-            return pool.isClosed() || look();
+            return pool.isClosed() || progress();
         }
     }
 
-    private boolean look() {
+    private boolean progress() {
         if (!pool.receives().check()) {
-            if (!brokenSaid) {
-                brokenSaid = true;
+            if (!brokenReported) {
+                brokenReported = true;
                 owner.broken();
             }
             return false;
@@ -72,12 +72,12 @@ final class PoolWatch implements Engine.Waiting {
             owner.limitReached();
         }
         if (pool.isStarving()) {
-            feed();
+            serveStarving();
         }
         if (pool.takeLost()) {
             recoveryWanted = true;
         }
-        goOn();
+        continueRecovery();
         return false;
     }
 
@@ -87,11 +87,11 @@ final class PoolWatch implements Engine.Waiting {
         return (candidates != null || recoveryWanted) && !pool.receives().isBroken();
     }
 
-    private void feed() {
-        pool.setStarving(false); // before the look: who begins to wait now sets it again
+    private void serveStarving() {
+        pool.setStarving(false); // before the check: an initiator that begins to wait now sets it again
         if (wakeStarving()) {
             pool.setStarving(true);
-            Membarrier.ownProcess(); // the poster looks at that word after it has posted
+            Membarrier.ownProcess(); // the poster reads that word after it has posted
             wakeStarving();
         }
     }
@@ -110,35 +110,35 @@ final class PoolWatch implements Engine.Waiting {
         return some;
     }
 
-    private void goOn() {
+    private void continueRecovery() {
         if (candidates == null && !recoveryWanted) {
             return;
         }
         long start = System.nanoTime();
-        if (!pace.mayGoOn(start)) {
+        if (!limiter.mayContinue(start)) {
             return;
         }
         long[] all = candidates;
         if (all == null) {
             recoveryWanted = false;
-            all = begin();
+            all = beginRecovery();
             candidates = all;
-            pace.spent(System.nanoTime() - start);
+            limiter.spent(System.nanoTime() - start);
         }
         inside.removeIf(i -> i.user.hazard() != i.hazard);
-        if (!inside.isEmpty() || pool.isHaunted()) { // who was a user when it began may be a ghost by now
+        if (!inside.isEmpty() || pool.hasStoppedUser()) { // a user of the start of the recovery may be a stopped one by now
             return;
         }
         start = System.nanoTime();
-        if (finish(all)) {
+        if (finishRecovery(all)) {
             candidates = null;
         }
         long end = System.nanoTime();
-        pace.spent(end - start);
-        pace.pause(end);
+        limiter.spent(end - start);
+        limiter.pause(end);
     }
 
-    private long[] begin() {
+    private long[] beginRecovery() {
         pool.forgetGone();
         ReceivePool r = pool.receives();
         long claimed = r.claimed();
@@ -159,7 +159,7 @@ final class PoolWatch implements Engine.Waiting {
     }
 
     /** Brings back what belongs to nobody; false if something has to wait for the reader of the inbox. */
-    private boolean finish(long[] all) {
+    private boolean finishRecovery(long[] all) {
         ReceivePool r = pool.receives();
         InboxReader reader = pool.reader();
         ClaimOwners owners = new ClaimOwners(r);
@@ -175,7 +175,7 @@ final class PoolWatch implements Engine.Waiting {
             }
         }
         if (pool.isStarving()) {
-            feed();
+            serveStarving();
         }
         return true;
     }

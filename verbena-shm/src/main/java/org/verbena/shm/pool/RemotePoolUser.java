@@ -12,12 +12,12 @@ import org.verbena.shm.ring.PeerBells;
  * A queue pair of a peer, by the low 12 bits of its number, that takes receives out of a shared receive queue of ours,
  * because it has asked to. It is not connected to one of ours; its entries go to the pool's inbox.
  */
-public record PoolGuest(Peer peer, PeerBells bells, Host host, int queue, int queuePair) implements PoolUser {
+public record RemotePoolUser(Peer peer, PeerBells bells, Host host, int queue, int queuePair) implements PoolUser {
     private static final int TRIES = 8;
 
     /** What lets a peer's queue pairs in. */
     public interface Host {
-        /** A pool of ours is closed: its guests leave. Any thread. */
+        /** A pool of ours is closed: its remote users leave. Any thread. */
         void closed(OwnPool pool);
     }
 

@@ -9,11 +9,11 @@ import org.verbena.verbs.QueuePairType;
 
 /**
  * How long the oldest work request of a queue pair may wait: the transport's two retry rules in terms of time, since
- * nothing is sent again. Used by one thread at a time; touched only while something waits.
+ * nothing is retransmitted. Used by one thread at a time; touched only while something waits.
  */
-final class Patience {
-    /** Values of {@code rnr_retry} and waiting times that mean for ever. */
-    private static final int FOR_EVER = 7;
+final class RetryTimer {
+    /** The value of {@code rnr_retry} that means without limit. */
+    private static final int INFINITE_RETRY = 7;
     /** How long a request of type UC, which has no time-out of its own, waits for its peer's answer, as a time-out's code: 0.27 s. */
     private static final int UNRELIABLE_TIMEOUT = 16;
     /** The RNR timer's codes in units of 10 µs, InfiniBand specification volume 1, table 45. */
@@ -22,18 +22,18 @@ final class Patience {
         768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
     private final ShmQueuePair qp;
-    /** So long at least a request waits for the owner of the queue that it names, who has to look up who asks. */
+    /** The least wait for the owner of the named queue, which has to look up the requesting queue pair. */
     private static final long OWNER_NANOS = 1_000_000_000;
-    /** So long at least for memory that is on its way: a thread of this process takes it, and not the peer, who has sent it. */
+    /** The least wait for memory in transit: a thread of this process takes it, and not the peer, which has sent it. */
     private static final long MEMORY_NANOS = 5_000_000_000L;
 
     private volatile boolean waiting;
     private volatile boolean starving;
-    /** How long the wait for an answer lasts at least, which says for whose it is; whoever executes. */
+    /** The least wait for an answer, which also tells whose answer it is; of the thread that executes. */
     private long least;
     private volatile long until;
 
-    Patience(ShmQueuePair qp) {
+    RetryTimer(ShmQueuePair qp) {
         this.qp = qp;
     }
 
@@ -44,26 +44,26 @@ final class Patience {
             least = 0;
             if (starving) {
                 starving = false;
-                qp.fed();
+                qp.receiveWaitEnded();
             }
         }
     }
 
-    /** Nobody has posted a receive: true while the retries are not used up. */
+    /** No receive is posted: true while the retries are not used up. */
     boolean mayWaitForReceive(Remote r) {
         if (!waiting || !starving) {
             int code = RawMemory.getInt(r.entry + AdapterLayout.QP_RNR_TIMER) & 31;
             int retries = qp.attributes().rnrRetry();
-            until = retries == FOR_EVER
+            until = retries == INFINITE_RETRY
                     ? Long.MAX_VALUE
                     : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
             if (qp.type() == QueuePairType.XRC_SEND) {
-                qp.attendance().startAnew(); // what is asked for may be another queue than before
+                qp.sendProgress().restartReceiveWait(); // the receive may be needed of another queue than before
             }
             waiting = true;
             starving = true;
             least = 0;
-            qp.lookAfter();
+            qp.requestProgress();
             return true;
         }
         return mayWait();
@@ -74,12 +74,12 @@ final class Patience {
         return mayWaitForAnswer(0);
     }
 
-    /** The owner of the shared receive queue that is named has not answered: true for that time, and a second at least. */
+    /** The owner of the named shared receive queue has not answered: true for the timeout, and a second at least. */
     boolean mayWaitForOwner() {
         return mayWaitForAnswer(OWNER_NANOS);
     }
 
-    /** Memory of the peer has not arrived here: true for that time, and some seconds at least. */
+    /** Memory of the peer has not arrived here: true for the timeout, and some seconds at least. */
     boolean mayWaitForMemory() {
         return mayWaitForAnswer(MEMORY_NANOS);
     }
@@ -94,23 +94,23 @@ final class Patience {
             waiting = true;
             qp.sendCounts().waitedForPeer();
             least = atLeast;
-            qp.lookAfter();
+            qp.requestProgress();
             return true;
         }
         return mayWait();
     }
 
-    /** The peer has not polled what it got: waits for ever, as for a peer that takes its time. */
+    /** The peer has not polled its completions: waits without limit, as for a slow peer. */
     void waitForRoom() {
         if (!waiting || starving) {
             forget();
             until = Long.MAX_VALUE;
             waiting = true;
-            qp.lookAfter();
+            qp.requestProgress();
         }
     }
 
-    /** True while the oldest request, which has been tried, waits for whatever it is. */
+    /** True while the oldest request, which has been tried, waits, for whatever cause. */
     boolean isWaiting() {
         return waiting;
     }
@@ -119,7 +119,7 @@ final class Patience {
         return waiting && starving;
     }
 
-    boolean waitsForEver() {
+    boolean waitsIndefinitely() {
         return waiting && until == Long.MAX_VALUE;
     }
 

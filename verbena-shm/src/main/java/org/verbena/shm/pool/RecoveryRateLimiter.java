@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
  * How soon the receives that belong to nobody may be looked for again. A peer can have that done at any time, by a word; it
  * gets a small part of the engine's time. Used by one thread.
  */
-final class RecoveryPace {
+final class RecoveryRateLimiter {
     /** After a look nothing happens for so many times as long as it took, within limits. */
     private static final int PAUSE = 9;
     private static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -16,11 +16,11 @@ final class RecoveryPace {
     private long notBefore;
     private long spent;
 
-    RecoveryPace(long now) {
+    RecoveryRateLimiter(long now) {
         notBefore = now;
     }
 
-    boolean mayGoOn(long now) {
+    boolean mayContinue(long now) {
         return now - notBefore >= 0;
     }
 
