@@ -29,7 +29,7 @@ final class Peering {
     /** Timeout of a connection request and its reply. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
     static final String NOT_ASKED = "the program has not asked for it";
-    private static final String TRANSPORT_UNDECIDED = "the ends of the connection have not agreed upon rings yet";
+    private static final String TRANSPORT_UNDECIDED = "the handshake of the connection is not complete yet";
     private static final String NOT_ASKED_BY_PEER = "the other end's program has not asked for remote memory";
 
     private static final class Random {
@@ -123,10 +123,10 @@ final class Peering {
             end("TCP carries the connection: " + fallback);
         } else if (end.isBroken()) {
             end("the other process has ended, or has closed what carried the connection");
-        } else if (end.isAgreed() && !end.isKnownToPeer()) {
+        } else if (end.isHandshakeComplete() && !end.isKnownToPeer()) {
             end("the other end has a Verbena without remote memory");
-        } else if (end.isAgreed()) {
-            onTransportAgreed();
+        } else if (end.isHandshakeComplete()) {
+            onStreamHandshakeComplete();
         } else {
             setReason(TRANSPORT_UNDECIDED);
         }
@@ -138,7 +138,7 @@ final class Peering {
         }
     }
 
-    private void onTransportAgreed() {
+    private void onStreamHandshakeComplete() {
         boolean connect;
         synchronized (this) {
             if (ended) {
@@ -167,7 +167,7 @@ final class Peering {
     private PeerLink makeLink() throws VerbsException {
         Context context = end.context();
         if (context == null) {
-            throw new IllegalStateException("the ends have not agreed");
+            throw new IllegalStateException("the handshake of the connection is not complete");
         }
         return new PeerLink(context, engine.channel(context), CreditLimit.DEFAULT);
     }

@@ -43,13 +43,13 @@ class PeeringTest {
     }
 
     /**
-     * One end, driven by hand: the other one asks for remote memory, the transport is agreed, and each has received the
-     * other's token.
+     * One end, driven by hand: the other one asks for remote memory, the handshake of the stream is complete, and each
+     * has received the other's token.
      */
     private static PeerRendezvous introduced(SocketChannel byHand, SocketChannel asks) throws InterruptedException {
         PeerRendezvous other = Objects.requireNonNull(PeerRendezvous.of(byHand));
         RemoteMemory.of(asks);
-        Await.until("the other end has agreed", other::isAgreed);
+        Await.until("the handshake is complete at the other end", other::isHandshakeComplete);
         other.announce(NUMBER);
         Await.until("the other end has spoken and heard", () -> other.isAnnounced() && other.peerNonce() != 0);
         return other;

@@ -10,8 +10,8 @@ public final class SocketSamplePoint {
 
     /** Connections that there were. */
     public static final int SOCKETS_OPENED = 0x800;
-    /** Of these, those whose ends have agreed upon rings. */
-    public static final int SOCKETS_AGREED = 0x801;
+    /** Of these, those whose handshake has succeeded, so that they have rings. */
+    public static final int SOCKETS_HANDSHAKES = 0x801;
     /** Bytes that programs sent and rings carried. */
     public static final int SOCKETS_TX_RING_BYTES = 0x802;
     /** Bytes that programs sent and TCP carried. */
@@ -40,7 +40,7 @@ public final class SocketSamplePoint {
     public static final int SOCKETS_BY_TCP_NAME_TAKEN = 0x80e;
     /** Connections that TCP carries to the end, for the other end breaks the protocol. */
     public static final int SOCKETS_BY_TCP_BAD_PEER = 0x80f;
-    /** Connections that TCP carries to the end, for they were closed before the ends had agreed. */
+    /** Connections that TCP carries to the end, for they were closed before the handshake was complete. */
     public static final int SOCKETS_BY_TCP_CLOSED_EARLY = 0x810;
     /** Connections that TCP carries to the end, for this process cannot have rings. */
     public static final int SOCKETS_BY_TCP_UNAVAILABLE = 0x811;

@@ -7,8 +7,8 @@ public final class SocketState {
     public static final int LISTEN = 1;
     /** TCP is about to connect it. */
     public static final int CONNECTING = 2;
-    /** It is connected, TCP carries its bytes, and the ends are about to find out whether rings can. */
-    public static final int AGREEING = 3;
+    /** It is connected, TCP carries its bytes, and the handshake decides whether rings will. */
+    public static final int HANDSHAKE = 3;
     /** It is connected, and what carries its bytes is decided. */
     public static final int OPEN = 4;
     /** The program has ended the direction that goes out. */
@@ -26,7 +26,7 @@ public final class SocketState {
             case 0 -> "";
             case LISTEN -> "LISTEN";
             case CONNECTING -> "CONNECTING";
-            case AGREEING -> "AGREEING";
+            case HANDSHAKE -> "HANDSHAKE";
             case OPEN -> "OPEN";
             case OUTPUT_ENDED -> "OUTPUT_ENDED";
             case INPUT_ENDED -> "INPUT_ENDED";

@@ -87,7 +87,7 @@ final class Summary {
         text(b.append(",\"main\":"), blank < 0 ? whole : whole.substring(0, blank));
         text(b.append(",\"command\":"), whole);
         b.append(",\"connections\":{\"opened\":").append(t.opened()).append(",\"open\":").append(t.open())
-                .append(",\"stream\":").append(t.agreed()).append(",\"kernel\":").append(t.byKernel())
+                .append(",\"stream\":").append(t.handshakes()).append(",\"kernel\":").append(t.byKernel())
                 .append(",\"undecided\":").append(t.undecided()).append("},\"fallbacks\":{");
         String comma = "";
         for (var e : t.fallbacks().entrySet()) {

@@ -33,7 +33,7 @@ public final class VerbenaSocketOptions {
     public static final SocketOption<Boolean> ZERO_COPY = new Named<>("SO_ZEROCOPY", Boolean.class);
 
     /**
-     * What carries a connection from here on, to be read only: {@code stream} if its ends have agreed upon rings (a
+     * What carries a connection from here on, to be read only: {@code stream} if its handshake has succeeded (a
      * direction that had ended by then, or carried urgent data, stays with TCP), {@code kernel} if TCP carries it to its
      * end, and {@code undecided} before. Of connections, also of a classic {@link java.net.Socket} that the agent has made
      * Verbena's. To set it to what it is does nothing, to anything else is an {@link UnsupportedOperationException}.

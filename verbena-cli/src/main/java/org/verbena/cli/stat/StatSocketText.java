@@ -61,7 +61,7 @@ final class StatSocketText {
             if (o.type() == SocketObjectType.SOCKETS) {
                 lines.add("process " + p.pid() + ": " + o.value(SocketSamplePoint.SOCKETS_OPENED) + " connections, "
                         + o.attributes().get("open") + " open, " + o.attributes().get("listening") + " listening; "
-                        + o.value(SocketSamplePoint.SOCKETS_AGREED) + " with rings" + reasons(o) + "; received "
+                        + o.value(SocketSamplePoint.SOCKETS_HANDSHAKES) + " with rings" + reasons(o) + "; received "
                         + bytes(o, SocketSamplePoint.SOCKETS_RX_RING_BYTES) + " by ring and "
                         + bytes(o, SocketSamplePoint.SOCKETS_RX_TCP_BYTES) + " by TCP, sent "
                         + bytes(o, SocketSamplePoint.SOCKETS_TX_RING_BYTES) + " and "

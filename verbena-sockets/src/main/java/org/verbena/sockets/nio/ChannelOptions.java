@@ -169,7 +169,7 @@ final class ChannelOptions {
 
     private static String transport(StreamSocketChannel c) {
         Stream s = c.streamOrNull();
-        if (s != null && s.isAgreed()) {
+        if (s != null && s.isHandshakeComplete()) {
             return "stream";
         }
         return c.fallbackReason().isEmpty() ? "undecided" : "kernel";

@@ -64,12 +64,12 @@ public final class PeerRendezvous {
         return stream.fallbackReason();
     }
 
-    /** Whether the ends have agreed upon rings. */
-    public boolean isAgreed() {
-        return stream.isAgreed();
+    /** Whether the ends have agreed upon rings: the handshake has succeeded. */
+    public boolean isHandshakeComplete() {
+        return stream.isHandshakeComplete();
     }
 
-    /** Whether the Verbena of the other end supports {@link #announce}; known once they have agreed. */
+    /** Whether the Verbena of the other end supports {@link #announce}; known after the handshake. */
     public boolean isKnownToPeer() {
         return introduction().isKnownToPeer();
     }
@@ -89,13 +89,14 @@ public final class PeerRendezvous {
         return introduction().isBroken();
     }
 
-    /** The context through which the bytes go, which stays open; null before the ends have agreed. */
+    /** The context through which the bytes go, which stays open; null before the handshake is complete. */
     public @Nullable Context context() {
         return introduction().context();
     }
 
     /**
-     * Where the connection manager of {@link #context()} reaches the other end's process; null before they have agreed.
+     * Where the connection manager of {@link #context()} reaches the other end's process; null before the handshake is
+     * complete.
      */
     public @Nullable InetSocketAddress listener() {
         return introduction().listener();
@@ -111,7 +112,7 @@ public final class PeerRendezvous {
         introduction().listen(told);
     }
 
-    /** Sends a nonce to the other end, not 0; once they have agreed. */
+    /** Sends a nonce to the other end, not 0; after the handshake. */
     public void announce(long number) {
         introduction().announce(number);
     }

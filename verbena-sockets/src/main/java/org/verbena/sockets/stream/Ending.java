@@ -276,7 +276,7 @@ final class Ending {
         return tcp.error() != null && PIPE_TEXT.equals(refused.getMessage());
     }
 
-    /** What a writer of TCP's phase gets for what the kernel has said, as long as the ends have not agreed. */
+    /** What a writer of TCP's phase gets for what the kernel has said, as long as the handshake is not complete. */
     synchronized IOException tellWriter(IOException refused) {
         IOException error = tcp.error();
         if (error == null || told || !isTaken(refused)) {

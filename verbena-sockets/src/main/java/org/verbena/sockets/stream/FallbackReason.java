@@ -21,8 +21,8 @@ public enum FallbackReason {
     NAME_TAKEN("another process holds this connection's name"),
     /** The other end said something that is no handshake. */
     BAD_PEER("the other end breaks the protocol"),
-    /** The connection ended before the two ends had agreed. */
-    CLOSED_EARLY("closed before the ends had agreed"),
+    /** The connection ended before the handshake was complete. */
+    CLOSED_EARLY("closed before the handshake was complete"),
     /** This process cannot ask the kernel about sockets, has no provider, no native access. */
     UNAVAILABLE("not available in this process"),
     /** No memory for rings. */

@@ -24,8 +24,8 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
 
 /**
- * How the two ends of one TCP connection find each other and agree: a {@linkplain State state machine} that the
- * engine's thread alone runs.
+ * How the two ends of one TCP connection find each other and agree on rings: a {@linkplain State state machine} that
+ * the engine's thread alone runs.
  *
  * <p>The {@linkplain ClientHandshake end that connected} listens at an abstract Unix name made of its TCP socket's
  * cookie; the {@linkplain ServerHandshake end that was accepted} asks the kernel for that cookie and connects to the
@@ -49,7 +49,7 @@ abstract class Handshake {
         OFFER_WAIT,
         /** The other end is on another host: a {@link RemoteHandshake} goes on. */
         REMOTE,
-        /** The ends have agreed, or TCP carries the connection to its end. */
+        /** The handshake is complete, or has failed: TCP carries the connection to its end. */
         DONE;
 
         /** Whether it may be given up: the other end does not use what it was not offered. */
@@ -65,7 +65,7 @@ abstract class Handshake {
     static final long RENDEZVOUS_TIMEOUT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000),
             1,
             600_000);
-    /** How long the ends may take to agree once they have met: the other one is ours, and may be slow. */
+    /** How long the handshake may take once the ends have met: the other one is ours, and may be slow. */
     static final long HANDSHAKE_TIMEOUT_NANOS = 3 * RENDEZVOUS_TIMEOUT_NANOS;
 
     private final StreamEngine engine;
@@ -477,8 +477,8 @@ abstract class Handshake {
         stopWaiting();
         stopRendezvous();
         closePeerSocket();
-        StreamCounters.agreed();
-        stream.agreed(offer);
+        StreamCounters.handshakeCompleted();
+        stream.completeHandshake(offer);
         engine.watchTcp(stream);
         StreamCounters.recordRings();
         if (stream.isClosed()) {

@@ -7,7 +7,8 @@ import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages by which two ends agree: 64 bytes each, little-endian, over a Unix socket of type SEQPACKET.
+ * The messages of a handshake between two ends of a TCP connection on one host: 64 bytes each, little-endian, over a
+ * Unix socket of type SEQPACKET.
  *
  * <pre>
  *    0  magic     "VBSTREAM"

@@ -18,7 +18,7 @@ final class Outbound {
     /** How long a peer that has made its offer may take to say what it wants; it is at it. */
     private static final long SAYING_NANOS = 1_000_000_000L;
     private static final long SAYING_PAUSE_NANOS = 100_000;
-    /** How long the first write waits for the ends to agree, if the user would rather have that than bytes by TCP. */
+    /** How long the first write waits for the handshake, if the user would rather have that than bytes by TCP. */
     private static final long WAIT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.wait", 0), 0, 600_000);
     /** The pause between two polls of such a wait. */
     private static final long LOOK_NANOS = 50_000;
@@ -35,7 +35,7 @@ final class Outbound {
     private long sent;
     /** TCP has carried the end; guarded by this object's lock. */
     private boolean endedByTcp;
-    /** What the peer granted when the ends agreed, whether or not this direction changes to it; null before. */
+    /** What the peer granted in the handshake, whether or not this direction changes to it; null before. */
     private volatile @Nullable RingWriter ring;
     /** Whether the peer says up to where it has read. */
     private volatile boolean peerTells;
@@ -54,12 +54,12 @@ final class Outbound {
         return ending;
     }
 
-    /** What the peer knows, before the ends have agreed. */
+    /** What the peer knows, before the handshake is complete. */
     void peerFeatures(long features) {
         peerTells = (features & HandshakeMessage.READ_POSITION) != 0;
     }
 
-    /** The peer's control block; null before the ends have agreed. */
+    /** The peer's control block; null before the handshake is complete. */
     @Nullable
     PeerBlock peer() {
         RingWriter own = ring;
@@ -183,7 +183,7 @@ final class Outbound {
     }
 
     /**
-     * Before the first byte; holds up neither the one that agrees nor, see {@link #stopWaitingForPeer}, the one that
+     * Before the first byte; holds up neither the handshake nor, see {@link #stopWaitingForPeer}, the thread that
      * closes.
      */
     private void awaitHandshake() {

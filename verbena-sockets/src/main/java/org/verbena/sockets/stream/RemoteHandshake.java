@@ -153,8 +153,8 @@ final class RemoteHandshake {
         state = State.DONE;
         stopWaiting();
         sessions.forget(this);
-        StreamCounters.agreed();
-        stream.agreed(offer);
+        StreamCounters.handshakeCompleted();
+        stream.completeHandshake(offer);
         engine.watchTcp(stream);
         StreamCounters.recordRings();
         if (stream.isClosed()) {

@@ -551,7 +551,7 @@ final class RemoteSessions {
         }
     }
 
-    /** It has agreed, or does not. */
+    /** Its handshake is complete, or has failed. */
     void forget(RemoteHandshake end) {
         awaited.remove(end.name(), end);
         offered.values().remove(end);

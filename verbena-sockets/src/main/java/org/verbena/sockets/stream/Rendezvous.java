@@ -41,7 +41,7 @@ public final class Rendezvous {
         this.stream = stream;
     }
 
-    /** What the other end knows, and where its process takes requests; before the ends have agreed. */
+    /** What the other end knows, and where its process takes requests; before the handshake is complete. */
     void peer(long features, InetSocketAddress takesRequests) {
         peerKnows = (features & HandshakeMessage.INTRODUCTIONS) != 0;
         listener = takesRequests;
@@ -52,15 +52,15 @@ public final class Rendezvous {
         return peerKnows;
     }
 
-    /** Where the other end's process takes requests; null before the ends have agreed. */
+    /** Where the other end's process takes requests; null before the handshake is complete. */
     public @Nullable InetSocketAddress listener() {
         return listener;
     }
 
-    /** Where the session's queue pair is; null before the ends have agreed. */
+    /** Where the session's queue pair is; null before the handshake is complete. */
     public @Nullable Context context() {
         Link own = stream.link();
-        return own == null || !stream.isAgreed() ? null : own.session.context();
+        return own == null || !stream.isHandshakeComplete() ? null : own.session.context();
     }
 
     /** What one module keeps here; null at first. */
@@ -85,7 +85,7 @@ public final class Rendezvous {
     }
 
     /**
-     * Sends the nonce, once the ends have agreed; has no effect if the connection has ended. Any thread.
+     * Sends the nonce, after the handshake; has no effect if the connection has ended. Any thread.
      *
      * @param word not 0
      */
@@ -124,7 +124,7 @@ public final class Rendezvous {
     /** Reads the nonce of the other end. */
     void look() {
         Link own = stream.link();
-        if (peerNonce == 0 && own != null && stream.isAgreed()) {
+        if (peerNonce == 0 && own != null && stream.isHandshakeComplete()) {
             long word = BlockLayout.getAcquire(own.block, BlockLayout.INTRODUCTION);
             if (word != 0) {
                 peerNonce = word;

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.SocketState;
 import org.verbena.sockets.telemetry.StreamEvents;
 
-/** A connection whose ends may agree upon rings, and mostly have. */
+/** A connection that goes through a handshake, and mostly by rings after it. */
 final class RingStream extends Stream {
     private static final int READ = SelectionKey.OP_READ;
     private static final int WRITE = SelectionKey.OP_WRITE;
@@ -49,7 +49,7 @@ final class RingStream extends Stream {
         handshake = pending;
     }
 
-    /** How the ends agree; null when they have, or do not. */
+    /** The handshake under way; null when it is complete, or has failed. */
     @Nullable
     Handshake handshake() {
         return handshake;
@@ -67,7 +67,7 @@ final class RingStream extends Stream {
     }
 
     /** Both ends have made their offers. The stream may be closed: then the peer is informed. */
-    void agreed(Offer peer) {
+    void completeHandshake(Offer peer) {
         Link own = link;
         if (own == null) {
             throw new IllegalStateException("no offer was made");
@@ -91,7 +91,7 @@ final class RingStream extends Stream {
         }
     }
 
-    /** The ends do not agree: TCP carries what is to come. */
+    /** The handshake has failed: TCP carries what is to come. */
     void fallBack(FallbackReason why) {
         reason = why;
         handshake = null;
@@ -366,7 +366,7 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public boolean isAgreed() {
+    public boolean isHandshakeComplete() {
         return offered;
     }
 
@@ -393,7 +393,7 @@ final class RingStream extends Stream {
 
     @Override
     public synchronized StreamState state() {
-        int state = handshake == null ? StreamState.state(inputEnded, outputEnded) : SocketState.AGREEING;
+        int state = handshake == null ? StreamState.state(inputEnded, outputEnded) : SocketState.HANDSHAKE;
         Link own = link;
         if (closed || !offered || own == null) { // as long as it is open the rings stay
             return StreamState.byTcp(state, reason);

@@ -56,7 +56,7 @@ public final class ShownSockets {
      */
     private final Map<Long, CounterEntry> shown = new HashMap<>();
 
-    /** Connections whose entry has the name of a device, which is known when their ends have agreed. */
+    /** Connections whose entry has the name of a device, which is known after the handshake. */
     private final Set<Long> byDevice = new HashSet<>();
 
     private ShownSockets(CounterFile file) {
@@ -183,7 +183,7 @@ public final class ShownSockets {
     @SuppressWarnings("EnumOrdinal") // the points are in the order of the reasons
     private void raise(StreamTotals totals) {
         raise(all, SocketSamplePoint.SOCKETS_OPENED, totals.opened());
-        raise(all, SocketSamplePoint.SOCKETS_AGREED, totals.agreed());
+        raise(all, SocketSamplePoint.SOCKETS_HANDSHAKES, totals.handshakes());
         figures(all, SocketSamplePoint.SOCKETS_TX_RING_BYTES, totals.figures());
         totals.fallbacks().forEach((reason, n) -> raise(all, SocketLayout.FIRST_REASON + reason.ordinal(), n));
     }

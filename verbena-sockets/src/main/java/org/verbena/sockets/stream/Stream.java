@@ -221,7 +221,10 @@ public abstract class Stream {
         return false;
     }
 
-    /** Whether the peer has had its say about urgent data; waits a moment for one that has just agreed. */
+    /**
+     * Whether the peer has had its say about urgent data; waits a moment for one whose handshake was complete a moment
+     * ago.
+     */
     public boolean knowsUrgentInline() {
         return true;
     }
@@ -236,8 +239,8 @@ public abstract class Stream {
     public void urgentInline(boolean on) {}
 
     /**
-     * TCP carries both directions to the end if the ends have not agreed yet. If this end has made its offer it is too
-     * late: the other may be writing to a ring.
+     * TCP carries both directions to the end if the handshake is not complete yet. If this end has made its offer it is
+     * too late: the other may be writing to a ring.
      *
      * @param reason what is counted then
      */
@@ -275,8 +278,11 @@ public abstract class Stream {
         return false;
     }
 
-    /** Whether the ends have agreed upon rings; a direction may have ended, or been fixed to TCP, before. */
-    public boolean isAgreed() {
+    /**
+     * Whether the handshake has succeeded, so that the ends have rings; a direction may have ended, or been fixed to
+     * TCP, before.
+     */
+    public boolean isHandshakeComplete() {
         return false;
     }
 

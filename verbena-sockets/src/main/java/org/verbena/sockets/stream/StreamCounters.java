@@ -19,7 +19,7 @@ import org.verbena.sockets.telemetry.StreamEvents;
  */
 final class StreamCounters {
     private static final LongAdder[] FALLBACKS = new LongAdder[FallbackReason.values().length];
-    private static final LongAdder AGREED = new LongAdder();
+    private static final LongAdder HANDSHAKES = new LongAdder();
     private static final AtomicLong NUMBERS = new AtomicLong();
 
     private static final Set<Stream> OPEN = new HashSet<>(); // and the lock of what follows
@@ -42,12 +42,12 @@ final class StreamCounters {
         return FALLBACKS[reason.ordinal()].sum();
     }
 
-    static void agreed() {
-        AGREED.increment();
+    static void handshakeCompleted() {
+        HANDSHAKES.increment();
     }
 
     static long completedHandshakes() {
-        return AGREED.sum();
+        return HANDSHAKES.sum();
     }
 
     /** For a socket of this process, from 1 on. */

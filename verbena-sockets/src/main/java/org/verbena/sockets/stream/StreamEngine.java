@@ -204,7 +204,7 @@ final class StreamEngine {
         if (engine == null) {
             return;
         }
-        if (stream.isAgreed()) {
+        if (stream.isHandshakeComplete()) {
             engine.submit(() -> {
                 engine.unwatch(stream);
                 engine.linger(stream);

@@ -8,10 +8,10 @@ import java.util.Map;
  *
  * @param opened connections that there were
  * @param open those that there are
- * @param agreed those whose ends have agreed upon rings
+ * @param handshakes those whose handshake has succeeded, so that they have rings
  * @param fallbacks those that TCP carries to their ends, by reason; without reasons that never came up
  */
-public record StreamTotals(long opened, long open, long agreed, Map<FallbackReason, Long> fallbacks,
+public record StreamTotals(long opened, long open, long handshakes, Map<FallbackReason, Long> fallbacks,
         StreamFigures figures) {
     /** Of now. */
     public static StreamTotals now() {
@@ -23,8 +23,8 @@ public record StreamTotals(long opened, long open, long agreed, Map<FallbackReas
         return fallbacks.values().stream().mapToLong(n -> n).sum();
     }
 
-    /** Connections whose ends have neither agreed nor given up, or had not when they ended. */
+    /** Connections whose handshake is under way, or was when they ended. */
     public long undecided() {
-        return Math.max(0, opened - agreed - byKernel());
+        return Math.max(0, opened - handshakes - byKernel());
     }
 }

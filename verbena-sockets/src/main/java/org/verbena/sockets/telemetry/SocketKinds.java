@@ -84,7 +84,8 @@ public final class SocketKinds implements KindProvider {
         private static Map<Integer, String> descriptions() {
             Map<Integer, String> d = new TreeMap<>();
             d.put(SocketSamplePoint.SOCKETS_OPENED, "Connections that there were");
-            d.put(SocketSamplePoint.SOCKETS_AGREED, "Of these, those whose ends have agreed upon rings");
+            d.put(SocketSamplePoint.SOCKETS_HANDSHAKES,
+                    "Of these, those whose handshake has succeeded, so that they have rings");
             d.put(SocketSamplePoint.SOCKETS_TX_RING_BYTES, "Bytes that programs sent and rings carried");
             d.put(SocketSamplePoint.SOCKETS_TX_TCP_BYTES, "Bytes that programs sent and TCP carried");
             d.put(SocketSamplePoint.SOCKETS_RX_RING_BYTES, "Bytes received that rings carried");
@@ -106,7 +107,7 @@ public final class SocketKinds implements KindProvider {
             d.put(SocketSamplePoint.SOCKETS_BY_TCP_BAD_PEER,
                     "Connections that TCP carries to the end, for the other end breaks the protocol");
             d.put(SocketSamplePoint.SOCKETS_BY_TCP_CLOSED_EARLY,
-                    "Connections that TCP carries to the end, for they were closed before the ends had agreed");
+                    "Connections that TCP carries to the end, for they were closed before the handshake was complete");
             d.put(SocketSamplePoint.SOCKETS_BY_TCP_UNAVAILABLE,
                     "Connections that TCP carries to the end, for this process cannot have rings");
             d.put(SocketSamplePoint.SOCKETS_BY_TCP_NO_MEMORY,

@@ -91,11 +91,11 @@ enum Ends {
             AsynchronousSocketChannel client = provider().openAsynchronousSocketChannel(group);
             Future<AsynchronousSocketChannel> accepted = server.accept();
             get(client.connect(server.getLocalAddress()));
-            return agreed(new Pair(client, get(accepted)));
+            return awaitRings(new Pair(client, get(accepted)));
         }
     }
 
-    private Pair agreed(Pair pair) throws Exception {
+    private Pair awaitRings(Pair pair) throws Exception {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LONGEST_SECONDS);
         while (this == RING && !(onRings(pair.tested) && onRings(pair.peer))) {
             if (System.nanoTime() > end) {

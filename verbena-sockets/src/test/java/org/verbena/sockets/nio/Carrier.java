@@ -65,7 +65,7 @@ enum Carrier {
             server.bind(anyPort());
             SocketChannel client = provider().openSocketChannel();
             client.connect(server.getLocalAddress());
-            return agreed(new Pair(client, server.accept()));
+            return awaitRings(new Pair(client, server.accept()));
         }
     }
 
@@ -75,11 +75,11 @@ enum Carrier {
             server.bind(anyPort());
             SocketChannel client = peerProvider().openSocketChannel();
             client.connect(server.getLocalAddress());
-            return agreed(new Pair(server.accept(), client));
+            return awaitRings(new Pair(server.accept(), client));
         }
     }
 
-    private Pair agreed(Pair pair) throws Exception {
+    private Pair awaitRings(Pair pair) throws Exception {
         long end = System.nanoTime() + 60_000_000_000L;
         while (this == RING && !(onRings(pair.tested) && onRings(pair.peer))) {
             if (System.nanoTime() > end) {

@@ -30,7 +30,7 @@ import org.verbena.sockets.VerbenaSocketOptions;
 import org.verbena.testkit.Thorough;
 
 /**
- * Anything that a program can do with both ends of a connection, by seeds: before, while and after the ends agree, on
+ * Anything that a program can do with both ends of a connection, by seeds: before, during and after the handshake, on
  * rings that grow and on rings that must not. The model says what may come of each step, and the JDK's own channels, on
  * which all of it runs too, that the model is right.
  *
@@ -71,8 +71,8 @@ class ChannelModelTest {
         }
 
         void run() throws Exception {
-            boolean agreed = random.nextInt(3) == 0;
-            try (Carrier.Pair pair = agreed ? carrier.connected() : connect()) {
+            boolean hasRings = random.nextInt(3) == 0;
+            try (Carrier.Pair pair = hasRings ? carrier.connected() : connect()) {
                 boolean swapped = random.nextBoolean();
                 ends = new ModelChannel[] {new ModelChannel(pair.tested(), random, ofTested, random.nextInt(1 << 20)),
                     new ModelChannel(pair.peer(), random, ofPeer, random.nextInt(1 << 20))};

@@ -48,7 +48,7 @@ class ForeignSelectorsTest {
     private static final long QUIET_MILLIS = 50;
     private static final int BYTES = 3_000_000;
 
-    /** So old is a connection, at least, when its ends begin to agree. */
+    /** The age of a connection, at least, when its handshake begins. */
     private static final long DELAY_NANOS = 1000 * Long.getLong("verbena.stream.delay", 2000);
 
     private Selector selector;
@@ -272,7 +272,7 @@ class ForeignSelectorsTest {
         }
     }
 
-    /** Registered at once after it was connected, before the ends can have agreed. */
+    /** Registered at once after it was connected, before the handshake can be complete. */
     @Test
     void channelRegisteredBeforeTheHandshakeStaysWithTcp() throws Exception {
         try (VerbenaServerSocketChannel listener = VerbenaServerSocketChannel.open()) {
@@ -283,7 +283,7 @@ class ForeignSelectorsTest {
                     client.connect(listener.getLocalAddress());
                     SelectionKey key = register(client, OP_READ);
                     selector.selectNow();
-                    boolean isInTime = System.nanoTime() - start < DELAY_NANOS; // else they may have agreed before
+                    boolean isInTime = System.nanoTime() - start < DELAY_NANOS; // else it may have been complete
                     try (SocketChannel server = listener.accept()) {
                         for (int n = 0; n < 20 || client.getOption(VerbenaSocketOptions.TRANSPORT).equals(
                                 "undecided"); n++) {

@@ -26,7 +26,7 @@ class IdleWriterTest {
 
     private final VerbenaSelectorProvider provider = VerbenaSelectorProvider.instance();
 
-    /** A client that sends a request, ends its output before the ends agree, and reads late. */
+    /** A client that sends a request, ends its output before the handshake completes, and reads late. */
     @Test
     void outputOfThePeerEndedBeforeTheSwitch() throws Exception {
         try (Carrier.Pair pair = halfClosedInTime(); VerbenaSelector selector = new VerbenaSelector(provider)) {
@@ -52,12 +52,12 @@ class IdleWriterTest {
             if (!((VerbenaSocketChannel) pair.peer()).isOutputByRing()) {
                 return pair;
             }
-            pair.close(); // they agreed too soon
+            pair.close(); // the handshake completed too soon
         }
-        throw new AssertionError("the ends always agree before the output ends");
+        throw new AssertionError("the handshake always completes before the output ends");
     }
 
-    /** The other end has ended its output; both have agreed. */
+    /** The other end has ended its output; the handshake is complete. */
     private Carrier.Pair halfClosed() throws Exception {
         try (ServerSocketChannel listener = provider.openServerSocketChannel().bind(Carrier.anyPort())) {
             SocketChannel client = provider.openSocketChannel();

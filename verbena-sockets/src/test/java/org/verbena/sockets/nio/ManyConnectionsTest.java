@@ -27,7 +27,7 @@ import org.verbena.sockets.VerbenaSocketOptions;
 @Timeout(300)
 class ManyConnectionsTest {
     private static final int WANTED = 3000;
-    /** So many agree at the same time, which takes descriptors. */
+    /** Handshakes at the same time, which take descriptors. */
     private static final int AT_ONCE = 200;
     private static final int ROUNDS = 3000;
     /** The connections that were ready a moment ago, the one that is, and again after a wait that was too short. */
@@ -83,7 +83,7 @@ class ManyConnectionsTest {
         long end = System.nanoTime() + LIMIT_NANOS;
         while (!"stream".equals(channel.getOption(VerbenaSocketOptions.TRANSPORT))) {
             assertThat(channel.fallbackReason()).isEmpty();
-            assertThat(System.nanoTime() - end).as("nanoseconds over the time to agree").isNegative();
+            assertThat(System.nanoTime() - end).as("nanoseconds over the time for handshakes").isNegative();
             Thread.sleep(1);
         }
     }

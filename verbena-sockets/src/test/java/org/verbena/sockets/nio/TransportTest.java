@@ -29,7 +29,7 @@ class TransportTest {
     private static final int PIECE = 10_000;
     private static final long FULL_NANOS = 500_000_000;
 
-    /** What the client does before it is accepted, so that the ends cannot agree yet. */
+    /** What the client does before it is accepted, so that the handshake cannot complete yet. */
     private interface First {
         void with(VerbenaSocketChannel client) throws IOException;
     }
@@ -225,7 +225,7 @@ class TransportTest {
         channel.setOption((SocketOption<Boolean>) option, true);
     }
 
-    /** What was asked for before the ends agree holds on the rings. */
+    /** An option set before the handshake holds on the rings. */
     @Test
     void inlineOptionSetBeforeTheHandshakeHoldsOnRings() throws Exception {
         for (int i = 0; i < 10; i++) {
@@ -239,7 +239,7 @@ class TransportTest {
                     boolean clients = false;
                     boolean servers = false;
                     Random random = new Random(i);
-                    while (!clients || !servers) { // at once, the other end may be about to agree
+                    while (!clients || !servers) { // at once, the handshake may be about to complete
                         if (!clients && client.isOutputByRing()) {
                             clients = true;
                             urgent(client, 'c');

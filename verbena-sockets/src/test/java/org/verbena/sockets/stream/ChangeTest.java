@@ -44,9 +44,9 @@ class ChangeTest {
         sessions.close();
     }
 
-    private void agree() {
-        stream.agreed(peerLink.offer());
-        peer.agreed(link.offer());
+    private void completeHandshake() {
+        stream.completeHandshake(peerLink.offer());
+        peer.completeHandshake(link.offer());
     }
 
     private static ByteBuffer bytes(int n) {
@@ -58,7 +58,7 @@ class ChangeTest {
      */
     @Test
     void writerWaitingForAReaderSwitchesToTheRing() throws Exception {
-        agree();
+        completeHandshake();
         peer.write(bytes(10));
         Inbound in = stream.in();
         CompletableFuture<Integer> ready = new CompletableFuture<>();
@@ -86,12 +86,12 @@ class ChangeTest {
     @ValueSource(ints = {0, 5})
     void readTakingTheFirstDoorbellWakesSleepers(int byTcp) throws Exception {
         assertThat(peer.write(bytes(byTcp))).isEqualTo(byTcp);
-        stream.agreed(peerLink.offer());
+        stream.completeHandshake(peerLink.offer());
         AtomicInteger told = new AtomicInteger();
         stream.listen(told::incrementAndGet);
         assertThat(stream.arm(OP_READ, null)).isZero();
         tcp[0].whileReading = () -> {
-            peer.agreed(link.offer());
+            peer.completeHandshake(link.offer());
             write(10); // rings
         };
 
@@ -114,7 +114,7 @@ class ChangeTest {
     void writerWaitingForRoomIsNotEndedByTcp() throws Exception {
         peer.shutdownOutput();
         tcp[0].arrive(0);
-        agree();
+        completeHandshake();
         assertThat(stream.isOutputByRing()).isTrue();
         assertThat(stream.kernelOps(OP_WRITE)).as("a doorbell may come").isEqualTo(OP_READ);
         assertThat(stream.kernelOps(OP_READ)).isEqualTo(OP_READ);
@@ -130,7 +130,7 @@ class ChangeTest {
     @Test
     void unreadBytesStayWithTcp() throws Exception {
         assertThat(peer.keepOutputByTcp()).isTrue(); // as for urgent data
-        agree();
+        completeHandshake();
         assertThat(peer.write(bytes(150_000))).isEqualTo(150_000);
         tcp[0].arrive(Integer.MAX_VALUE);
         assertThat(stream.kernelOps(OP_WRITE)).isEqualTo(OP_READ);

@@ -17,7 +17,7 @@ import org.verbena.sockets.stream.SwitchModel.End;
 final class Enumeration {
     /** What happens at one end. */
     enum Step {
-        WRITE, READ, ARRIVE, AGREE, REFUSE, SLEEP_FOR_DATA, SLEEP_FOR_SPACE, WAKE, ANSWER_CALLS, END_OUTPUT, CLOSE,
+        WRITE, READ, ARRIVE, HANDSHAKE, REFUSE, SLEEP_FOR_DATA, SLEEP_FOR_SPACE, WAKE, ANSWER_CALLS, END_OUTPUT, CLOSE,
         CLOSE_BY_RESET, KILL, KILL_WITH_UNREAD;
 
         private static final Step[] ALL = values();
@@ -125,8 +125,8 @@ final class Enumeration {
             case WRITE -> model.write(end, bounds.piece);
             case READ -> model.read(end, bounds.room);
             case ARRIVE -> end.tcp.arrive(bounds.part);
-            case AGREE -> model.agree(end, false);
-            case REFUSE -> model.agree(end, true);
+            case HANDSHAKE -> model.stepHandshake(end, false);
+            case REFUSE -> model.stepHandshake(end, true);
             case SLEEP_FOR_DATA -> model.sleep(end, SwitchModel.READ);
             case SLEEP_FOR_SPACE -> model.sleep(end, SwitchModel.WRITE);
             case WAKE -> model.wake(end);
@@ -155,7 +155,7 @@ final class Enumeration {
             case WRITE -> !end.isGone() && !end.outputEnded && end.written < bounds.most;
             case READ, SLEEP_FOR_DATA, SLEEP_FOR_SPACE -> !end.isGone() && !end.sawEnd && !end.sawError;
             case ARRIVE -> !end.isGone() && end.tcp.willBeReadable();
-            case AGREE -> !end.killed && !end.agreed && !end.fellBack;
+            case HANDSHAKE -> !end.killed && !end.complete && !end.fellBack;
             case REFUSE -> !end.killed && !end.fellBack && end.link == null;
             case END_OUTPUT -> !end.isGone() && !end.outputEnded;
             case ANSWER_CALLS -> !end.killed;

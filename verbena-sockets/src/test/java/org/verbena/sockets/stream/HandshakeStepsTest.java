@@ -114,9 +114,10 @@ class HandshakeStepsTest {
             there.write();
             back.write();
             go(peer, then);
-            Await.until("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
+            Await.until("a decision", () -> peer.real.isHandshakeComplete() || peer.real
+                    .reason() != FallbackReason.NONE);
             boolean rings = peer.decide();
-            assertThat(peer.real.isAgreed()).isEqualTo(rings);
+            assertThat(peer.real.isHandshakeComplete()).isEqualTo(rings);
             if (!rings) {
                 assertThat(peer.real.reason()).isIn(reasons(stage, then));
             }
@@ -203,9 +204,10 @@ class HandshakeStepsTest {
             peer.hello();
             peer.hearOffer();
             peer.offer();
-            Await.until("a decision", () -> peer.real.isAgreed() || peer.real.reason() != FallbackReason.NONE);
+            Await.until("a decision", () -> peer.real.isHandshakeComplete() || peer.real
+                    .reason() != FallbackReason.NONE);
             assertThat(peer.decide()).isTrue();
-            assertThat(peer.real.isAgreed()).isTrue();
+            assertThat(peer.real.isHandshakeComplete()).isTrue();
             Way way = new Way(peer.real, peer.own, 0);
             way.write();
             way.readAll();

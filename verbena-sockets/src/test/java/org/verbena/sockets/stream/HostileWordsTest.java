@@ -31,7 +31,7 @@ class HostileWordsTest {
         BlockLayout.GRANT_SIZE_KEY, BlockLayout.GRANTED, BlockLayout.CLOSED};
     private static final int SEEDS = 150;
 
-    /** An agreed connection of a session of its own, for the session breaks with it. */
+    /** A connection after its handshake, of a session of its own, for the session breaks with it. */
     private static final class Victim implements AutoCloseable {
         final SessionPair sessions = SessionPair.ofOne();
         final FakeTcp[] tcp = FakeTcp.pair(20_000);
@@ -43,8 +43,8 @@ class HostileWordsTest {
         Victim() throws VerbsException {
             assertThat(stream.prepare(link)).isTrue();
             assertThat(peer.prepare(peerLink)).isTrue();
-            stream.agreed(peerLink.offer());
-            peer.agreed(link.offer());
+            stream.completeHandshake(peerLink.offer());
+            peer.completeHandshake(link.offer());
         }
 
         @Override

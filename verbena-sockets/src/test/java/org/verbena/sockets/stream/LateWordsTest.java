@@ -23,14 +23,14 @@ class LateWordsTest {
     private Link peerLink;
 
     @BeforeEach
-    void agree() throws VerbsException {
+    void completeHandshake() throws VerbsException {
         sessions = SessionPair.ofOne();
         link = Link.create(sessions.a, stream);
         peerLink = Link.create(sessions.b, peer);
         assertThat(stream.prepare(link)).isTrue();
         assertThat(peer.prepare(peerLink)).isTrue();
-        stream.agreed(peerLink.offer());
-        peer.agreed(link.offer());
+        stream.completeHandshake(peerLink.offer());
+        peer.completeHandshake(link.offer());
         stream.takeLink(); // this process's engine has nothing to give back
         peer.takeLink();
     }
@@ -85,8 +85,8 @@ class LateWordsTest {
         left.limit(sent.length);
         assertThat(from.prepare(fromLink)).isTrue();
         assertThat(to.prepare(toLink)).isTrue();
-        from.agreed(toLink.offer());
-        to.agreed(fromLink.offer());
+        from.completeHandshake(toLink.offer());
+        to.completeHandshake(fromLink.offer());
         int calls = 0;
         while (left.hasRemaining()) {
             from.write(left);

@@ -30,8 +30,8 @@ class OvertakenBytesTest {
         Link ofSender = Link.create(sessions.a, sender);
         Link ofReceiver = Link.create(sessions.b, receiver);
         assertThat(sender.prepare(ofSender) && receiver.prepare(ofReceiver)).isTrue();
-        sender.agreed(ofReceiver.offer());
-        receiver.agreed(ofSender.offer());
+        sender.completeHandshake(ofReceiver.offer());
+        receiver.completeHandshake(ofSender.offer());
     }
 
     @AfterEach

@@ -99,7 +99,7 @@ class PatienceTest extends TcpEnds {
             for (PeerByHand peer : late) {
                 assertThat(peer.real.reason()).isEqualTo(FallbackReason.NONE);
                 peer.offer();
-                Await.until("a handshake", peer.real::isAgreed);
+                Await.until("a handshake", peer.real::isHandshakeComplete);
                 assertThat(peer.decide()).isTrue();
                 HandshakeStepsTest.Way way = new HandshakeStepsTest.Way(peer.real, peer.own, 0);
                 way.write();
@@ -121,7 +121,7 @@ class PatienceTest extends TcpEnds {
                     : Stream.of(tcp.client(), Stream.Role.CLIENT));
             Thread.sleep(LATE_MILLIS);
         }
-        Await.until("handshake", () -> ends[0].isAgreed() && ends[1].isAgreed());
+        Await.until("handshake", () -> ends[0].isHandshakeComplete() && ends[1].isHandshakeComplete());
         assertThat(ends[0].reason()).isEqualTo(FallbackReason.NONE);
         assertThat(ends[1].reason()).isEqualTo(FallbackReason.NONE);
         ends[0].close(false);

@@ -22,8 +22,8 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 
 /**
- * A TCP connection whose one end has the engine of this process, and whose other end agrees by hand, message by message, as
- * the end of another process would: with a session and a stream of its own.
+ * A TCP connection whose one end has the engine of this process, and whose other end does the handshake by hand,
+ * message by message, as the end of another process would: with a session and a stream of its own.
  */
 final class PeerByHand implements AutoCloseable {
     private static final int[] NO_DESCRIPTORS = {};
@@ -203,7 +203,7 @@ final class PeerByHand implements AutoCloseable {
     boolean decide() {
         own.takeLink();
         if (offered && offer != null) {
-            own.agreed(offer);
+            own.completeHandshake(offer);
             return true;
         }
         own.fallBack(FallbackReason.NO_SESSION);

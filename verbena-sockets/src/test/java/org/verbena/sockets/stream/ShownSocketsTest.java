@@ -39,7 +39,7 @@ class ShownSocketsTest {
             client.configureBlocking(false);
             peer.configureBlocking(false);
             long end = System.nanoTime() + LONGEST_NANOS;
-            while (!client.isOutputByRing() || !peer.isInputByRing() || !peer.isOutputByRing()) { // agreed at both ends
+            while (!client.isOutputByRing() || !peer.isInputByRing() || !peer.isOutputByRing()) { // complete at both ends
                 pass(1);
                 Thread.sleep(1);
                 assertThat(System.nanoTime() - end).as(client.fallbackReason()).isNegative();

@@ -108,9 +108,10 @@ class StreamEndTest {
 
             RingStream client = (RingStream) Stream.of(second, Stream.Role.CLIENT);
             RingStream wrong = (RingStream) Stream.of(dead, Stream.Role.SERVER);
-            Await.until("a decision of the dead end", () -> wrong.isAgreed() || wrong.reason() != FallbackReason.NONE);
+            Await.until("a decision of the dead end", () -> wrong.isHandshakeComplete() || wrong
+                    .reason() != FallbackReason.NONE);
             assertThat(wrong.reason()).isEqualTo(FallbackReason.CLOSED_EARLY);
-            assertThat(client.isAgreed()).isFalse();
+            assertThat(client.isHandshakeComplete()).isFalse();
 
             RingStream server = (RingStream) Stream.of(live, Stream.Role.SERVER);
             new Ends(client, server).awaitRings();

@@ -33,7 +33,7 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** Two ends over the kernel's TCP on loopback: whether they agree, and that a failure stays unnoticed. */
+/** Two ends over the kernel's TCP on loopback: whether the handshake succeeds, and that a failure stays unnoticed. */
 class StreamHandshakeTest extends TcpEnds {
     private static final int[] NO_DESCRIPTORS = {};
     private static final String MEMORY = "verbena.stream.memory";
@@ -84,7 +84,7 @@ class StreamHandshakeTest extends TcpEnds {
         Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
         Way there = new Way(client, server, 0);
         Way back = new Way(server, client, 1);
-        long more = Long.MAX_VALUE; // how much goes on after both have agreed
+        long more = Long.MAX_VALUE; // how much continues after the handshake
         long end = System.nanoTime() + 60_000_000_000L;
         while (there.read < more || back.read < more) {
             assertThat(System.nanoTime()).isLessThan(end);
@@ -158,7 +158,7 @@ class StreamHandshakeTest extends TcpEnds {
         Stream client = Stream.of(tcp.client(), Stream.Role.CLIENT);
         assertThat(client.write(ByteBuffer.allocate(3))).isEqualTo(3); // by TCP: it is alone yet
         Stream server = Stream.of(tcp.server(), Stream.Role.SERVER);
-        Await.until("rings", () -> client.isOutputByRing() && server.isOutputByRing() && server.isAgreed());
+        Await.until("rings", () -> client.isOutputByRing() && server.isOutputByRing() && server.isHandshakeComplete());
         assertThat(server.available(0)).as("TCP has not brought it").isZero();
         assertThat(server.available(3)).isEqualTo(3);
         assertThat(client.write(ByteBuffer.allocate(10))).isEqualTo(10);
@@ -341,12 +341,12 @@ class StreamHandshakeTest extends TcpEnds {
     void thousandIdleConnectionsUseFewMegabytes() throws Exception {
         List<RingStream> all = new ArrayList<>();
         addEnds(all);
-        Await.until("a handshake", () -> all.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("a handshake", () -> all.stream().allMatch(stream -> stream.isHandshakeComplete()));
         long before = arenas(all); // other connections may have left larger rings for use again
         for (int i = 0; i < 1000; i++) {
             addEnds(all);
         }
-        Await.until("handshakes", () -> all.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("handshakes", () -> all.stream().allMatch(stream -> stream.isHandshakeComplete()));
         long bytes = arenas(all) - before;
         System.out.println("2 x 1000 idle ends take " + bytes + " bytes of rings and control blocks");
         assertThat(bytes).isLessThan(20_000_000);
@@ -372,7 +372,7 @@ class StreamHandshakeTest extends TcpEnds {
     void closedConnectionsLeaveNothing() throws Exception {
         List<RingStream> first = new ArrayList<>();
         addEnds(first); // and with them the session, which stays: one of those below may live long enough to need it
-        Await.until("a handshake", () -> first.stream().allMatch(stream -> stream.isAgreed()));
+        Await.until("a handshake", () -> first.stream().allMatch(stream -> stream.isHandshakeComplete()));
         first.forEach(stream -> stream.close(false));
         cycles(300);
         long before = Descriptors.count();

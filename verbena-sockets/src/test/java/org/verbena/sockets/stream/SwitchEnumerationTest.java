@@ -26,24 +26,24 @@ import org.verbena.verbs.VerbsException;
  */
 class SwitchEnumerationTest {
     private static final boolean LONG = Thorough.ON;
-    private static final String OFFERED = "a.AGREE b.AGREE";
-    private static final String ONE_AGREED = "a.AGREE b.AGREE a.AGREE";
-    private static final String AGREED = "a.AGREE b.AGREE a.AGREE b.AGREE";
-    private static final String ASLEEP = AGREED + " a.SLEEP_FOR_DATA b.SLEEP_FOR_DATA";
+    private static final String OFFERED = "a.HANDSHAKE b.HANDSHAKE";
+    private static final String ONE_COMPLETE = "a.HANDSHAKE b.HANDSHAKE a.HANDSHAKE";
+    private static final String COMPLETE = "a.HANDSHAKE b.HANDSHAKE a.HANDSHAKE b.HANDSHAKE";
+    private static final String ASLEEP = COMPLETE + " a.SLEEP_FOR_DATA b.SLEEP_FOR_DATA";
     /** By TCP, the handshake in the middle of it. */
-    private static final String UNDER_WAY = "a.WRITE b.WRITE a.AGREE b.AGREE a.AGREE";
-    private static final String[] BEGINNINGS = {"", OFFERED, ONE_AGREED, AGREED, ASLEEP, UNDER_WAY};
+    private static final String UNDER_WAY = "a.WRITE b.WRITE a.HANDSHAKE b.HANDSHAKE a.HANDSHAKE";
+    private static final String[] BEGINNINGS = {"", OFFERED, ONE_COMPLETE, COMPLETE, ASLEEP, UNDER_WAY};
 
     /** Pieces so small that TCP has no room for two of them, nor a doorbell, and that a read gives half of one. */
     private static final Bounds SMALL = new Bounds(3, 2, 1, 1, 4, EnumSet.complementOf(EnumSet.of(Step.ANSWER_CALLS)));
     private static final Bounds WITHOUT_ENDS = new Bounds(3, 2, 1, 1, 6, EnumSet.of(Step.WRITE, Step.READ, Step.ARRIVE,
-            Step.AGREE, Step.SLEEP_FOR_DATA, Step.WAKE));
+            Step.HANDSHAKE, Step.SLEEP_FOR_DATA, Step.WAKE));
     /** Pieces of which a first ring takes one, and the next one four. */
     private static final Bounds LARGE = new Bounds(9000, 4000, 3000, 9000, 30_000, EnumSet.complementOf(EnumSet.of(
-            Step.REFUSE, Step.AGREE, Step.KILL_WITH_UNREAD)));
+            Step.REFUSE, Step.HANDSHAKE, Step.KILL_WITH_UNREAD)));
 
     /** What ends do that have not heard of their session's end. */
-    private static final Step[] NEXT = {Step.READ, Step.WRITE, Step.WAKE, Step.AGREE, Step.END_OUTPUT, Step.CLOSE};
+    private static final Step[] NEXT = {Step.READ, Step.WRITE, Step.WAKE, Step.HANDSHAKE, Step.END_OUTPUT, Step.CLOSE};
     /** Connections of one session. */
     private static final int AT_A_TIME = 2000;
 
@@ -99,9 +99,9 @@ class SwitchEnumerationTest {
     @Test
     void everyByteArrivesWhileRingsGrow() throws Exception {
         if (LONG) {
-            enumerate(LARGE, 6, 50_539, 14_423, AGREED, ASLEEP);
+            enumerate(LARGE, 6, 50_539, 14_423, COMPLETE, ASLEEP);
         } else {
-            enumerate(LARGE, 5, 19_390, 5_944, AGREED, ASLEEP);
+            enumerate(LARGE, 5, 19_390, 5_944, COMPLETE, ASLEEP);
         }
     }
 

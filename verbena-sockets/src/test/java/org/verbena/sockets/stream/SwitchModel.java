@@ -32,7 +32,7 @@ final class SwitchModel {
         End other;
         Link link;
         Offer offered;
-        boolean agreed;
+        boolean complete;
         boolean fellBack;
         long written;
         long read;
@@ -85,8 +85,8 @@ final class SwitchModel {
 
         @Override
         public String toString() {
-            return "written %d, read %d, input by ring %s, output by ring %s, agreed %s, fell back %s, ended %s, closed %s, killed %s"
-                    .formatted(written, read, stream.isInputByRing(), stream.isOutputByRing(), agreed, fellBack,
+            return "written %d, read %d, input by ring %s, output by ring %s, handshake complete %s, fell back %s, ended %s, closed %s, killed %s"
+                    .formatted(written, read, stream.isInputByRing(), stream.isOutputByRing(), complete, fellBack,
                             outputEnded, closed, killed);
         }
     }
@@ -236,8 +236,8 @@ final class SwitchModel {
      *
      * @param refuse it lacks something for an offer
      */
-    void agree(End end, boolean refuse) throws VerbsException {
-        if (end.killed || end.agreed || end.fellBack) {
+    void stepHandshake(End end, boolean refuse) throws VerbsException {
+        if (end.killed || end.complete || end.fellBack) {
             return;
         }
         if (end.link == null) {
@@ -254,8 +254,8 @@ final class SwitchModel {
             end.link = link;
             end.offered = link.offer();
         } else if (end.other.offered != null) {
-            end.agreed = true;
-            end.stream.agreed(end.other.offered);
+            end.complete = true;
+            end.stream.completeHandshake(end.other.offered);
         } else if (end.other.fellBack || end.other.killed) {
             fallBack(end);
         }
@@ -349,8 +349,8 @@ final class SwitchModel {
     /** Lets everything arrive and reads what is left. */
     void settle() throws Exception {
         for (int i = 0; i < 3; i++) {
-            agree(a, false);
-            agree(b, false);
+            stepHandshake(a, false);
+            stepHandshake(b, false);
         }
         if (broken) {
             breakOff();
@@ -402,8 +402,8 @@ final class SwitchModel {
             }
         }
         for (int i = 0; i < 3; i++) {
-            agree(a, false);
-            agree(b, false);
+            stepHandshake(a, false);
+            stepHandshake(b, false);
         }
         arriveAll(); // nothing of a killed end is on its way to memory that the next schedule uses
         if (!broken) {
@@ -412,7 +412,7 @@ final class SwitchModel {
         }
         for (End end : ends) {
             if (end.link != null && !end.released) {
-                if (!end.other.killed && end.other.agreed && end.agreed) {
+                if (!end.other.killed && end.other.complete && end.complete) {
                     assertThat(end.link.isLetGo()).as("the peer lets go of the memory").isTrue();
                 }
                 end.link.release();

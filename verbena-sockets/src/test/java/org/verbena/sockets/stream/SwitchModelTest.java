@@ -105,9 +105,9 @@ class SwitchModelTest {
 
         void run() throws Exception {
             int steps = 20 + random.nextInt(120);
-            boolean willAgree = random.nextInt(10) > 0;
+            boolean neverRefuses = random.nextInt(10) > 0;
             for (int i = 0; i < steps; i++) {
-                step(random.nextBoolean() ? a : b, willAgree);
+                step(random.nextBoolean() ? a : b, neverRefuses);
                 model.look();
                 model.checkSleepers();
             }
@@ -116,12 +116,12 @@ class SwitchModelTest {
             model.end();
         }
 
-        private void step(End end, boolean willAgree) throws Exception {
+        private void step(End end, boolean neverRefuses) throws Exception {
             switch (random.nextInt(16)) {
                 case 0, 1, 2 -> model.write(end, random.nextInt(4) == 0 ? 9000 : 1 + random.nextInt(60));
                 case 3, 4, 5 -> model.read(end, random.nextInt(4) == 0 ? 9000 : 1 + random.nextInt(60));
                 case 6, 7 -> end.tcp.arrive(random.nextInt(4) == 0 ? 100_000 : random.nextInt(30));
-                case 8, 9 -> model.agree(end, !willAgree && random.nextInt(3) == 0);
+                case 8, 9 -> model.stepHandshake(end, !neverRefuses && random.nextInt(3) == 0);
                 case 10 -> model.sleep(end, 1 + random.nextInt(3) == 1
                         ? READ
                         : random.nextBoolean() ? WRITE : READ | WRITE);

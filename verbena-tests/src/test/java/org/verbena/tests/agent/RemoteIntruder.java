@@ -250,7 +250,7 @@ final class RemoteIntruder {
         while (true) {
             SocketChannel channel = SocketChannel.open(server);
             whole(channel, 0);
-            if (Objects.requireNonNull(PeerRendezvous.of(channel)).isAgreed()) {
+            if (Objects.requireNonNull(PeerRendezvous.of(channel)).isHandshakeComplete()) {
                 return channel;
             }
             channel.close();

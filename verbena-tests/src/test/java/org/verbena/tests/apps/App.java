@@ -236,7 +236,7 @@ final class App implements AutoCloseable {
                     throw e;
                 }
             }
-            return !states.isEmpty() && !states.contains(SocketState.toString(SocketState.AGREEING));
+            return !states.isEmpty() && !states.contains(SocketState.toString(SocketState.HANDSHAKE));
         }, () -> name + " has connections that are undecided: " + states);
     }
 

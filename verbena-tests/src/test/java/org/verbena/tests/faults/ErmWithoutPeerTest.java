@@ -91,7 +91,7 @@ class ErmWithoutPeerTest {
     @ValueSource(booleans = {true, false})
     void programWithoutTheJarIsReported(boolean asksAfterAccept) throws Exception {
         connected(asksAfterAccept, AT_ONCE, withoutJar, (asks, answer) -> {
-            assertThat(answer).isIn("the ends of the connection have not agreed upon rings yet",
+            assertThat(answer).isIn("the handshake of the connection is not complete yet",
                     "the other end's program has not asked for remote memory");
             String[] why = new String[1];
             Await.until(Child.LIMIT, () -> {
