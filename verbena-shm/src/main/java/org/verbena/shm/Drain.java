@@ -6,23 +6,23 @@ package org.verbena.shm;
  * pair's lock, asked for by any thread.
  */
 final class Drain {
-    private volatile boolean goingOn;
+    private volatile boolean active;
     private boolean notify;
 
-    boolean isGoingOn() {
-        return goingOn;
+    boolean isActive() {
+        return active;
     }
 
     /** Begins; {@code notify} if its end is to be told. */
     void begin(boolean notify) {
-        goingOn = true;
+        active = true;
         this.notify = notify;
     }
 
     /** Ends; answers true if it went on and its end is to be told. */
     boolean end() {
-        boolean ends = goingOn;
-        goingOn = false;
+        boolean ends = active;
+        active = false;
         return ends && notify;
     }
 }

@@ -151,7 +151,7 @@ abstract class LaneProducer {
      * A message of so many bytes inside its entry was sent. If it answers one, so will the next: the entry which that takes is
      * fetched while this one travels. A one-way sender would gain nothing, and pay for the fetch.
      */
-    final void expectAnswer(long length) {
+    final void fetchNextEntry(long length) {
         if (qp.answers && sent < credit) {
             qp.answers = false;
             lane().fetch(sent, length);

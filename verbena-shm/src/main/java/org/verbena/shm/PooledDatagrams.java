@@ -5,7 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 import org.verbena.shm.datagram.DatagramReceiver;
-import org.verbena.shm.datagram.DatagramTaker;
+import org.verbena.shm.datagram.DatagramSink;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.LaneLayout;
@@ -16,7 +16,7 @@ import org.verbena.verbs.WcStatus;
  * The receive side of a queue pair of type UD on a shared receive queue: a datagram that has arrived takes a receive out
  * of the pool when it is polled. The poller is an initiator here, of this process, see {@link DatagramReceiver#inside}.
  */
-final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
+final class PooledDatagrams extends SharedReceiveSide implements DatagramSink {
     private static final VarHandle COMPLETED;
 
     static {
@@ -59,7 +59,7 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramTaker {
     }
 
     @Override
-    boolean isTaking() {
+    boolean isPollInProgress() {
         return hazard() != 0;
     }
 

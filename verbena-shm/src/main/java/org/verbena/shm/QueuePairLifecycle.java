@@ -212,10 +212,10 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     }
 
     /** That connection has failed, and the peer has left it: says so where the receives are others' too. */
-    final void leftForGood(long of) {
+    final void lastWqeReached(long of) {
         synchronized (stateLock) {
             if (state == QueuePairState.ERR && linkIdentity() == of) {
-                receiveSide().leftForGood();
+                receiveSide().lastWqeReached();
             }
         }
     }
@@ -235,7 +235,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         QueuePairState from = state;
         QueuePairState to = wanted == null ? from : wanted;
         QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmLimits.MAX_READS);
-        if (from == QueuePairState.SQD && drain.isGoingOn() && to.acceptsSends() && to != QueuePairState.ERR) {
+        if (from == QueuePairState.SQD && drain.isActive() && to.acceptsSends() && to != QueuePairState.ERR) {
             throw new VerbsException("modify " + describe(), Errno.EINVAL,
                     "a request that was started before SQD is not done yet: wait for SQ_DRAINED");
         }
@@ -292,7 +292,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
 
     /** In SQD and something that was started before is not done. */
     public final boolean isDraining() {
-        return drain.isGoingOn();
+        return drain.isActive();
     }
 
     /** In SQD: nothing that was started is left, unless the oldest request still waits. */
@@ -452,7 +452,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
                     peerName() + " is stopped in the middle of a transfer: continue or end it first");
         }
         hideFromPollers();
-        sends().awaitRest(); // the memory of a dead peer may go with the last queue pair that leaves
+        sends().awaitIdle(); // the memory of a dead peer may go with the last queue pair that leaves
         leave(true);
         synchronized (stateLock) {
             setState(QueuePairState.RESET);
@@ -481,7 +481,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         receiveSide().disconnect(left);
         receiveCounts.disconnected();
         s.remove(this);
-        s.tellLaneDone(linkIdentity());
+        s.sendLaneDone(linkIdentity());
         FlightEvents.disconnected(ShmDevice.NAME, number, peerNumber, s.peer().pid());
         synchronized (stateLock) {
             session = null;

@@ -21,10 +21,10 @@ abstract class ReceiveSide extends ReceiveQueue {
     void disconnect(boolean left) {}
 
     /** In state ERR the peer has left, and touches nothing any more. */
-    void leftForGood() {}
+    void lastWqeReached() {}
 
     /** In state ERR: true while a poll that began before may take a receive still. */
-    boolean isTaking() {
+    boolean isPollInProgress() {
         return false;
     }
 

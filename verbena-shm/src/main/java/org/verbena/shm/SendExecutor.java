@@ -55,7 +55,7 @@ final class SendExecutor extends LaneProducer {
     private final RetryTimer retryTimer;
     private final SendFailures failures;
     private int sequence;
-    private @Nullable Region usual;
+    private @Nullable Region fastPathRegion;
 
     SendExecutor(ShmQueuePair qp, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
             LocalBuffers buffers, long hazard) {
@@ -130,7 +130,7 @@ final class SendExecutor extends LaneProducer {
             return WcStatus.LOC_LEN_ERR;
         }
         if (xrc != null && !SendOpcode.isLocal(op)) {
-            int status = aim(xrc, r, w);
+            int status = selectTarget(xrc, r, w);
             if (status != Target.OK) {
                 return status;
             }
@@ -150,7 +150,7 @@ final class SendExecutor extends LaneProducer {
     }
 
     /** Directs what follows to the shared receive queue that the request names; answers as {@link XrcTarget#prepare}. */
-    private int aim(XrcTargets all, Remote r, WorkRequest w) {
+    private int selectTarget(XrcTargets all, Remote r, WorkRequest w) {
         XrcTarget x = all.get(w.sharedReceiveQueue);
         int status = x.prepare(r);
         if (status == Target.OK) {
@@ -171,12 +171,12 @@ final class SendExecutor extends LaneProducer {
     /**
      * Executes a send that travels inside the lane entry.
      *
-     * @return false if anything is not as usual: nothing was done then, and the long way finds out why
+     * @return false unless the request takes the fast path: nothing was done then, and the slow path finds the cause
      */
     boolean sendNow(Region from, long offset, long length, int flags, long wrId, long number) {
         Remote r = remote;
         // while there is credit there is a lane
-        if (r == null || sent >= credit || length > inline || !isUsual(from, offset, length)) {
+        if (r == null || sent >= credit || length > inline || !isFastPathRange(from, offset, length)) {
             return false;
         }
         Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
@@ -192,7 +192,7 @@ final class SendExecutor extends LaneProducer {
             Hazard.leave(hazard);
             return false;
         }
-        expectAnswer(length);
+        fetchNextEntry(length);
         counts.sent(length);
         if (sent >= credit) {
             refreshCredit(r); // now, while the message travels
@@ -209,7 +209,7 @@ final class SendExecutor extends LaneProducer {
             long number) {
         Remote r = remote;
         Target t = target;
-        if (r == null || t == null || !isUsual(from, offset, length) || length > ShmLimits.MAX_MESSAGE) {
+        if (r == null || t == null || !isFastPathRange(from, offset, length) || length > ShmLimits.MAX_MESSAGE) {
             return false;
         }
         Hazard.enter(hazard, ++sequence, Hazard.region(rkey));
@@ -230,12 +230,12 @@ final class SendExecutor extends LaneProducer {
     }
 
     /** True for a part of a region that may be read by address; what depends on the region alone is asked once. */
-    private boolean isUsual(Region from, long offset, long length) {
-        if (from != usual) {
+    private boolean isFastPathRange(Region from, long offset, long length) {
+        if (from != fastPathRegion) {
             if (!from.isRaw() || from.table != keys || from.pd != pd) {
                 return false;
             }
-            usual = from;
+            fastPathRegion = from;
         }
         return from.valid && length > 0 && offset >= 0 && offset <= from.length - length;
     }
@@ -260,7 +260,7 @@ final class SendExecutor extends LaneProducer {
         if (!notify(r, (flags & LaneLayout.IS_SOLICITED) != 0)) {
             return GIVEN_UP;
         }
-        expectAnswer(total);
+        fetchNextEntry(total);
         return WcStatus.SUCCESS;
     }
 
@@ -292,7 +292,7 @@ final class SendExecutor extends LaneProducer {
         if (!notify(r, status != WcStatus.SUCCESS || (flags & LaneLayout.IS_SOLICITED) != 0)) {
             return status == WcStatus.SUCCESS ? GIVEN_UP : status;
         }
-        expectAnswer(0);
+        fetchNextEntry(0);
         return status;
     }
 
@@ -343,7 +343,7 @@ final class SendExecutor extends LaneProducer {
         if (!notify(r, solicited)) {
             return GIVEN_UP;
         }
-        expectAnswer(0);
+        fetchNextEntry(0);
         return WcStatus.SUCCESS;
     }
 
@@ -382,7 +382,7 @@ final class SendExecutor extends LaneProducer {
     @Override
     void reset() {
         super.reset();
-        usual = null;
+        fastPathRegion = null;
         retryTimer.forget();
     }
 }

@@ -176,9 +176,9 @@ final class SendFailures {
         qp.enterError(reason, -1); // first: a thread that sees the completion finds the state that goes with it
         complete(w, number, status, errno);
         if (status == WcStatus.REM_ACCESS_ERR) {
-            r.tell(AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
+            r.reportError(AsyncEventType.QP_ACCESS_ERR, "the peer's request was refused: " + reason);
         } else if (status == WcStatus.REM_INV_REQ_ERR || status == WcStatus.REM_OP_ERR) {
-            r.tell(AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
+            r.reportError(AsyncEventType.QP_REQ_ERR, "the peer's request was refused: " + reason);
         }
         return true;
     }

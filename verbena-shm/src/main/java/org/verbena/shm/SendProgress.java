@@ -86,12 +86,12 @@ final class SendProgress implements Engine.Waiting {
         }
         long connection = qp.linkIdentity(); // first: what follows may concern the next connection already
         boolean failed = isInError();
-        if (hasWork() || failed && (!qp.peerHasLeft() || qp.receiveSide().isTaking())) {
+        if (hasWork() || failed && (!qp.peerHasLeft() || qp.receiveSide().isPollInProgress())) {
             return false;
         }
         if (failed) {
             qp.receiveCompletionQueue().signal(qp, true);
-            qp.leftForGood(connection);
+            qp.lastWqeReached(connection);
         }
         requested.set(false);
         // a request may have begun to wait, or the queue pair may have failed, just before the flag was cleared

@@ -20,7 +20,7 @@ abstract class SharedReceiveSide extends UnpostedReceives implements PoolUser {
     private final ShmContext context;
     private final ShmSharedReceiveQueue srq;
     /** It has been said that no more of the shared queue is taken. */
-    private final AtomicBoolean lastSaid = new AtomicBoolean();
+    private final AtomicBoolean lastWqeReported = new AtomicBoolean();
 
     SharedReceiveSide(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, long scratch) {
         this.qp = qp;
@@ -37,13 +37,13 @@ abstract class SharedReceiveSide extends UnpostedReceives implements PoolUser {
 
     /** From now on receives are taken for this queue pair. */
     final void attach() {
-        lastSaid.set(false);
+        lastWqeReported.set(false);
         own.add(this);
     }
 
     @Override
-    final void leftForGood() {
-        if (lastSaid.compareAndSet(false, true)) {
+    final void lastWqeReached() {
+        if (lastWqeReported.compareAndSet(false, true)) {
             context.raise(AsyncEvent.builder(AsyncEventType.QP_LAST_WQE_REACHED, qp)
                     .detail("it takes no more receives of " + srq.describe()).build());
         }

@@ -69,9 +69,9 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     /** Those of the set, by index; published with it. */
     private @Nullable ShmQueuePair[] marked = {};
     /** Marks do not say all: look at each queue pair once. */
-    private volatile boolean lookAtAll;
+    private volatile boolean pollAll;
     /** How many are left of that. */
-    private int lookAt;
+    private int pollAllLeft;
     private int polls;
     /** Not 0 while a poll goes on, and another number each time. */
     @SuppressWarnings("unused") // INSIDE
@@ -138,8 +138,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         if (r != null) {
             marked[qp.index()] = qp;
             r.mark(qp.index());
-            lookAtAll = true;
-        } else if (more.length >= ReadySet.WORTHWHILE) {
+            pollAll = true;
+        } else if (more.length >= ReadySet.THRESHOLD) {
             expectMarks(more);
         }
     }
@@ -157,7 +157,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         RawMemory.putLongRelease(armAddress, armed);
         // from here on every committer sees the word, or its completion is seen by the look that follows
         Membarrier.ownProcess();
-        lookAtAll = true;
+        pollAll = true;
     }
 
     synchronized void remove(ShmQueuePair qp) {
@@ -183,7 +183,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             }
             r.watch(receivers.entrySet().stream().map(e -> ReadySet.Counts.of(e.getKey().peer(), e.getValue()))
                     .toList());
-            lookAtAll = true;
+            pollAll = true;
         }
     }
 
@@ -338,15 +338,15 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         if (s.length == 0) {
             return false;
         }
-        if (lookAtAll) {
-            lookAtAll = false;
-            lookAt = s.length;
+        if (pollAll) {
+            pollAll = false;
+            pollAllLeft = s.length;
         }
         // one in turn now and then, whatever is marked: what waits to be sent goes on by being looked at
-        if ((++polls & IN_TURN) == 0 && lookAt == 0) {
-            lookAt = 1;
+        if ((++polls & IN_TURN) == 0 && pollAllLeft == 0) {
+            pollAllLeft = 1;
         }
-        for (; lookAt > 0; lookAt--) {
+        for (; pollAllLeft > 0; pollAllLeft--) {
             if (pollNext(s, r)) {
                 return true;
             }
@@ -396,7 +396,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         // from here on every committer, here and in other processes, sees the word, or its completion is seen by the poll that
         // follows
         Membarrier.ownProcess();
-        lookAtAll = true; // a mark may follow its completion only now
+        pollAll = true; // a mark may follow its completion only now
         return 0;
     }
 

@@ -9,7 +9,7 @@ import org.verbena.verbs.spi.QueuedConnection;
 /** A connection from establishment to its end. */
 final class ShmConnection extends QueuedConnection {
     private final ShmConnectionManager manager;
-    private final ShmConnectionManager.Half half;
+    private final ShmConnectionManager.ConnectionEnd end;
     private final ShmQueuePair qp;
     /** Of the queue pair, which may be in another one since. */
     private final long link;
@@ -19,19 +19,19 @@ final class ShmConnection extends QueuedConnection {
      *
      * @param link identity of the queue pair's connection, see {@link Link}
      */
-    ShmConnection(ShmConnectionManager manager, ShmConnectionManager.Half half, ShmQueuePair qp, long link,
+    ShmConnection(ShmConnectionManager manager, ShmConnectionManager.ConnectionEnd end, ShmQueuePair qp, long link,
             byte[] privateData) throws VerbsException {
         super(qp, privateData);
         this.manager = manager;
-        this.half = half;
+        this.end = end;
         this.qp = qp;
         this.link = link;
     }
 
     void established() {
         begin();
-        String gone = half.endedBecause;
-        if (gone != null || half.session.isDead()) {
+        String gone = end.endedBecause;
+        if (gone != null || end.session.isDead()) {
             ended(gone == null ? peer() + " has ended" : gone);
         }
     }
@@ -43,7 +43,7 @@ final class ShmConnection extends QueuedConnection {
     /** The other side has disconnected or died. */
     void ended(String reason) {
         end(ConnectionEvent.DISCONNECTED, reason, () -> {
-            if (half.session.isDead()) {
+            if (end.session.isDead()) {
                 qp.enterError(link, reason, -1);
             } else {
                 qp.disconnected(link, reason);
@@ -53,12 +53,12 @@ final class ShmConnection extends QueuedConnection {
 
     @Override
     public String peer() {
-        return half.session.peerName();
+        return end.session.peerName();
     }
 
     @Override
     protected void disconnectBoth() {
         qp.disconnected(link, "disconnected");
-        manager.disconnected(half);
+        manager.disconnected(end);
     }
 }

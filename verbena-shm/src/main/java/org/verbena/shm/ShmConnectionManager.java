@@ -52,18 +52,18 @@ final class ShmConnectionManager extends ConnectionManager {
     private final ShmContext context;
     private final AtomicLong nextId = new AtomicLong();
     private final Map<Integer, ShmConnectionListener> listeners = new ConcurrentHashMap<>();
-    private final Map<Key, Half> halves = new ConcurrentHashMap<>();
+    private final Map<Key, ConnectionEnd> ends = new ConcurrentHashMap<>();
 
     /** A connection's number is given by the end that connects; on a session with oneself both ends are here. */
     private record Key(Session session, long id, boolean isActive) {}
 
-    /** What the other end's answer brings. */
-    private static final class Answer {
+    /** What the other end's reply brings. */
+    private static final class Reply {
         final int queuePair;
         final int rnrRetry;
         final byte[] privateData;
 
-        Answer(int queuePair, int rnrRetry, byte[] privateData) {
+        Reply(int queuePair, int rnrRetry, byte[] privateData) {
             this.queuePair = queuePair;
             this.rnrRetry = rnrRetry;
             this.privateData = privateData;
@@ -74,21 +74,21 @@ final class ShmConnectionManager extends ConnectionManager {
      * How often a queue pair repeats.
      *
      * @param count what the connecting end says for both
-     * @param whenNotReady when there is no receive, which the end says that has receives
+     * @param rnr when there is no receive, which the end says that has receives
      */
-    record Retries(int count, int whenNotReady) {}
+    record Retries(int count, int rnr) {}
 
     /** One end of a connection, from the first message to the last. */
-    static final class Half {
+    static final class ConnectionEnd {
         final Session session;
         final long id;
         final boolean isActive;
-        private final CompletableFuture<Answer> answer = new CompletableFuture<>();
+        private final CompletableFuture<Reply> reply = new CompletableFuture<>();
         volatile @Nullable ShmConnection connection;
         /** Why the other end is gone; set before anybody is told, for a connection that is only being made. */
         volatile @Nullable String endedBecause;
 
-        Half(Session session, long id, boolean isActive) {
+        ConnectionEnd(Session session, long id, boolean isActive) {
             this.session = session;
             this.id = id;
             this.isActive = isActive;
@@ -166,21 +166,21 @@ final class ShmConnectionManager extends ConnectionManager {
         ShmQueuePair own = usable(verb, qp, parameters);
         checkAddress(verb, remote, Errno.EHOSTUNREACH);
         long deadline = System.nanoTime() + parameters.timeout().toNanos();
-        long instance = context.ports().whoListens(verb, remote.getPort(), left(deadline));
+        long instance = context.ports().listenerInstance(verb, remote.getPort(), left(deadline));
         Session s = context.control().session(verb, instance, left(deadline));
         long id = nextId.incrementAndGet() << 1 | (context.instance() < s.peer().instance() ? 0 : 1);
-        Half half = new Half(s, id, true);
-        halves.put(new Key(s, id, true), half);
+        ConnectionEnd end = new ConnectionEnd(s, id, true);
+        ends.put(new Key(s, id, true), end);
         boolean done = false;
         try {
             s.send(new ControlMessage.Writer(ControlMessage.CM_REQUEST).putLong(id).putInt(remote.getPort())
                     .putInt(own.number()).putInt(parameters.retryCount()).putInt(parameters.rnrRetry())
                     .putBytes(parameters.privateData()), null);
-            failIfDead(half);
-            Answer a = Control.get(verb, half.answer, left(deadline), () -> "the peer has not accepted yet");
+            failIfDead(end);
+            Reply a = Control.get(verb, end.reply, left(deadline), () -> "the peer has not accepted yet");
             long link = ready(own, s, new Retries(parameters.retryCount(), a.rnrRetry), a.queuePair, parameters);
-            ShmConnection c = new ShmConnection(this, half, own, link, a.privateData);
-            half.connection = c;
+            ShmConnection c = new ShmConnection(this, end, own, link, a.privateData);
+            end.connection = c;
             s.send(new ControlMessage.Writer(ControlMessage.CM_READY).putLong(id), null);
             context.adopt(c);
             done = true;
@@ -189,8 +189,8 @@ final class ShmConnectionManager extends ConnectionManager {
             return c;
         } finally {
             if (!done) {
-                halves.remove(new Key(s, id, true));
-                reject(half, 4, new byte[0], "the connecting side has given up");
+                ends.remove(new Key(s, id, true));
+                reject(end, 4, new byte[0], "the connecting side has given up");
             }
         }
     }
@@ -238,7 +238,7 @@ final class ShmConnectionManager extends ConnectionManager {
         QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
         if (qp.type() == QueuePairType.RC) {
             receiving.maxDestReadAtomic(p.responderResources()).minRnrTimer(RNR_TIMER);
-            sending.timeout(TIMEOUT).retryCount(retries.count()).rnrRetry(retries.whenNotReady())
+            sending.timeout(TIMEOUT).retryCount(retries.count()).rnrRetry(retries.rnr())
                     .maxReadAtomic(p.initiatorDepth());
         }
         qp.modify(receiving.build());
@@ -248,23 +248,23 @@ final class ShmConnectionManager extends ConnectionManager {
     }
 
     /** Accepts a request, for {@link ShmConnectionRequest}. */
-    Connection accept(Half half, byte[] privateData, int peerQueuePair, Retries retries, QueuePair qp,
+    Connection accept(ConnectionEnd end, byte[] privateData, int peerQueuePair, Retries retries, QueuePair qp,
             ConnectionParameters parameters) throws VerbsException {
         String verb = "accept on " + qp.describe();
         ShmQueuePair own = usable(verb, qp, parameters);
         boolean done = false;
         try {
-            failIfDead(half);
-            if (half.answer.isCompletedExceptionally()) {
-                Control.get(verb, half.answer, Duration.ZERO, () -> "");
+            failIfDead(end);
+            if (end.reply.isCompletedExceptionally()) {
+                Control.get(verb, end.reply, Duration.ZERO, () -> "");
             }
-            long link = ready(own, half.session, retries, peerQueuePair, parameters);
-            ShmConnection c = new ShmConnection(this, half, own, link, privateData);
-            half.connection = c;
-            half.session.send(new ControlMessage.Writer(ControlMessage.CM_REPLY).putLong(half.id).putInt(own.number())
+            long link = ready(own, end.session, retries, peerQueuePair, parameters);
+            ShmConnection c = new ShmConnection(this, end, own, link, privateData);
+            end.connection = c;
+            end.session.send(new ControlMessage.Writer(ControlMessage.CM_REPLY).putLong(end.id).putInt(own.number())
                     .putInt(parameters.rnrRetry()).putBytes(parameters.privateData()), null);
             try {
-                Control.get(verb, half.answer, parameters.timeout(), () -> "the peer is not ready yet");
+                Control.get(verb, end.reply, parameters.timeout(), () -> "the peer is not ready yet");
             } catch (VerbsException e) {
                 c.abandonConnection();
                 own.enterError(link, "the connection was not established: " + e.getMessage(), -1);
@@ -277,36 +277,36 @@ final class ShmConnectionManager extends ConnectionManager {
             return c;
         } finally {
             if (!done) {
-                halves.remove(new Key(half.session, half.id, false));
-                reject(half, 4, new byte[0], "the accepting side has given up");
+                ends.remove(new Key(end.session, end.id, false));
+                reject(end, 4, new byte[0], "the accepting side has given up");
             }
         }
     }
 
     /** The application does not want the connection, or the listener that it was for is closed. */
-    void refuse(Half half, int reason, byte[] privateData, String text) {
+    void refuse(ConnectionEnd end, int reason, byte[] privateData, String text) {
         context.count(SamplePoint.DEVICE_REJECTS);
-        reject(half, reason, privateData, text);
+        reject(end, reason, privateData, text);
     }
 
-    private void reject(Half half, int reason, byte[] privateData, String text) {
-        halves.remove(new Key(half.session, half.id, half.isActive));
-        half.session.send(new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(half.id).putInt(half.isActive
+    private void reject(ConnectionEnd end, int reason, byte[] privateData, String text) {
+        ends.remove(new Key(end.session, end.id, end.isActive));
+        end.session.send(new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(end.id).putInt(end.isActive
                 ? 1
                 : 0)
                 .putInt(reason).putBytes(privateData).putText(text), null);
     }
 
-    void disconnected(Half half) {
-        if (halves.remove(new Key(half.session, half.id, half.isActive)) != null) {
-            half.session.send(new ControlMessage.Writer(ControlMessage.CM_DISCONNECT).putLong(half.id)
-                    .putInt(half.isActive ? 1 : 0), null);
+    void disconnected(ConnectionEnd end) {
+        if (ends.remove(new Key(end.session, end.id, end.isActive)) != null) {
+            end.session.send(new ControlMessage.Writer(ControlMessage.CM_DISCONNECT).putLong(end.id)
+                    .putInt(end.isActive ? 1 : 0), null);
         }
     }
 
-    private static void failIfDead(Half half) {
-        if (half.session.isDead()) {
-            half.answer.completeExceptionally(died(half.session, "its session has ended"));
+    private static void failIfDead(ConnectionEnd end) {
+        if (end.session.isDead()) {
+            end.reply.completeExceptionally(died(end.session, "its session has ended"));
         }
     }
 
@@ -321,25 +321,25 @@ final class ShmConnectionManager extends ConnectionManager {
         switch (m.type()) {
             case ControlMessage.CM_REQUEST -> request(s, m);
             case ControlMessage.CM_REPLY -> {
-                Half h = halves.get(new Key(s, m.getLong(), true));
+                ConnectionEnd h = ends.get(new Key(s, m.getLong(), true));
                 int qp = m.getInt();
                 int rnrRetry = retries(m);
                 byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
                 m.end();
                 if (h != null) {
-                    h.answer.complete(new Answer(qp, rnrRetry, data));
+                    h.reply.complete(new Reply(qp, rnrRetry, data));
                 }
             }
             case ControlMessage.CM_READY -> {
-                Half h = halves.get(new Key(s, m.getLong(), false));
+                ConnectionEnd h = ends.get(new Key(s, m.getLong(), false));
                 m.end();
                 if (h != null) {
-                    h.answer.complete(new Answer(0, 0, new byte[0]));
+                    h.reply.complete(new Reply(0, 0, new byte[0]));
                 }
             }
             case ControlMessage.CM_REJECT -> rejected(s, m);
             case ControlMessage.CM_DISCONNECT -> {
-                Half h = halves.remove(new Key(s, m.getLong(), m.getInt() == 0));
+                ConnectionEnd h = ends.remove(new Key(s, m.getLong(), m.getInt() == 0));
                 m.end();
                 ended(h, "the peer disconnected");
             }
@@ -357,9 +357,9 @@ final class ShmConnectionManager extends ConnectionManager {
         Retries retries = new Retries(retries(m), retries(m));
         byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
         m.end();
-        Half h = new Half(s, id, false);
+        ConnectionEnd h = new ConnectionEnd(s, id, false);
         ShmConnectionListener l = listeners.get(port);
-        if (halves.putIfAbsent(new Key(s, id, false), h) != null) {
+        if (ends.putIfAbsent(new Key(s, id, false), h) != null) {
             throw new ProtocolException("connection " + id + " is requested twice");
         }
         if (l == null || !l.take(new ShmConnectionRequest(this, h, qp, retries, data))) {
@@ -384,21 +384,21 @@ final class ShmConnectionManager extends ConnectionManager {
         byte[] data = m.getBytes(ConnectionParameters.MAX_PRIVATE_DATA);
         String text = m.getText();
         m.end();
-        Half h = halves.remove(new Key(s, id, !byActive));
+        ConnectionEnd h = ends.remove(new Key(s, id, !byActive));
         if (h != null && !byActive) {
             context.count(SamplePoint.DEVICE_REJECTS);
         }
-        if (h != null && !h.answer.completeExceptionally(byActive
+        if (h != null && !h.reply.completeExceptionally(byActive
                 ? died(s, text)
                 : new ConnectionRejectedException("connect to " + s.peerName(), reason, data, text))) {
             ended(h, text);
         }
     }
 
-    private static void ended(@Nullable Half h, String reason) {
+    private static void ended(@Nullable ConnectionEnd h, String reason) {
         if (h != null) {
             h.endedBecause = reason;
-            h.answer.completeExceptionally(died(h.session, reason));
+            h.reply.completeExceptionally(died(h.session, reason));
             ShmConnection c = h.connection;
             if (c != null) {
                 c.ended(reason);
@@ -408,7 +408,7 @@ final class ShmConnectionManager extends ConnectionManager {
 
     /** The peer of a session is gone; answers true if it had connections, or was about to. */
     boolean sessionEnded(Session s, String reason) {
-        return halves.entrySet().removeIf(e -> {
+        return ends.entrySet().removeIf(e -> {
             if (e.getKey().session() == s) {
                 ended(e.getValue(), reason);
                 return true;

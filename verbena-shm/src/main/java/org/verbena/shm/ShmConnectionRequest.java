@@ -14,16 +14,16 @@ import org.verbena.verbs.VerbsException;
 /** A request that waits for its answer. */
 final class ShmConnectionRequest extends ConnectionRequest {
     private final ShmConnectionManager manager;
-    private final ShmConnectionManager.Half half;
+    private final ShmConnectionManager.ConnectionEnd end;
     private final int queuePair;
     private final ShmConnectionManager.Retries retries;
     private final byte[] privateData;
     private final AtomicBoolean answered = new AtomicBoolean();
 
-    ShmConnectionRequest(ShmConnectionManager manager, ShmConnectionManager.Half half, int queuePair,
+    ShmConnectionRequest(ShmConnectionManager manager, ShmConnectionManager.ConnectionEnd end, int queuePair,
             ShmConnectionManager.Retries retries, byte[] privateData) {
         this.manager = manager;
-        this.half = half;
+        this.end = end;
         this.queuePair = queuePair;
         this.retries = retries;
         this.privateData = privateData.clone();
@@ -36,14 +36,14 @@ final class ShmConnectionRequest extends ConnectionRequest {
 
     @Override
     public String peer() {
-        return half.session.peerName();
+        return end.session.peerName();
     }
 
     @Override
     protected Connection implAccept(QueuePair qp, ConnectionParameters parameters) throws VerbsException {
         manager.check("accept", qp, parameters);
         answerOnce("accept");
-        return manager.accept(half, privateData, queuePair, retries, qp, parameters);
+        return manager.accept(end, privateData, queuePair, retries, qp, parameters);
     }
 
     @Override
@@ -53,12 +53,12 @@ final class ShmConnectionRequest extends ConnectionRequest {
                     + " bytes, at most " + ConnectionParameters.MAX_PRIVATE_DATA + " are carried");
         }
         answerOnce("reject");
-        manager.refuse(half, ConnectionRejectedException.CONSUMER_DEFINED, data, "the peer's application rejected it");
+        manager.refuse(end, ConnectionRejectedException.CONSUMER_DEFINED, data, "the peer's application rejected it");
     }
 
     void refuse(int reason, String text) {
         if (answered.compareAndSet(false, true)) {
-            manager.refuse(half, reason, new byte[0], text);
+            manager.refuse(end, reason, new byte[0], text);
         }
     }
 

@@ -85,7 +85,7 @@ final class ShmContext extends Context implements Departure {
     private final ShownObjects shown;
     private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
     /** Ends the gathering of what peers have counted. */
-    private final Runnable endLooks;
+    private final Runnable stopUpdates;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Memories memories;
     private final AtomicInteger nextChannel = new AtomicInteger();
@@ -110,7 +110,7 @@ final class ShmContext extends Context implements Departure {
         xrc = new XrcDirectory(control, domains);
         show(shown.device());
         showPort(shown.port());
-        endLooks = CounterFile.own().onLook(this::look);
+        stopUpdates = CounterFile.own().onLook(this::updateCounts);
     }
 
     static ShmContext open(ShmDevice device) throws VerbsException, LinuxException {
@@ -161,14 +161,14 @@ final class ShmContext extends Context implements Departure {
     }
 
     /** Gathers what peers have counted. */
-    private void look() {
+    private void updateCounts() {
         for (ShmQueuePair qp : queuePairs.values()) {
-            qp.receiveCounts().look();
+            qp.receiveCounts().update();
         }
-        regionCounts.forEach(RegionCounts::look);
+        regionCounts.forEach(RegionCounts::update);
         for (VerbsObject o : children()) {
             if (o instanceof ShmSharedReceiveQueue srq) {
-                srq.look();
+                srq.updateCounts();
             }
         }
     }
@@ -434,7 +434,7 @@ final class ShmContext extends Context implements Departure {
 
     /** The control socket tells that a peer is gone, be it that it said so before; on the engine's thread. */
     void peerGone(Session s, String reason) {
-        s.lookWhetherDeparted();
+        s.checkDeparted();
         sessionEnded(s, reason);
     }
 
@@ -483,7 +483,7 @@ final class ShmContext extends Context implements Departure {
 
     @Override
     protected void implClose() throws VerbsException {
-        endLooks.run();
+        stopUpdates.run();
         CountDownLatch done = new CountDownLatch(1);
         engine.submit(() -> {
             multicast.close();

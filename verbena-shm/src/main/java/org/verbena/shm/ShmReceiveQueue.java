@@ -10,7 +10,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.counts.ReceiveCounts;
 import org.verbena.shm.datagram.DatagramReceiver;
-import org.verbena.shm.datagram.DatagramTaker;
+import org.verbena.shm.datagram.DatagramSink;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Copy;
 import org.verbena.shm.layout.LaneLayout;
@@ -37,7 +37,7 @@ import org.verbena.verbs.spi.KeepAlive;
  * completions. One thread posts, one polls. The ring is ours alone to write, so it is also where the poller reads what
  * was posted.
  */
-final class ShmReceiveQueue extends ReceiveSide implements DatagramTaker {
+final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     private static final VarHandle COMPLETED;
 
     static {

@@ -325,15 +325,15 @@ final class ShmSendQueue extends StagedSendQueue {
     }
 
     /** The queue pair has failed: waits for the thread that executes a request that began before. */
-    void awaitRest() {
-        qp.own().awaitRest(); // an application's thread that executes without the lock
+    void awaitIdle() {
+        qp.own().awaitIdle(); // an application's thread that executes without the lock
         lock();
         unlock();
     }
 
     /** The queue pair is closed: gives up what reaches peers, when no thread executes any more. */
     void close() {
-        qp.own().awaitRest(); // an application's thread that executes without the lock
+        qp.own().awaitIdle(); // an application's thread that executes without the lock
         lock(); // a thread is perhaps about to use it
         executor.leave();
         DatagramExecutor d = datagrams;

@@ -94,7 +94,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     }
 
     /** Gathers what its queue pairs have received. */
-    synchronized void look() {
+    synchronized void updateCounts() {
         if (counted) {
             return; // the entry is perhaps another object's
         }
@@ -109,7 +109,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     }
 
     private synchronized void endCounting() {
-        look();
+        updateCounts();
         counted = true;
     }
 

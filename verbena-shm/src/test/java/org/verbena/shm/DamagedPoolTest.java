@@ -43,7 +43,7 @@ class DamagedPoolTest {
 
     @ParameterizedTest
     @ValueSource(longs = {-1, Long.MIN_VALUE, Long.MAX_VALUE, RECEIVES + 1, 0})
-    void aPositionThatMakesNoSenseFailsTheQueueAndItsQueuePairs(long nonsense) throws Exception {
+    void invalidPositionFailsTheQueueAndItsQueuePairs(long nonsense) throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             e.post(RECEIVES);
             assertThat(e.send()).isZero();
@@ -68,7 +68,7 @@ class DamagedPoolTest {
 
     /** A claim of nothing, of a receive that was not claimed, or of one that was completed: the liar's queue pair fails. */
     @Test
-    void aCompletionOfWhatWasNotClaimedFailsTheQueuePairOnly() throws Exception {
+    void completionWithAnInvalidClaimFailsOnlyTheQueuePair() throws Exception {
         for (long claim : new long[] {0, -1, Long.MIN_VALUE, Claim.of(7, 64, 3), Claim.of(0, 64, 16000)}) {
             try (PoolEnds e = new PoolEnds()) {
                 e.post(1);
@@ -83,7 +83,7 @@ class DamagedPoolTest {
 
     /** Who completes a second time what it has completed before is known to lie. */
     @Test
-    void aCompletionThatComesTwiceFailsTheQueuePairOnly() throws Exception {
+    void repeatedCompletionFailsOnlyTheQueuePair() throws Exception {
         for (int posts : new int[] {2, RECEIVES}) {
             try (PoolEnds e = new PoolEnds()) {
                 PoolEnds.Pair other = e.pair();
@@ -128,7 +128,7 @@ class DamagedPoolTest {
 
     /** A receive that is posted and not claimed would be claimed by somebody else next. */
     @Test
-    void aCompletionOfWhatNobodyHasClaimedFailsTheQueue() throws Exception {
+    void completionOfAnUnclaimedReceiveFailsTheQueue() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             e.post(3);
             assertThat(e.send()).isZero();
@@ -141,7 +141,7 @@ class DamagedPoolTest {
 
     /** What a claim finds in the ring was overwritten: its owner hears of it, and posts the receive again. */
     @Test
-    void aClaimThatCameToNothingComesBack() throws Exception {
+    void lostClaimReturnsToThePool() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             e.post(2);
             ReceivePool pool = e.srq.pool().receives();
@@ -160,7 +160,7 @@ class DamagedPoolTest {
 
     /** Whoever takes receives is asked once, however many receives are in flight. */
     @Test
-    void aRecoveryAsksEachInitiatorOnce() throws Exception {
+    void recoveryReadsEachInitiatorOnce() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             OwnPool own = e.srq.pool();
             ReceivePool pool = own.receives();
@@ -220,7 +220,7 @@ class DamagedPoolTest {
 
     /** After the first untruth in a lane nothing of it is believed. */
     @Test
-    void aLaneThatLiesOwnsNothing() throws Exception {
+    void laneWithInvalidClaimsOwnsNothing() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             PoolEnds.Pair liar = e.pair();
             ReceivePool pool = e.srq.pool().receives();
@@ -241,7 +241,7 @@ class DamagedPoolTest {
 
     /** One that was stopped and is not inside any more is forgotten. */
     @Test
-    void whoHasLeftIsForgotten() throws Exception {
+    void userThatHasLeftIsForgotten() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             Session s = e.owner.session("test", e.peer.instance());
             long word = s.peer().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
@@ -262,7 +262,7 @@ class DamagedPoolTest {
 
     /** What a peer says of hunger, signals and lost claims costs a look. */
     @Test
-    void otherWordsOfTheCommonsDoNoHarm() throws Exception {
+    void garbageInOtherWordsOfTheCommonsIsHarmless() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             for (int i = 0; i < 300; i++) {
                 e.post(1);

@@ -56,7 +56,7 @@ class DatagramCloseTest {
 
     /** No completion comes after it was said that there is none to come. */
     @Test
-    void theLastReceiveIsNotSaidWhileAPollerTakesOne() throws Exception {
+    void lastWqeIsNotReportedWhileAPollerTakesAReceive() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             QueuePair own = e.datagramReceiver();
             e.post(1);

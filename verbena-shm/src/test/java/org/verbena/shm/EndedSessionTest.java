@@ -35,7 +35,7 @@ class EndedSessionTest {
     }
 
     @Test
-    void aReceiveThatIsBeingFilledIsNotPostedAgain() throws Exception {
+    void receiveBeingFilledIsNotReposted() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             ReceivePool pool = e.srq.pool().receives();
             e.post(RECEIVES);
@@ -59,7 +59,7 @@ class EndedSessionTest {
 
     /** A recovery of receives that is under way when the session ends waits for the peer as before. */
     @Test
-    void aReceiveThatIsBeingFilledIsNotPostedAgainByARecoveryThatIsUnderWay() throws Exception {
+    void receiveBeingFilledIsNotRepostedByAnOngoingRecovery() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             OwnPool own = e.srq.pool();
             e.post(RECEIVES);
@@ -79,7 +79,7 @@ class EndedSessionTest {
     }
 
     @Test
-    void memoryThatStaysTheApplicationsIsNotGivenBackWhileThePeerIsInside() throws Exception {
+    void applicationMemoryIsNotReleasedWhileThePeerIsInside() throws Exception {
         try (PoolEnds e = new PoolEnds(); Arena arena = Arena.ofShared()) {
             MemoryRegion region = e.receiver.protectionDomain().register(arena.allocate(4096, 8), AccessFlags.ALL);
             RawMemory.putLongRelease(hazard(e), 1L << 32 | Hazard.region(region.rkey()));
@@ -96,7 +96,7 @@ class EndedSessionTest {
 
     /** A sender that has not heard of the end of the session takes no more receives, and its request does not succeed. */
     @Test
-    void whoComesAfterTheEndTakesNoReceive() throws Exception {
+    void senderAfterTheEndClaimsNoReceive() throws Exception {
         try (XrcEnds e = new XrcEnds()) {
             e.post(4);
             assertThat(e.send()).isZero();

@@ -53,7 +53,7 @@ class EndedXrcSessionTest extends XrcFixture {
     }
 
     @Test
-    void whatIsCommittedThenIsReceived() throws Exception {
+    void committedMessageIsReceived() throws Exception {
         long claim = beginAndEnd();
         long entry = Objects.requireNonNull(pool().reader()).entry(claim);
         Inbox.address(entry, claim, 77, PEER, receiver.number());
@@ -67,7 +67,7 @@ class EndedXrcSessionTest extends XrcFixture {
     }
 
     @Test
-    void whatIsNotUsedComesBack() throws Exception {
+    void unusedReceiveReturnsToThePool() throws Exception {
         beginAndEnd();
         RawMemory.putLong(hazard(), 0);
         Await.until("the receive comes back", () -> pool().receives().available() == 1);

@@ -102,7 +102,7 @@ class GarbageTest {
 
     /** Whatever a key's entry says, a range that is allowed lies in memory that the peer gave us. */
     @Test
-    void aTargetStaysInsideThePeersMemory() {
+    void targetStaysInsideThePeersMemory() {
         int[] allowed = new int[1];
         Seeds.each(20_000, random -> {
             int index = random.nextInt(KEYS);
@@ -145,7 +145,7 @@ class GarbageTest {
 
     /** Whatever a directory entry says, it is not ours, makes no sense, or its ring lies inside the peer's adapter. */
     @Test
-    void aRemoteHasItsRingInsideTheAdapter() {
+    void remoteRingLiesInsideTheAdapter() {
         int[] found = new int[1];
         Seeds.each(20_000, random -> {
             long entry = adapter.address() + AdapterLayout.qpEntry(PEER);
@@ -190,7 +190,7 @@ class GarbageTest {
 
     /** Whatever a pool's entry, ring and position say, it makes no sense, or what is claimed lies inside the peer's files. */
     @Test
-    void aRemotePoolLiesInsideTheAdapterAndTheCommons() throws Exception {
+    void remotePoolLiesInsideTheAdapterAndTheCommons() throws Exception {
         int index = 5;
         adapter.reserve(AdapterLayout.poolEntry(index), 128);
         adapter.reserve(AdapterLayout.HEAP, 1 << 16);
@@ -243,7 +243,7 @@ class GarbageTest {
 
     /** An entry is taken only if its sequence fits, whatever else is in it. */
     @Test
-    void aLaneReaderTakesWhatHasTheRightSequenceOnly() {
+    void laneReaderAcceptsOnlyTheExpectedSequence() {
         Seeds.each(2000, random -> {
             LaneReader reader = new LaneReader(session.peer().arenaBase() + LaneLayout.HEAP, ENTRIES);
             long own = lanes.address() + LaneLayout.HEAP;
@@ -271,7 +271,7 @@ class GarbageTest {
 
     /** Whatever a datagram ring says, its records lie inside it, and reading it comes to an end. */
     @Test
-    void aDatagramReaderStaysInsideTheRing() throws Exception {
+    void datagramReaderStaysInsideTheRing() throws Exception {
         long size = DatagramLayout.MIN_BYTES;
         lanes.reserve(LaneLayout.HEAP, DatagramLayout.RECORDS + size);
         long own = lanes.address() + LaneLayout.HEAP + DatagramLayout.RECORDS;
@@ -307,7 +307,7 @@ class GarbageTest {
 
     /** Records come out as they went in, in order, however full the ring is; and a full ring takes none. */
     @Test
-    void datagramsGoThroughARingInOrder() throws Exception {
+    void ringDeliversDatagramsInOrder() throws Exception {
         long size = DatagramLayout.MIN_BYTES;
         long whole = DatagramLayout.RECORDS + size;
         int[] full = new int[1];
@@ -353,7 +353,7 @@ class GarbageTest {
     }
 
     @Test
-    void memoryThatCouldShrinkOrLiesAboutItsSizeIsRefused() throws Exception {
+    void memoryThatCouldShrinkOrHasAnotherSizeIsRefused() throws Exception {
         Fd bare = Memfd.create("hostile", MEMORY);
         assertThatThrownBy(() -> receive(memory(20, MEMORY), bare)).isInstanceOf(ProtocolException.class);
         for (long size : new long[] {0, -4096, MEMORY + 4096, MEMORY - 4096, Long.MAX_VALUE}) {
@@ -364,7 +364,7 @@ class GarbageTest {
     }
 
     @Test
-    void memoryOfANumberThatIsTakenOrWithTooManyFilesIsRefused() throws Exception {
+    void memoryWithAnIdInUseOrTooManyFilesIsRefused() throws Exception {
         assertThatThrownBy(() -> receive(memory(MEMORY_ID, MEMORY), sealed(MEMORY))).isInstanceOf(
                 ProtocolException.class);
         assertThatThrownBy(() -> receive(memory(30, MEMORY))).isInstanceOf(ProtocolException.class);
@@ -382,7 +382,7 @@ class GarbageTest {
 
     /** Random messages of all types on a session give a refusal, nothing, or a state that is good. */
     @Test
-    void randomMessagesAreTakenOrRefusedAndNothingElse() {
+    void randomMessageIsAcceptedOrRefused() {
         Seeds.each(5000, random -> {
             ControlMessage.Writer m = new ControlMessage.Writer(random.nextInt(40));
             for (int i = random.nextInt(8); i > 0; i--) {

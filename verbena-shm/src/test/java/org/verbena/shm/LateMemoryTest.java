@@ -67,17 +67,17 @@ class LateMemoryTest {
     }
 
     @Test
-    void isWaitedFor() throws Exception {
-        isWaitedFor(QueuePairType.RC, 10 * RETRY_NANOS);
+    void requestWaitsForMemoryInTransit() throws Exception {
+        requestWaitsForMemoryInTransit(QueuePairType.RC, 10 * RETRY_NANOS);
     }
 
     /** Which has no retries. */
     @Test
-    void isWaitedForByTypeUc() throws Exception {
-        isWaitedFor(QueuePairType.UC, TimeUnit.MILLISECONDS.toNanos(500));
+    void requestOfTypeUcWaitsForMemoryInTransit() throws Exception {
+        requestWaitsForMemoryInTransit(QueuePairType.UC, TimeUnit.MILLISECONDS.toNanos(500));
     }
 
-    private static void isWaitedFor(int type, long nanos) throws Exception {
+    private static void requestWaitsForMemoryInTransit(int type, long nanos) throws Exception {
         try (ShmContext near = (ShmContext) ShmDevice.INSTANCE.open();
                 ShmContext far = (ShmContext) ShmDevice.INSTANCE.open()) {
             CompletionQueue sent = near.createCompletionQueue(16);

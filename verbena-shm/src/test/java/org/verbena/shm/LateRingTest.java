@@ -20,7 +20,7 @@ class LateRingTest {
     private static final int MESSAGES = 200;
 
     @Test
-    void datagramsForWhichThereIsAReceiveAreNotLost() throws Exception {
+    void datagramsWithPostedReceivesAreNotLost() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             QueuePair receiver = e.receiver.protectionDomain().createQueuePair(QueuePairInitAttributes.builder(
                     e.received, e.received).type(QueuePairType.UD).maxReceiveWr(4).build());

@@ -30,7 +30,7 @@ class PoolRecoveryTest {
 
     /** A peer that is stopped inside a receive writes into it when it goes on, whatever became of its queue pair. */
     @Test
-    void aReceiveIsNotPostedAgainWhileAStoppedPeerIsInsideThoughItsQueuePairIsClosed() throws Exception {
+    void receiveIsNotRepostedWhileAStoppedPeerOfAClosedQueuePairIsInside() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             OwnPool own = e.srq.pool();
             ReceivePool pool = own.receives();
@@ -62,7 +62,7 @@ class PoolRecoveryTest {
 
     /** The limit was crossed for a moment, while the engine did something else. */
     @Test
-    void aLimitThatWasReachedIsSaidThoughReceivesWerePostedSince() throws Exception {
+    void reachedLimitIsReportedThoughReceivesWerePostedSince() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             QueuePair datagrams = e.datagramReceiver();
             QueuePair sender = PoolEnds.ready(e.sender.protectionDomain().createQueuePair(QueuePairInitAttributes
@@ -102,7 +102,7 @@ class PoolRecoveryTest {
 
     /** What was left of an earlier limit says nothing of the present one, and nonsense says nothing at all. */
     @Test
-    void aLimitThatWasNotReachedIsNotSaid() throws Exception {
+    void limitThatIsNotReachedIsNotReported() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             e.post(RECEIVES);
             e.srq.modify(SharedReceiveQueueAttributes.builder().limit(1).build());

@@ -57,7 +57,7 @@ class StoppedInWindowTest {
     }
 
     @Test
-    void theWaitIsOverWithTheFirst() throws Exception {
+    void onlyTheFirstInvalidationWaits() throws Exception {
         try (ShmContext owner = (ShmContext) ShmDevice.INSTANCE.open();
                 ShmContext peer = (ShmContext) ShmDevice.INSTANCE.open()) {
             CompletionQueue received = owner.createCompletionQueue(64);

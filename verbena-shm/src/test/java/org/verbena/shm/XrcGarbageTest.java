@@ -41,7 +41,7 @@ class XrcGarbageTest extends XrcFixture {
 
     /** Whatever the peer asks for, it is answered or refused, and what it had open is closed when it ends. */
     @Test
-    void messagesAreTakenOrRefusedAndNothingElse() throws Exception {
+    void randomMessageIsAcceptedOrRefused() throws Exception {
         XrcDomains.Key key = ((ShmXrcDomain) domain).key();
         int number = srq.number();
         int[] counts = new int[2];
@@ -121,7 +121,7 @@ class XrcGarbageTest extends XrcFixture {
 
     /** Attributes arrive as they were sent. */
     @Test
-    void attributesTravel() throws Exception {
+    void attributesSurviveTheMessage() throws Exception {
         AddressVector path = AddressVector.builder(new Gid(3, 4)).hopLimit(9).trafficClass(7).destinationLid(5).build();
         QueuePairAttributes a = QueuePairAttributes.to(QueuePairState.RTR).addressVector(path).pathMtu(2048)
                 .destinationQueuePair(0x123456).rqPsn(7).maxDestReadAtomic(3).minRnrTimer(12)
@@ -142,7 +142,7 @@ class XrcGarbageTest extends XrcFixture {
 
     /** Whatever lies in the inbox, a poll finds a completion of a receive that was posted, or nothing. */
     @Test
-    void anInboxMayHoldAnything() throws Exception {
+    void garbageInAnInboxIsHarmless() throws Exception {
         OwnPool pool = ((ShmSharedReceiveQueue) srq).pool();
         long base = context.commons().file().address();
         long inbox = base + RawMemory.getLong(context.adapter().base() + AdapterLayout.poolEntry(Commons.index(pool

@@ -43,7 +43,7 @@ class XrcSessionTest extends XrcFixture {
     }
 
     @Test
-    void anAnswerToAnEarlierQuestionIsNone() throws Exception {
+    void answerToAnEarlierRequestIsIgnored() throws Exception {
         PoolAccess first = session.part(SessionPools.class).access(7, PEER, key());
         session.part(SessionPools.class).leave(PEER);
         PoolAccess second = session.part(SessionPools.class).access(7, PEER, new XrcDomains.Key(1, 2));
@@ -55,7 +55,7 @@ class XrcSessionTest extends XrcFixture {
     }
 
     @Test
-    void aClosedQueueLeavesNoAttachmentAndSharesNothing() throws Exception {
+    void closedQueueLeavesNoAttachmentAndSharesNothing() throws Exception {
         int pd = ((ShmSharedReceiveQueue) srq).pool().pd();
         attach();
         assertThat(session.part(SessionPools.class).remoteUsers()).hasSize(1);
@@ -67,7 +67,7 @@ class XrcSessionTest extends XrcFixture {
 
     /** A peer that was stopped inside when the queue was closed is waited for when its memory is taken away. */
     @Test
-    void whoIsInsideAQueueThatIsClosedIsNotForgotten() throws Exception {
+    void senderInsideAClosedQueueIsNotForgotten() throws Exception {
         attach();
         long hazard = adapter.address() + AdapterLayout.qpEntry(PEER) + AdapterLayout.QP_HAZARD;
         RawMemory.putLong(hazard, 1L << 32 | Hazard.region(memory.rkey()));
@@ -80,7 +80,7 @@ class XrcSessionTest extends XrcFixture {
 
     /** The engine must not wait for a process that stands still while it opens a domain. */
     @Test
-    void closingADomainDoesNotWaitForOneThatIsBeingOpened(@TempDir Path folder) throws Exception {
+    void closingADomainDoesNotWaitForAnotherBeingOpened(@TempDir Path folder) throws Exception {
         Path file = Files.createFile(folder.resolve("domain"));
         XrcDomainAttributes create = XrcDomainAttributes.builder().file(file).openFlags(XrcDomainAttributes.CREATE)
                 .build();

@@ -78,14 +78,14 @@ public final class Moderation implements Engine.Waiting {
         wantsTick = false;
         long word = cq.moderatedWord();
         if (word != 0) {
-            look(word);
+            check(word);
         } else {
             watching = false;
         }
         return false;
     }
 
-    private void look(long word) {
+    private void check(long word) {
         if (!ArmWord.isSame(watched, word)) {
             watched = word;
             watching = false;

@@ -28,7 +28,7 @@ import org.verbena.verbs.spi.KeepAlive;
  */
 public final class ReadySet {
     /** From here on a completion queue has one. */
-    public static final int WORTHWHILE = 8;
+    public static final int THRESHOLD = 8;
     /** Indexes are below. */
     public static final int SIZE = AdapterLayout.MAX_QP;
 

@@ -20,7 +20,7 @@ public final class Acceptor {
         void accepted(UnixSocket socket) throws LinuxException;
     }
 
-    private static final int AT_ONCE = 64;
+    private static final int ACCEPT_BATCH = 64;
 
     private final Engine engine;
     private final UnixSocket listener;
@@ -42,7 +42,7 @@ public final class Acceptor {
     }
 
     private void accept() {
-        for (int i = 0; i < AT_ONCE; i++) {
+        for (int i = 0; i < ACCEPT_BATCH; i++) {
             try {
                 UnixSocket s = listener.accept();
                 if (s == null) {
@@ -58,7 +58,7 @@ public final class Acceptor {
                 }
             } catch (LinuxException e) {
                 if (e.errno() == Errno.EMFILE || e.errno() == Errno.ENFILE) {
-                    turnAway();
+                    rejectPending();
                 }
                 EngineLog.logSometimes(Level.WARNING, "cannot accept another process", e);
                 return;
@@ -70,7 +70,7 @@ public final class Acceptor {
     }
 
     /** Uses the spare descriptor to close the connection that waits. */
-    private void turnAway() {
+    private void rejectPending() {
         if (!spare.lend()) {
             spare.takeBack();
             return;

@@ -59,9 +59,9 @@ public final class Control {
     private final UnixSocket listener;
     private final Acceptor acceptor;
     private final Map<Long, Session> sessions = new ConcurrentHashMap<>();
-    private final Map<Long, Wish> wanted = new ConcurrentHashMap<>();
+    private final Map<Long, PendingSession> pending = new ConcurrentHashMap<>();
     /** Greetings on their way, engine's thread only; true for those that we began. */
-    private final Set<Greeting> greetings = ConcurrentHashMap.newKeySet();
+    private final Set<Handshake> handshakes = ConcurrentHashMap.newKeySet();
     private final MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final int[] fds = new int[MAX_FDS];
 
@@ -77,20 +77,20 @@ public final class Control {
     }
 
     /** A session that somebody waits for. */
-    private static final class Wish {
+    private static final class PendingSession {
         final CompletableFuture<Session> session = new CompletableFuture<>();
         /** True once a refused greeting was repeated; engine's thread only. */
         boolean repeated;
     }
 
     /** A socket on which no session stands yet. */
-    private static final class Greeting {
+    private static final class Handshake {
         final UnixSocket socket;
         /** Who we greet; 0 if somebody greets us. */
         final long instance;
         @Nullable SharedFile arena;
 
-        Greeting(UnixSocket socket, long instance) {
+        Handshake(UnixSocket socket, long instance) {
             this.socket = socket;
             this.instance = instance;
         }
@@ -124,8 +124,8 @@ public final class Control {
         if (s != null && !s.isDead()) {
             return CompletableFuture.completedFuture(s);
         }
-        Wish w = wanted.computeIfAbsent(instance, i -> new Wish());
-        own.engine().submit(() -> want(instance, w));
+        PendingSession w = pending.computeIfAbsent(instance, i -> new PendingSession());
+        own.engine().submit(() -> begin(instance, w));
         return w.session;
     }
 
@@ -200,17 +200,17 @@ public final class Control {
 
     // ---- greeting, on the engine's thread
 
-    private void want(long instance, Wish w) {
+    private void begin(long instance, PendingSession w) {
         Session s = sessions.get(instance);
         if (s != null) {
-            wanted.remove(instance, w);
+            pending.remove(instance, w);
             w.session.complete(s);
             return;
         }
-        if (greetings.stream().anyMatch(g -> g.instance == instance)) {
+        if (handshakes.stream().anyMatch(g -> g.instance == instance)) {
             return;
         }
-        Greeting g = null;
+        Handshake g = null;
         try {
             if (instance == own.instance()) {
                 SharedFile arena = Peer.makeArena(instance, instance);
@@ -219,12 +219,12 @@ public final class Control {
                                 own.commons().file().mapping())));
                 return;
             }
-            g = new Greeting(connect(name(instance)), instance);
-            greetings.add(g);
+            g = new Handshake(connect(name(instance)), instance);
+            handshakes.add(g);
             checkUser("connect to process", g.socket);
             SharedFile arena = Peer.makeArena(own.instance(), instance);
             g.arena = arena;
-            hello(g.socket, arena);
+            sendHello(g.socket, arena);
             watch(g);
         } catch (VerbsException e) {
             giveUp(g, instance, e);
@@ -236,7 +236,7 @@ public final class Control {
         }
     }
 
-    private void giveUp(@Nullable Greeting g, long instance, VerbsException e) {
+    private void giveUp(@Nullable Handshake g, long instance, VerbsException e) {
         if (g == null) {
             fail(instance, e);
         } else {
@@ -250,7 +250,7 @@ public final class Control {
         return s;
     }
 
-    private void hello(UnixSocket socket, SharedFile arena) throws LinuxException {
+    private void sendHello(UnixSocket socket, SharedFile arena) throws LinuxException {
         MemorySegment m = new ControlMessage.Writer(ControlMessage.HELLO).putInt(ControlMessage.VERSION)
                 .putLong(own.instance()).putInt(Sys.pid()).putLong(AdapterLayout.SIZE).putLong(LaneLayout.SIZE)
                 .putLong(CommonsLayout.SIZE).segment();
@@ -262,8 +262,8 @@ public final class Control {
     }
 
     private void accepted(UnixSocket s) throws LinuxException {
-        Greeting g = new Greeting(s, 0);
-        greetings.add(g);
+        Handshake g = new Handshake(s, 0);
+        handshakes.add(g);
         try {
             watch(g);
         } catch (LinuxException e) {
@@ -272,11 +272,11 @@ public final class Control {
         }
     }
 
-    private void watch(Greeting g) throws LinuxException {
-        own.engine().watch(g.socket.fd(), Epoll.IN, events -> greeted(g));
+    private void watch(Handshake g) throws LinuxException {
+        own.engine().watch(g.socket.fd(), Epoll.IN, events -> onMessage(g));
     }
 
-    private void greeted(Greeting g) {
+    private void onMessage(Handshake g) {
         int n = g.socket.receive(buffer, fds);
         if (n == -Errno.EAGAIN) {
             return;
@@ -290,7 +290,7 @@ public final class Control {
                 throw new LinuxException("take the memory files of another process", Errno.EMFILE);
             }
             checkUser("accept a connection", g.socket);
-            greet(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, g.socket.peerCredentials());
+            handshake(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, g.socket.peerCredentials());
         } catch (ProtocolException e) {
             refused(g, e);
         } catch (VerbsException | LinuxException e) {
@@ -304,21 +304,21 @@ public final class Control {
      * A greeting failed. If it was ours to a context with a smaller instance, that one may have refused it because it
      * greets us itself; whether it does, or has died, a second try shows.
      */
-    private void refused(Greeting g, ProtocolException e) {
-        Wish w = wanted.get(g.instance);
+    private void refused(Handshake g, ProtocolException e) {
+        PendingSession w = pending.get(g.instance);
         if (w == null || g.instance > own.instance()) {
             drop(g, e);
         } else {
             drop(g, null);
             if (!w.repeated) {
                 w.repeated = true;
-                want(g.instance, w);
+                begin(g.instance, w);
             }
         }
     }
 
-    private void drop(Greeting g, @Nullable Exception e) {
-        greetings.remove(g);
+    private void drop(Handshake g, @Nullable Exception e) {
+        handshakes.remove(g);
         own.engine().forget(g.socket.fd());
         g.socket.close();
         SharedFile arena = g.arena;
@@ -330,7 +330,7 @@ public final class Control {
         }
     }
 
-    private void greet(Greeting g, ControlMessage.Reader m, int count, PeerCredentials peer)
+    private void handshake(Handshake g, ControlMessage.Reader m, int count, PeerCredentials peer)
             throws ProtocolException, LinuxException {
         int version = m.getInt();
         long instance = m.getLong();
@@ -351,8 +351,8 @@ public final class Control {
                     + ", this is "
                     + ControlMessage.VERSION + ")");
         }
-        boolean weGreet = greetings.stream().anyMatch(o -> o != g && o.instance == instance);
-        if (g.instance == 0 && (sessions.containsKey(instance) || weGreet && own.instance() < instance)) {
+        boolean begunHere = handshakes.stream().anyMatch(o -> o != g && o.instance == instance);
+        if (g.instance == 0 && (sessions.containsKey(instance) || begunHere && own.instance() < instance)) {
             throw new ProtocolException("there is a session already");
         }
         Mapping adapter;
@@ -375,9 +375,9 @@ public final class Control {
         if (arena == null) {
             arena = Peer.makeArena(own.instance(), instance);
             g.arena = arena;
-            hello(g.socket, arena);
+            sendHello(g.socket, arena);
         }
-        greetings.remove(g);
+        handshakes.remove(g);
         own.engine().forget(g.socket.fd());
         Session s = new Session(this, instance, pid, g.socket, arena,
                 new Peer.Files(adapter, lanes, commons));
@@ -403,14 +403,14 @@ public final class Control {
     private void established(Session s) {
         sessions.put(s.peer().instance(), s);
         owner.begun(s);
-        Wish w = wanted.remove(s.peer().instance());
+        PendingSession w = pending.remove(s.peer().instance());
         if (w != null) {
             w.session.complete(s);
         }
     }
 
     private void fail(long instance, Exception e) {
-        Wish w = wanted.remove(instance);
+        PendingSession w = pending.remove(instance);
         if (w != null) {
             w.session.completeExceptionally(e instanceof ProtocolException
                     ? new VerbsException("connect to " + Peer.gid(instance), Errno.EPROTO, String.valueOf(e
@@ -425,7 +425,7 @@ public final class Control {
         if ((events & Epoll.OUT) != 0) {
             s.flushOutbox();
         }
-        if (s.peerMemories().isComing()) { // again, as a descriptor, which is mapped and closed here
+        if (s.peerMemories().isRequested()) { // again, as a descriptor, which is mapped and closed here
             acceptor.spare().lend();
         }
         try {
@@ -482,7 +482,7 @@ public final class Control {
     /** Ends everything; on the engine's thread. */
     public void close() {
         acceptor.close();
-        for (Greeting g : List.copyOf(greetings)) {
+        for (Handshake g : List.copyOf(handshakes)) {
             drop(g, new ProtocolException("the device was closed"));
         }
         for (Session s : sessions()) {

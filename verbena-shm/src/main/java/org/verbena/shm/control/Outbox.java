@@ -19,7 +19,7 @@ import org.verbena.shm.layout.ControlMessage;
  */
 public final class Outbox {
     /** With so many messages who may wait does. */
-    public static final int MANY = 4096;
+    public static final int HIGH_WATERMARK = 4096;
     /** A peer that takes nothing for so long, while many messages wait, is given up. */
     static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -70,7 +70,7 @@ public final class Outbox {
     }
 
     private boolean isStuck() {
-        return messages.size() >= MANY && clock.getAsLong() - taken > TIMEOUT_NANOS;
+        return messages.size() >= HIGH_WATERMARK && clock.getAsLong() - taken > TIMEOUT_NANOS;
     }
 
     /** The socket has room again. */
@@ -98,7 +98,7 @@ public final class Outbox {
      * @return false if the peer is to be given up
      */
     synchronized boolean awaitRoom() {
-        while (messages.size() >= MANY) {
+        while (messages.size() >= HIGH_WATERMARK) {
             if (isStuck()) {
                 return false;
             }

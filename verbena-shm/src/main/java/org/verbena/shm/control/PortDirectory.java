@@ -26,7 +26,7 @@ import org.verbena.verbs.spi.Engine;
  * listening context's instance.
  */
 public final class PortDirectory {
-    private static final Pattern STRANGER = Pattern.compile(" @verbena-port/([0-9]+)/([0-9]+)$");
+    private static final Pattern OTHER_USER = Pattern.compile(" @verbena-port/([0-9]+)/([0-9]+)$");
 
     private final Engine engine;
     private final long instance;
@@ -43,7 +43,7 @@ public final class PortDirectory {
     /** Takes a port and answers all who ask, until it is closed. */
     public Acceptor listen(String verb, int port) throws VerbsException {
         try {
-            return Inquiry.answer(engine, instance, name(Sys.uid(), port));
+            return InstanceQuery.answer(engine, instance, name(Sys.uid(), port));
         } catch (LinuxException e) {
             throw e.errno() == Errno.EADDRINUSE
                     ? new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + port + " already")
@@ -52,14 +52,14 @@ public final class PortDirectory {
     }
 
     /** The instance of the context that listens on a port. */
-    public long whoListens(String verb, int port, Duration timeout) throws VerbsException {
+    public long listenerInstance(String verb, int port, Duration timeout) throws VerbsException {
         UnixSocket s = connect(verb, port);
-        CompletableFuture<Long> f = Inquiry.ask(engine, s, "ask who listens on port " + port, "the listener");
+        CompletableFuture<Long> f = InstanceQuery.ask(engine, s, "ask who listens on port " + port, "the listener");
         try {
             return Control.get(verb, f, timeout,
                     () -> "the process that listens there does not answer: is it stopped?");
         } finally {
-            Inquiry.giveUp(engine, s);
+            InstanceQuery.giveUp(engine, s);
         }
     }
 
@@ -75,19 +75,20 @@ public final class PortDirectory {
                 }
             }
         }
-        String stranger = stranger(port);
-        throw stranger.isEmpty()
+        String otherUser = otherUser(port);
+        throw otherUser.isEmpty()
                 ? new VerbsException(verb, Errno.ECONNREFUSED,
                         "nobody listens on port " + port + " of shm0: start the listener first")
-                : new VerbsException(verb, Errno.EACCES, "the listener on port " + port + " belongs to user " + stranger
+                : new VerbsException(verb, Errno.EACCES, "the listener on port " + port + " belongs to user "
+                        + otherUser
                         + ", this process to user " + Sys.uid()
                         + ": shm0 connects processes of one user (others by -Dverbena.shm.trusted-uids=<uid,…>)");
     }
 
     /** The other user who listens on a port, as the kernel's list of Unix sockets has it; empty if there is none. */
-    private static String stranger(int port) {
+    private static String otherUser(int port) {
         try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
-            return sockets.map(STRANGER::matcher).filter(m -> m.find() && m.group(2).equals(Integer.toString(port)))
+            return sockets.map(OTHER_USER::matcher).filter(m -> m.find() && m.group(2).equals(Integer.toString(port)))
                     .map(m -> m.group(1)).findFirst().orElse("");
         } catch (IOException | UncheckedIOException e) {
             return "";

@@ -118,7 +118,7 @@ public final class Remote {
     }
 
     /** Tells the far end that its queue pair, in the connection it has now, failed a request. */
-    public void tell(int event, String reason) {
+    public void reportError(int event, String reason) {
         session.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putLong(link).putInt(event).putText(reason),
                 null);
     }

@@ -58,7 +58,7 @@ public final class Session {
         this.socket = socket;
         peer = new Peer(own.instance(), peerInstance, peerPid, socket == null, arena, files);
         counts = new SessionCounts(peer);
-        peerMemories = new PeerMemories(own.memories(), peer, counts, this::askForMemory);
+        peerMemories = new PeerMemories(own.memories(), peer, counts, this::requestMemory);
         memories = new SessionMemories(own.memories(), this, peerMemories);
         bells = new PeerBells(peer);
         ownLanes = new OwnLanes(peer);
@@ -104,9 +104,9 @@ public final class Session {
     }
 
     /** The peer is gone: finds out whether it has said that it would end in order. Before {@link #end}. */
-    public void lookWhetherDeparted() {
+    public void checkDeparted() {
         synchronized (outbox) {
-            peer.lookWhetherDeparted();
+            peer.checkDeparted();
         }
     }
 
@@ -196,7 +196,7 @@ public final class Session {
     }
 
     /** We shall not read the lane any more that the peer made for {@code link}. */
-    public void tellLaneDone(long link) {
+    public void sendLaneDone(long link) {
         if (isLoopback()) {
             ownLanes.readerDone(link);
         } else {
@@ -204,7 +204,7 @@ public final class Session {
         }
     }
 
-    private void askForMemory(long id) {
+    private void requestMemory(long id) {
         send(new ControlMessage.Writer(ControlMessage.MEMORY_AGAIN).putLong(id), null);
     }
 
@@ -322,7 +322,7 @@ public final class Session {
             peer.died();
             outbox.end();
         }
-        peer.sayEnded();
+        peer.publishEnded();
         VarHandle.fullFence(); // who begins to touch something from here on sees that; who is inside is seen below
         for (Connected qp : queuePairs) {
             qp.peerDied(this, reason);

@@ -105,7 +105,7 @@ public final class ReceiveCounts {
     }
 
     /** Gathers what the peer has counted. */
-    public synchronized void look() {
+    public synchronized void update() {
         Session s = session;
         if (s != null) {
             long[] now = sums(s);
@@ -117,7 +117,7 @@ public final class ReceiveCounts {
 
     /** The connection is over. */
     public synchronized void disconnected() {
-        look();
+        update();
         session = null;
     }
 

@@ -41,7 +41,7 @@ public final class RegionCounts {
     }
 
     /** Gathers what all peers have counted. */
-    public synchronized void look() {
+    public synchronized void update() {
         if (closed) {
             return; // the entry is perhaps another object's
         }
@@ -65,7 +65,7 @@ public final class RegionCounts {
 
     /** No peer reaches the region any more: gathers for the last time. */
     public synchronized void close() {
-        look();
+        update();
         closed = true;
     }
 }

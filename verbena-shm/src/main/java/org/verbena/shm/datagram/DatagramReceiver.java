@@ -156,7 +156,7 @@ public final class DatagramReceiver {
     }
 
     /** Completes a receive with the next datagram; answers false if there is none. */
-    public boolean poll(DatagramTaker receives) {
+    public boolean poll(DatagramSink receives) {
         INSIDE.setOpaque(this, ++sequence);
         VarHandle.releaseFence(); // no instruction on x86: rings and state are read after the store
         try {
@@ -166,7 +166,7 @@ public final class DatagramReceiver {
         }
     }
 
-    private boolean pollRings(DatagramTaker receives) {
+    private boolean pollRings(DatagramSink receives) {
         DatagramReader[] all = rings;
         for (int i = all.length; i > 0; i--) {
             int at = next < all.length ? next : 0;
@@ -178,7 +178,7 @@ public final class DatagramReceiver {
         return false;
     }
 
-    private boolean poll(DatagramReader r, DatagramTaker receives) {
+    private boolean poll(DatagramReader r, DatagramSink receives) {
         // no further than once around, however fast the peer is
         for (long left = r.size(); left > 0;) {
             long record = r.record();
@@ -209,7 +209,7 @@ public final class DatagramReceiver {
         return high == Peer.GID_PREFIX && low == qp.instance() || isAttached(high, low);
     }
 
-    private static boolean take(DatagramReader r, long record, int length, DatagramTaker receives) {
+    private static boolean take(DatagramReader r, long record, int length, DatagramSink receives) {
         long limit = RawMemory.getLong(record + DatagramLayout.POSTED);
         if (limit >= 0) {
             boolean taken = take(record, length, receives, limit);
@@ -230,7 +230,7 @@ public final class DatagramReceiver {
         return false;
     }
 
-    private static boolean take(long record, int length, DatagramTaker receives, long limit) {
+    private static boolean take(long record, int length, DatagramSink receives, long limit) {
         int flags = RawMemory.getInt(record + DatagramLayout.FLAGS) & ALLOWED_FLAGS;
         return receives.takeDatagram(record + DatagramLayout.GRH, length + DatagramLayout.GRH_BYTES,
                 RawMemory.getInt(record + DatagramLayout.IMMEDIATE), flags | LaneLayout.HAS_GRH,

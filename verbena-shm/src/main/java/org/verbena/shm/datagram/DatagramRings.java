@@ -115,11 +115,11 @@ public final class DatagramRings implements SessionPart {
             synchronized (counters) {
                 counters.push(r.counter);
             }
-            tellDone(r.key);
+            sendDone(r.key);
         }
     }
 
-    private void tellDone(long key) {
+    private void sendDone(long key) {
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_DONE).putLong(key), null);
     }
 
@@ -201,7 +201,7 @@ public final class DatagramRings implements SessionPart {
     private void opened(long key, int number, long link, long offset, long bytes) {
         DatagramReceiver receiver = receivers.receiver(number);
         if (receiver == null) {
-            tellDone(key);
+            sendDone(key);
             return;
         }
         DatagramReader r;
@@ -209,7 +209,7 @@ public final class DatagramRings implements SessionPart {
             r = new DatagramReader(session, key, session.peer().arenaBase() + offset, bytes, takeCounter());
         } catch (VerbsException e) {
             EngineLog.logSometimes(System.Logger.Level.WARNING, "datagrams of " + session.peerName() + " are lost", e);
-            tellDone(key);
+            sendDone(key);
             return;
         }
         read = true;

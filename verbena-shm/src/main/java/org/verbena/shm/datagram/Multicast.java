@@ -77,13 +77,13 @@ public final class Multicast {
 
     /** The group as a destination; knows its members from now on. */
     public MulticastGroup group(String verb, Gid gid) throws VerbsException {
-        takeInterest(verb);
+        participate(verb);
         sync();
         return groups.computeIfAbsent(gid, MulticastGroup::new);
     }
 
     public void attach(String verb, DatagramQueuePair qp, Gid gid) throws VerbsException {
-        takeInterest(verb);
+        participate(verb);
         synchronized (attached) {
             Attached a = new Attached(gid, qp);
             if (attached.contains(a)) {
@@ -97,7 +97,7 @@ public final class Multicast {
             qp.attachedTo(gidsOf(qp));
             groups.computeIfAbsent(gid, MulticastGroup::new)
                     .add(new MulticastGroup.Member(instance, qp.number()));
-            tellAll(ControlMessage.MULTICAST_JOIN, gid, qp.number());
+            sendAll(ControlMessage.MULTICAST_JOIN, gid, qp.number());
         }
         sync();
     }
@@ -127,27 +127,27 @@ public final class Multicast {
         if (g != null) {
             g.remove(new MulticastGroup.Member(instance, qp.number()));
         }
-        tellAll(ControlMessage.MULTICAST_LEAVE, gid, qp.number());
+        sendAll(ControlMessage.MULTICAST_LEAVE, gid, qp.number());
     }
 
     private List<Gid> gidsOf(DatagramQueuePair qp) {
         return attached.stream().filter(a -> a.qp == qp).map(Attached::gid).toList();
     }
 
-    private void tellAll(int type, Gid gid, int number) {
+    private void sendAll(int type, Gid gid, int number) {
         for (Session s : control.sessions()) {
             if (s.peer().instance() != instance) {
-                tell(s, type, gid, number);
+                send(s, type, gid, number);
             }
         }
     }
 
-    private static void tell(Session s, int type, Gid gid, int number) {
+    private static void send(Session s, int type, Gid gid, int number) {
         s.send(new ControlMessage.Writer(type).putLong(gid.high()).putLong(gid.low()).putInt(number), null);
     }
 
     /** Announces this context to the others, and makes sessions with them; waits for them until the timeout. */
-    private void takeInterest(String verb) throws VerbsException {
+    private void participate(String verb) throws VerbsException {
         synchronized (tokens) {
             if (name == null) {
                 try {
@@ -158,14 +158,14 @@ public final class Multicast {
             }
         }
         List<CompletableFuture<?>> sessions = new ArrayList<>();
-        for (long other : interested()) {
+        for (long other : participants()) {
             sessions.add(control.ask(other));
         }
         await(sessions);
     }
 
     /** The contexts of this user that have bound a name, this one among them. */
-    private static List<Long> interested() {
+    private static List<Long> participants() {
         Pattern mine = Pattern.compile(" @" + NAME + Sys.uid() + "/([0-9a-f]{1,16})$");
         try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
             return sockets.map(mine::matcher).filter(Matcher::find).map(m -> Long.parseUnsignedLong(m.group(1), 16))
@@ -211,7 +211,7 @@ public final class Multicast {
         if (s.peer().instance() != instance) {
             synchronized (attached) {
                 for (Attached a : attached) {
-                    tell(s, ControlMessage.MULTICAST_JOIN, a.gid, a.qp.number());
+                    send(s, ControlMessage.MULTICAST_JOIN, a.gid, a.qp.number());
                 }
             }
         }

@@ -101,7 +101,7 @@ public final class OwnEntry {
     }
 
     /** Waits until the request is done that this process carries out now, but not for long. */
-    public void awaitRest() {
+    public void awaitIdle() {
         long now = hazard();
         long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;
         while (now != 0 && hazard() == now && System.nanoTime() - end < 0) {

@@ -136,7 +136,7 @@ public final class Peer {
     }
 
     /** Finds out, unless it is dead already, whether it has said that it would end in order. */
-    public void lookWhetherDeparted() {
+    public void checkDeparted() {
         departed |= !dead && RawMemory.getLongAcquire(base() + AdapterLayout.HEADER_DEPARTS) == 1;
     }
 
@@ -186,7 +186,7 @@ public final class Peer {
     // ---- the end
 
     /** Tells the peer, who may touch what is ours, that the session has ended. */
-    public void sayEnded() {
+    public void publishEnded() {
         RawMemory.putLongRelease(arena.address() + LaneLayout.HEADER_ENDED, 1);
     }
 

@@ -286,8 +286,8 @@ public final class Memories {
         return left;
     }
 
-    private static VerbsException stopped(String verb, Revocation.Inside who, String hint) {
-        return new VerbsException(verb, Errno.EBUSY, who.who() + " is stopped in the middle of a transfer to memory "
+    private static VerbsException stopped(String verb, Revocation.Inside peer, String hint) {
+        return new VerbsException(verb, Errno.EBUSY, peer.who() + " is stopped in the middle of a transfer to memory "
                 + "that stays yours: continue or end it first" + hint);
     }
 

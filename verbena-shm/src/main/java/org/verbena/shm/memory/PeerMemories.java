@@ -28,12 +28,12 @@ import org.verbena.shm.layout.ProtocolException;
 public final class PeerMemories {
     /** More memories of one peer than the kernel could map anyway are not taken. */
     private static final int MAX_MEMORIES = 16384;
-    private static final long ASK_AGAIN_NANOS = 20_000_000;
+    private static final long REQUEST_AGAIN_NANOS = 20_000_000;
 
     public final Peer peer;
     private final Memories own;
     private final SessionCounts counts;
-    private final LongConsumer askFor;
+    private final LongConsumer requestAgain;
     private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
     private final Map<Long, Missing> missing = new ConcurrentHashMap<>();
     /** What a dead peer had given us, as long as it may be in use. */
@@ -52,20 +52,20 @@ public final class PeerMemories {
         }
 
         boolean mayAsk() {
-            return System.nanoTime() - since > ASK_AGAIN_NANOS && asked.compareAndSet(false, true);
+            return System.nanoTime() - since > REQUEST_AGAIN_NANOS && asked.compareAndSet(false, true);
         }
     }
 
     /**
      * Makes one.
      *
-     * @param askFor asks the peer for memory of that id once more
+     * @param requestAgain asks the peer for memory of that id once more
      */
-    public PeerMemories(Memories own, Peer peer, SessionCounts counts, LongConsumer askFor) {
+    public PeerMemories(Memories own, Peer peer, SessionCounts counts, LongConsumer requestAgain) {
         this.own = own;
         this.peer = peer;
         this.counts = counts;
-        this.askFor = askFor;
+        this.requestAgain = requestAgain;
     }
 
     /** Where it is counted what is done to the memory. */
@@ -88,19 +88,19 @@ public final class PeerMemories {
      *
      * @return why it was missed, an errno; 0 if it has not come yet
      */
-    int want(long id) {
+    int request(long id) {
         Missing m = missing.get(id);
         if (m == null) {
             return 0;
         }
         if (m.mayAsk()) {
-            askFor.accept(id);
+            requestAgain.accept(id);
         }
         return m.errno;
     }
 
     /** Whether memory that could not be taken was asked for again, and has not come. */
-    public boolean isComing() {
+    public boolean isRequested() {
         for (Missing m : missing.values()) {
             if (m.asked.get()) {
                 return true;
@@ -120,7 +120,7 @@ public final class PeerMemories {
         boolean first = !missing.containsKey(id);
         missing.put(id, new Missing(why.errno(), first));
         if (first) {
-            askFor.accept(id);
+            requestAgain.accept(id);
         }
         EngineLog.logSometimes(System.Logger.Level.WARNING, "memory of " + peer.name() + " has to wait", why);
     }

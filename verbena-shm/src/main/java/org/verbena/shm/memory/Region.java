@@ -92,7 +92,7 @@ public final class Region {
     }
 
     /** True if each page of a range can be read. */
-    boolean isThere(long at, long bytes) {
+    boolean isReadable(long at, long bytes) {
         if (isRaw() || nothing) {
             return true;
         }

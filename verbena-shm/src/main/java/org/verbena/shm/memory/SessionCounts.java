@@ -28,11 +28,11 @@ public final class SessionCounts {
     private final long peerBase;
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private int used;
-    private boolean said;
+    private boolean logged;
     /** The session is over: nobody reads any more, and the arena's descriptor is another file's soon. */
     private boolean ended;
     /** The peer's tables were caught in a change that did not end. */
-    private volatile boolean unsteady;
+    private volatile boolean inconsistent;
 
     public SessionCounts(Peer peer) {
         this.peer = peer;
@@ -51,14 +51,14 @@ public final class SessionCounts {
         Integer again = free.poll();
         int i = again == null ? used : again;
         if (i >= CountsLayout.MAX_SLOTS) {
-            complain(new IllegalStateException("all slots are used"));
+            logOnce(new IllegalStateException("all slots are used"));
             return 0;
         }
         long at = CountsLayout.slot(i);
         try {
             arena.reserve(at, 1L << CountsLayout.SLOT_SHIFT);
         } catch (LinuxException | IllegalStateException e) {
-            complain(e);
+            logOnce(e);
             return 0;
         }
         long slot = base + at;
@@ -158,7 +158,7 @@ public final class SessionCounts {
             try {
                 arena.reserve(at, 1L << CountsLayout.ENTRY_SHIFT);
             } catch (LinuxException | IllegalStateException e) {
-                complain(e);
+                logOnce(e);
                 return 0;
             }
             RawMemory.putLongRelease(word, RawMemory.getLong(word) | 1L << page);
@@ -179,9 +179,9 @@ public final class SessionCounts {
         RawMemory.putLongVolatile(base + CountsLayout.CHANGES, RawMemory.getLong(base + CountsLayout.CHANGES) + 1);
     }
 
-    private void complain(Exception why) {
-        if (!said) {
-            said = true;
+    private void logOnce(Exception why) {
+        if (!logged) {
+            logged = true;
             EngineLog.log(Level.WARNING, "some of what is done to memory of " + peer.name()
                     + " is not counted there", why);
         }
@@ -206,7 +206,7 @@ public final class SessionCounts {
 
     private void collect(long[] sums, long entry, long tag, int queuePair, int key) {
         long[] found = new long[CountsLayout.NUMBERS];
-        int attempts = unsteady || peer.isDead() ? 1 : ATTEMPTS;
+        int attempts = inconsistent || peer.isDead() ? 1 : ATTEMPTS;
         boolean steady = false;
         for (int n = 0; n < attempts && !steady; n++) {
             long before = RawMemory.getLongVolatile(peerBase + CountsLayout.CHANGES);
@@ -220,7 +220,7 @@ public final class SessionCounts {
             }
         }
         // killed in the middle of a change, or lying: nobody waits for it again
-        unsteady |= !steady;
+        inconsistent |= !steady;
         for (int i = 0; i < sums.length; i++) {
             sums[i] += found[i];
         }

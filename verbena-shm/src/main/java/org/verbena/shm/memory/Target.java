@@ -153,7 +153,7 @@ public final class Target {
             long memory = RawMemory.getLong(e + AdapterLayout.KEY_MEMORY);
             Mapping m = memories.find(memory);
             if (m == null) {
-                missing = memories.want(memory);
+                missing = memories.request(memory);
                 return WAIT;
             }
             if (offset < 0 || offset > m.length() || length > m.length() - offset) {
@@ -208,7 +208,8 @@ public final class Target {
         }
         return nothing
                 ? OK
-                : blame(from, source, bytes, moved(transfer(true, from, from.local(source), at + delta, bytes), bytes));
+                : faultStatus(from, source, bytes, moved(transfer(true, from, from.local(source), at + delta, bytes),
+                        bytes));
     }
 
     /** Copies from memory of ours that stays mapped. */
@@ -227,13 +228,13 @@ public final class Target {
         if (mapping != null) {
             return to.copyIn(at + delta, destination, bytes) ? OK : WcStatus.LOC_PROT_ERR;
         }
-        return blame(to, destination, bytes, moved(transfer(false, to, to.local(destination), at + delta, bytes),
+        return faultStatus(to, destination, bytes, moved(transfer(false, to, to.local(destination), at + delta, bytes),
                 bytes));
     }
 
     /** The kernel does not say whose memory is gone: ours, if it cannot be read. */
-    private static int blame(Region own, long at, long bytes, int status) {
-        return status == WcStatus.REM_ACCESS_ERR && !own.isThere(at, bytes) ? WcStatus.LOC_PROT_ERR : status;
+    private static int faultStatus(Region own, long at, long bytes, int status) {
+        return status == WcStatus.REM_ACCESS_ERR && !own.isReadable(at, bytes) ? WcStatus.LOC_PROT_ERR : status;
     }
 
     private long transfer(boolean write, Region local, long here, long at, long bytes) {

@@ -3,10 +3,10 @@ package org.verbena.shm.pool;
 
 /** Whether one of our queue pairs may take receives out of a pool of a peer: what the peer has answered so far. */
 public final class PoolAccess {
-    private static final int ASKED = -1;
+    private static final int PENDING = -1;
 
     private final long token;
-    private volatile int pool = ASKED;
+    private volatile int pool = PENDING;
 
     public PoolAccess(long token) {
         this.token = token;
@@ -23,7 +23,7 @@ public final class PoolAccess {
     }
 
     public boolean isAnswered() {
-        return pool != ASKED;
+        return pool != PENDING;
     }
 
     /** Number of the pool; 0 if there is none, or no more, or its process is dead. */

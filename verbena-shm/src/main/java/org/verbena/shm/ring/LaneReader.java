@@ -32,12 +32,12 @@ public final class LaneReader {
      * @throws ProtocolException if what the peer says makes no sense
      */
     static @Nullable public LaneReader find(long arena, int number, long link, int entries) throws ProtocolException {
-        long said = said(arena, number, link);
-        if (said == 0) {
+        long directoryEntry = directoryEntry(arena, number, link);
+        if (directoryEntry == 0) {
             return null;
         }
-        long offset = RawMemory.getLong(said + LaneLayout.LANE_OFFSET);
-        if (RawMemory.getLong(said + LaneLayout.LANE_ENTRIES) != entries || offset < LaneLayout.HEAP
+        long offset = RawMemory.getLong(directoryEntry + LaneLayout.LANE_OFFSET);
+        if (RawMemory.getLong(directoryEntry + LaneLayout.LANE_ENTRIES) != entries || offset < LaneLayout.HEAP
                 || (offset & 127) != 0 || offset > LaneLayout.SIZE - ((long) entries << LaneLayout.ENTRY_SHIFT)) {
             throw new ProtocolException("the lane lies outside the arena or has a wrong size");
         }
@@ -46,18 +46,19 @@ public final class LaneReader {
 
     /** True if who writes the lane has signalled this arm word last; the first arguments are those of {@link #find}. */
     public static boolean isNotified(long arena, int number, long link, long armWord) {
-        long said = said(arena, number, link);
-        return said != 0 && ArmWord.isSame(RawMemory.getLongAcquire(said + LaneLayout.LANE_NOTIFIED), armWord);
+        long directoryEntry = directoryEntry(arena, number, link);
+        return directoryEntry != 0 && ArmWord.isSame(RawMemory.getLongAcquire(directoryEntry
+                + LaneLayout.LANE_NOTIFIED), armWord);
     }
 
     /** Address of what the peer says of the lane for a connection; 0 if there is none. */
-    private static long said(long arena, int number, long link) {
+    private static long directoryEntry(long arena, int number, long link) {
         long pages = RawMemory.getLongAcquire(arena + LaneLayout.HEADER_LANE_PAGES);
         if ((pages & 1L << LaneLayout.lanePage(number)) == 0 || link == 0) {
             return 0; // what has no page must not be touched, for there may be no memory for it
         }
-        long said = arena + LaneLayout.lane(number);
-        return RawMemory.getLongAcquire(said + LaneLayout.LANE_TARGET) == link ? said : 0;
+        long directoryEntry = arena + LaneLayout.lane(number);
+        return RawMemory.getLongAcquire(directoryEntry + LaneLayout.LANE_TARGET) == link ? directoryEntry : 0;
     }
 
     /** How many entries from {@code from} on are committed, at most {@code most}; any thread that keeps the lane mapped. */

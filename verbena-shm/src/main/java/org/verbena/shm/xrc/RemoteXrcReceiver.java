@@ -87,7 +87,7 @@ public final class RemoteXrcReceiver implements XrcReceiver {
     }
 
     @Override
-    public void close(Observer who) {
+    public void close(Observer o) {
         session.part(SessionReceivers.class).close(this);
     }
 }

@@ -16,7 +16,7 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.shm.control.Acceptor;
 import org.verbena.shm.control.ContextParts;
 import org.verbena.shm.control.Control;
-import org.verbena.shm.control.Inquiry;
+import org.verbena.shm.control.InstanceQuery;
 import org.verbena.shm.control.Session;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
@@ -67,7 +67,7 @@ public final class XrcDirectory {
             int candidate = first + i & CONTEXTS - 1;
             try {
                 if (candidate != 0) {
-                    name = Inquiry.answer(own.engine(), own.instance(), name(candidate));
+                    name = InstanceQuery.answer(own.engine(), own.instance(), name(candidate));
                     id = candidate;
                     return candidate;
                 }
@@ -142,20 +142,20 @@ public final class XrcDirectory {
 
     /** The session with the context that gave a number, made if there is none yet; for those who do not wait. */
     public CompletableFuture<Session> owner(int number) {
-        int who = number >>> 12;
+        int context = number >>> 12;
         if (isOwn(number)) {
             return control.ask(own.instance());
         }
-        CompletableFuture<Session> f = asked.computeIfAbsent(who, this::ask);
-        return f.whenComplete((s, e) -> asked.remove(who, f));
+        CompletableFuture<Session> f = asked.computeIfAbsent(context, this::ask);
+        return f.whenComplete((s, e) -> asked.remove(context, f));
     }
 
-    private CompletableFuture<Session> ask(int who) {
-        String verb = "ask who has numbers 0x" + Integer.toHexString(who << 12);
+    private CompletableFuture<Session> ask(int context) {
+        String verb = "ask who has numbers 0x" + Integer.toHexString(context << 12);
         try {
-            UnixSocket s = UnixSocket.connect(name(who));
+            UnixSocket s = UnixSocket.connect(name(context));
             questions.add(s);
-            return Inquiry.ask(own.engine(), s, verb, "their owner").whenComplete((i, e) -> questions.remove(s))
+            return InstanceQuery.ask(own.engine(), s, verb, "their owner").whenComplete((i, e) -> questions.remove(s))
                     .thenCompose(instance -> control.ask(instance));
         } catch (VerbsException e) {
             return CompletableFuture.failedFuture(e);
@@ -172,6 +172,6 @@ public final class XrcDirectory {
         if (a != null) {
             a.close();
         }
-        questions.forEach(s -> Inquiry.giveUp(own.engine(), s));
+        questions.forEach(s -> InstanceQuery.giveUp(own.engine(), s));
     }
 }

@@ -83,7 +83,7 @@ public final class XrcTarget {
             }
             if (f.isCompletedExceptionally()) {
                 asked = null;
-                return isNobody(f.exceptionNow()) ? WcStatus.REM_INV_REQ_ERR : WAIT_FOR_OWNER;
+                return isUnreachable(f.exceptionNow()) ? WcStatus.REM_INV_REQ_ERR : WAIT_FOR_OWNER;
             }
             s = f.join();
             session = s;
@@ -101,7 +101,7 @@ public final class XrcTarget {
     }
 
     /** True if there is no such context; else it could not be asked now, and may be later. */
-    private static boolean isNobody(Throwable why) {
+    private static boolean isUnreachable(Throwable why) {
         return why instanceof VerbsException v && (v.errno() == Errno.EINVAL || v.errno() == Errno.EHOSTUNREACH
                 || v.errno() == Errno.ECONNREFUSED);
     }
@@ -117,7 +117,7 @@ public final class XrcTarget {
             if (isClosed(s, poolNumber)) {
                 return WcStatus.REM_INV_REQ_ERR; // what was read is perhaps that of another one
             }
-            all.complain(s, e);
+            all.protocolViolated(s, e);
             return WcStatus.FATAL_ERR;
         }
         if (pool.number != poolNumber || isClosed(s, poolNumber)) {

@@ -53,7 +53,7 @@ public final class XrcTargets {
     }
 
     /** What the owner of a queue says makes no sense. */
-    void complain(Session owner, ProtocolException e) {
+    void protocolViolated(Session owner, ProtocolException e) {
         qp.enterError(owner.peerName() + ", which has the shared receive queue, broke the protocol: " + e.getMessage(),
                 AsyncEventType.QP_FATAL);
     }

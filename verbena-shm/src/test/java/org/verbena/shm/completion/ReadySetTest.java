@@ -69,7 +69,7 @@ class ReadySetTest {
     }
 
     @Test
-    void nothingIsOverlookedInAnyOrderOfEvents() {
+    void noMarkIsMissedInAnyOrderOfEvents() {
         Random random = new Random(7);
         set.watch(peers(PEERS, INDEXES));
         addAll();
@@ -95,7 +95,7 @@ class ReadySetTest {
     }
 
     @Test
-    void busyQueuePairsOfTwoPeersDoNotHideTheOthers() {
+    void busyQueuePairsOfTwoPeersDoNotStarveOthers() {
         set.watch(peers(2, INDEXES));
         addAll();
         waiting[0] = Integer.MAX_VALUE;
@@ -108,7 +108,7 @@ class ReadySetTest {
     }
 
     @Test
-    void busySendsAndReceivesDoNotHideTheOthers() {
+    void busySendsAndReceivesDoNotStarveOthers() {
         set.watch(peers(1, INDEXES));
         addAll();
         waiting[0] = Integer.MAX_VALUE;
@@ -121,7 +121,7 @@ class ReadySetTest {
     }
 
     @Test
-    void allAreFoundInOneRound() {
+    void oneRoundFindsAllMarked() {
         set.watch(peers(2, INDEXES));
         addAll();
         for (int i = 0; i < INDEXES; i++) {
@@ -131,7 +131,7 @@ class ReadySetTest {
     }
 
     @Test
-    void aCountThatComesRoundToWhereItWasIsNotTakenForEmpty() {
+    void wrappedCountIsNotTakenForEmpty() {
         set.watch(peers(1, 8));
         set.mark(5);
         settle();
@@ -149,7 +149,7 @@ class ReadySetTest {
     }
 
     @Test
-    void queuePairsOfOtherQueuesAreNotAnswered() {
+    void queuePairsOfOtherQueuesAreNotReturned() {
         set.watch(List.of(new ReadySet.Counts(memory, counts(0), List.of(9))));
         set.mark(9);
         settle();
@@ -164,7 +164,7 @@ class ReadySetTest {
     }
 
     @Test
-    void countsGoOnWherePeersCameAndWent() {
+    void countsSurviveAChangeOfPeers() {
         set.watch(peers(2, 8));
         set.mark(1);
         arrive(1, 1);
@@ -181,7 +181,7 @@ class ReadySetTest {
     }
 
     @Test
-    void garbageInTheCountsCostsLooksAndNoMore() {
+    void garbageInTheCountsCostsOnlyPolls() {
         set.watch(peers(PEERS, INDEXES));
         addAll();
         Random random = new Random(8);

@@ -50,7 +50,7 @@ class OutboxTest {
     }
 
     @Test
-    void whatFindsNoRoomIsSentLater() {
+    void messageWithoutRoomIsSentLater() {
         room = 1;
         assertThat(send(3)).isZero();
         assertThat(taken).isOne();
@@ -61,15 +61,15 @@ class OutboxTest {
     }
 
     @Test
-    void aPeerIsNotGivenUpForTheNumberOfItsMessages() {
-        assertThat(send(10 * Outbox.MANY)).isZero();
-        makeRoom(20 * Outbox.MANY);
-        assertThat(taken).isEqualTo(10 * Outbox.MANY);
+    void manyMessagesAloneDoNotEndTheSession() {
+        assertThat(send(10 * Outbox.HIGH_WATERMARK)).isZero();
+        makeRoom(20 * Outbox.HIGH_WATERMARK);
+        assertThat(taken).isEqualTo(10 * Outbox.HIGH_WATERMARK);
     }
 
     @Test
-    void aPeerThatTakesNothingForLongIsGivenUp() {
-        assertThat(send(Outbox.MANY)).isZero();
+    void peerThatTakesNothingUntilTheTimeoutIsGivenUp() {
+        assertThat(send(Outbox.HIGH_WATERMARK)).isZero();
         now = Outbox.TIMEOUT_NANOS + 1;
         assertThat(send(1)).isEqualTo(Errno.ETIMEDOUT);
         assertThat(outbox.awaitRoom()).isFalse();
@@ -78,7 +78,7 @@ class OutboxTest {
     }
 
     @Test
-    void aPeerWithFewMessagesMayTakeItsTime() {
+    void slowPeerWithFewMessagesIsNotGivenUp() {
         assertThat(send(1)).isZero();
         now = 100 * Outbox.TIMEOUT_NANOS;
         assertThat(send(1)).isZero();
@@ -87,8 +87,8 @@ class OutboxTest {
 
     @Test
     @Timeout(60)
-    void whoMayWaitDoesUntilThereIsRoom() throws Exception {
-        send(Outbox.MANY);
+    void awaitRoomBlocksUntilThereIsRoom() throws Exception {
+        send(Outbox.HIGH_WATERMARK);
         Thread waits = Thread.ofPlatform().start(outbox::awaitRoom);
         while (waits.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait();

@@ -41,7 +41,7 @@ class ControlMessageTest {
     }
 
     @Test
-    void randomBytesAreReadOrRefusedAndNothingElse() {
+    void randomBytesAreReadOrRefused() {
         Seeds.each(20_000, random -> {
             byte[] bytes = new byte[random.nextInt(random.nextBoolean() ? 24 : ControlMessage.MAX_BYTES)];
             random.nextBytes(bytes);
@@ -50,7 +50,7 @@ class ControlMessageTest {
     }
 
     @Test
-    void changedMessagesAreReadOrRefusedAndNothingElse() {
+    void changedMessageIsReadOrRefused() {
         Seeds.each(20_000, random -> {
             MemorySegment whole = new ControlMessage.Writer(random.nextInt(24)).putInt(random.nextInt()).putLong(
                     random.nextLong()).putBytes(new byte[random.nextInt(57)]).putText("x".repeat(random.nextInt(500)))
@@ -65,7 +65,7 @@ class ControlMessageTest {
     }
 
     @Test
-    void whatIsWrittenIsRead() throws Exception {
+    void readerReturnsWhatWasWritten() throws Exception {
         MemorySegment m = new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(Long.MIN_VALUE).putInt(-7)
                 .putBytes(new byte[] {1, 2, 3}).putText("Grüße, \u20ac").segment();
         ControlMessage.Reader r = new ControlMessage.Reader(m);
@@ -78,7 +78,7 @@ class ControlMessageTest {
     }
 
     @Test
-    void textOfAnyLengthFitsIntoAMessageWithEverythingElse() throws Exception {
+    void textOfAnyLengthFitsIntoTheLargestMessage() throws Exception {
         for (int n : new int[] {399, 400, 401, 10_000}) {
             MemorySegment m = new ControlMessage.Writer(ControlMessage.CM_REJECT).putLong(1).putInt(1).putInt(2)
                     .putBytes(new byte[56]).putText("\u20ac".repeat(n)).segment();
@@ -93,7 +93,7 @@ class ControlMessageTest {
     }
 
     @Test
-    void whatIsTooLongTooShortOrNegativeIsRefused() throws Exception {
+    void lengthTooLongTooShortOrNegativeIsRefused() throws Exception {
         MemorySegment m = new ControlMessage.Writer(3).putInt(5).segment();
         ControlMessage.Reader longer = new ControlMessage.Reader(m);
         assertThatThrownBy(longer::end).isInstanceOf(ProtocolException.class).hasMessageContaining("too long");

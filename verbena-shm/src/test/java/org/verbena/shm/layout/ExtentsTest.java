@@ -24,7 +24,7 @@ class ExtentsTest {
     }
 
     @Test
-    void whatDoesNotFitIsRefusedAndNothingIsLost() {
+    void requestThatDoesNotFitIsRefusedWithoutLoss() {
         Extents e = new Extents(START, END);
         assertThat(e.take(PAGES * 4096L + 1)).isEqualTo(-1);
         assertThat(e.take(PAGES * 4096L)).isEqualTo(START);
@@ -34,7 +34,7 @@ class ExtentsTest {
     }
 
     @Test
-    void extentsNeverOverlapAndGrowTogetherAgain() {
+    void extentsNeverOverlapAndMergeWhenFreed() {
         Seeds.each(100, random -> {
             Extents extents = new Extents(START, END);
             BitSet used = new BitSet();

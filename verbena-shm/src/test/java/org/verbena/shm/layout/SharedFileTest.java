@@ -63,14 +63,14 @@ class SharedFileTest {
     }
 
     @Test
-    void aPeersMappingIsReadOnlyAndCannotBeMadeWritable() {
+    void peerMappingIsReadOnlyAndCannotBeMadeWritable() {
         assertThat(peer.segment().isReadOnly()).isTrue();
         assertRefused(Errno.EACCES, Native.call(MPROTECT, peer.address(), SIZE, READ_AND_WRITE));
         assertRefused(Errno.EACCES, Native.call(MPROTECT, peer.address() + 4096, 4096, READ_AND_WRITE));
     }
 
     @Test
-    void aSecondWritableMappingIsRefusedAlsoThroughProc() throws Exception {
+    void secondWritableMappingIsRefusedAlsoThroughProc() throws Exception {
         assertThatThrownBy(() -> Mapping.map(file.fd(), 0, SIZE, true)).isInstanceOfSatisfying(LinuxException.class,
                 e -> assertThat(e.errno()).isEqualTo(Errno.EPERM));
         try (FileChannel again = reopened()) {
@@ -93,7 +93,7 @@ class SharedFileTest {
     }
 
     @Test
-    void theFileCannotChangeItsSizeOrLoseItsPages() {
+    void sizeAndPagesCannotChange() {
         int fd = file.fd().value();
         assertRefused(Errno.EPERM, Native.call(FTRUNCATE, fd, 0));
         assertRefused(Errno.EPERM, Native.call(FTRUNCATE, fd, 2 * SIZE));
@@ -104,7 +104,7 @@ class SharedFileTest {
     }
 
     @Test
-    void theSealsCannotBeTakenOffAndNoneAdded() throws Exception {
+    void sealsCannotBeRemovedOrAdded() throws Exception {
         assertThatThrownBy(() -> Memfd.addSeals(file.fd(), Memfd.SEAL_WRITE)).isInstanceOf(LinuxException.class);
         assertThat(Memfd.seals(file.fd()) & (Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW
                 | Memfd.SEAL_FUTURE_WRITE)).isEqualTo(Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW
@@ -112,7 +112,7 @@ class SharedFileTest {
     }
 
     @Test
-    void aPeersFileThatCouldShrinkOrHasAnotherSizeIsRefused() throws Exception {
+    void peerFileThatCouldShrinkOrHasAnotherSizeIsRefused() throws Exception {
         try (Fd bare = Memfd.create("bare", SIZE); Fd half = Memfd.create("half", SIZE)) {
             assertThatThrownBy(() -> SharedFile.mapPeer(bare, SIZE)).isInstanceOf(ProtocolException.class);
             Memfd.addSeals(half, Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_FUTURE_WRITE);
@@ -122,7 +122,7 @@ class SharedFileTest {
     }
 
     @Test
-    void reservingTwiceAndBetweenIsFine() throws Exception {
+    void overlappingReservationsSucceed() throws Exception {
         file.reserve(8192, 100_000);
         file.reserve(4096, 4096);
         file.reserve(0, SIZE);

@@ -22,7 +22,7 @@ import org.verbena.verbs.spi.Slots;
 /** The words that ends tell each other, and the numbers that are given out. */
 class WordsTest {
     @Test
-    void aPostedWordCarriesCountAndShortestOfAnySize() {
+    void postedWordCarriesCountAndShortest() {
         Seeds.each(1000, random -> {
             long count = random.nextLong() >>> 8;
             long shortest = random.nextLong() >>> 1 >>> random.nextInt(63);
@@ -33,7 +33,7 @@ class WordsTest {
     }
 
     @Test
-    void aLinkCarriesAConnectionAndAccessAndIsOdd() {
+    void linkCarriesConnectionAndAccessAndIsOdd() {
         Seeds.each(1000, random -> {
             long connection = random.nextLong(1L << 48);
             int access = random.nextInt(32);
@@ -51,7 +51,7 @@ class WordsTest {
     }
 
     @Test
-    void aHazardNamesItsRegionAndIsNeverZeroInside() {
+    void hazardNamesItsRegionAndIsNeverZeroInside() {
         MemorySegment word = Arena.ofAuto().allocate(8, 8);
         long address = RawMemory.addressOf(word);
         Seeds.each(1000, random -> {
@@ -67,7 +67,7 @@ class WordsTest {
     }
 
     @Test
-    void aHazardOfTheSameRegionDiffersFromOneTimeToTheNext() {
+    void hazardsOfOneRegionDifferEachTime() {
         MemorySegment word = Arena.ofAuto().allocate(8, 8);
         long address = RawMemory.addressOf(word);
         Hazard.enter(address, -1, Hazard.RECEIVES);
@@ -77,7 +77,7 @@ class WordsTest {
     }
 
     @Test
-    void aCommitCarriesItsFields() {
+    void commitCarriesItsFields() {
         Seeds.each(1000, random -> {
             long index = random.nextLong() >>> 8;
             int opcode = random.nextInt(256);
@@ -92,7 +92,7 @@ class WordsTest {
     }
 
     @Test
-    void slotsAreGivenToOneAtATimeAndAllOfThem() {
+    void eachSlotHasOneOwnerAndAllAreUsed() {
         Seeds.each(50, WordsTest::takeAndGive);
     }
 

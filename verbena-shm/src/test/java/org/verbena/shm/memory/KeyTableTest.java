@@ -48,7 +48,7 @@ class KeyTableTest {
     }
 
     @Test
-    void aRegionIsFoundByItsKeyItsDomainItsBoundsAndItsRightsOnly() throws Exception {
+    void regionIsFoundOnlyByItsKeyDomainBoundsAndRights() throws Exception {
         Region r = keys.add(PD, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ, memory, null);
         Seeds.each(2000, random -> {
             int key = random.nextInt(4) == 0 ? (int) GarbageNumbers.next(random) : r.key;
@@ -64,7 +64,7 @@ class KeyTableTest {
     }
 
     @Test
-    void keysAreNeverZeroAndNotGivenAgainSoon() throws Exception {
+    void keysAreNeverZeroAndNotReusedSoon() throws Exception {
         Set<Integer> seen = new HashSet<>();
         for (int i = 0; i < 5000; i++) {
             Region r = keys.add(PD, AccessFlags.ALL, memory, null);
@@ -76,7 +76,7 @@ class KeyTableTest {
     }
 
     @Test
-    void peersSeeARegionUntilItIsInvalidAndAgainWhenItIsRestored() throws Exception {
+    void peersSeeARegionUntilItIsInvalidatedAndAfterItIsRestored() throws Exception {
         List<Region> regions = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             regions.add(keys.add(PD, i, memory.asSlice(i * 64L, 64), null));
@@ -103,7 +103,7 @@ class KeyTableTest {
     }
 
     @Test
-    void domainsWithNumbersThatLookAlikeAreToldApart() throws Exception {
+    void domainsWithSimilarNumbersAreDistinguished() throws Exception {
         Region r = keys.add(AdapterLayout.MAX_PD - 1, AccessFlags.ALL, memory, null);
         assertThat(KeyTable.pd(word(r))).isEqualTo(AdapterLayout.MAX_PD - 1);
     }

@@ -10,7 +10,7 @@ import org.verbena.verbs.QueuePairState;
 /** A peer cannot have polls wait for it more than once. */
 class WaitBudgetTest {
     @Test
-    void allTimesTogetherAreLimited() {
+    void sumOfWaitsIsLimited() {
         WaitBudget b = new WaitBudget(500);
         assertThat(b.left(QueuePairState.RTS)).isEqualTo(500);
         b.spend(200);
@@ -22,7 +22,7 @@ class WaitBudgetTest {
     }
 
     @Test
-    void nobodyWaitsInError() {
+    void errorStateHasNoBudget() {
         WaitBudget b = new WaitBudget(500);
         assertThat(b.left(QueuePairState.ERR)).isZero();
         assertThat(b.left(QueuePairState.RTS)).isEqualTo(500);

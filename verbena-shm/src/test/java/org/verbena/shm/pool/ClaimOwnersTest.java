@@ -57,7 +57,7 @@ class ClaimOwnersTest {
     }
 
     @Test
-    void whatIsHeldAndWhatIsCommittedIsOwned() {
+    void heldAndCommittedClaimsAreOwned() {
         long[] c = post(5);
         assertThat(ask(c[0], c[2], c[1])).containsOnly(true);
         assertThat(ask(Claim.NONE)).isEmpty();
@@ -70,7 +70,7 @@ class ClaimOwnersTest {
     }
 
     @Test
-    void whatCannotBeIsNotBelieved() {
+    void impossibleClaimsAreRefused() {
         long[] c = post(3);
         assertThat(pool.finish(c[2])).isTrue();
         assertThat(ask(c[0], c[1], c[1], c[0], c[2], 0L, -1L, Long.MIN_VALUE, Claim.of(0, 0, 16_000)))

@@ -53,7 +53,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void receivesAreClaimedInTheOrderInWhichTheyWerePosted() {
+    void receivesAreClaimedInPostingOrder() {
         pool.setCapacity(5);
         post(5);
         assertThat(pool.take()).as("a sixth").isEqualTo(-1);
@@ -71,7 +71,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void aReceiveIsFinishedOnceAndOnlyByItsClaim() {
+    void receiveIsFinishedOnceAndOnlyByItsClaim() {
         pool.setCapacity(1);
         post(1);
         long c = claims().claim();
@@ -86,7 +86,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void theCapacityGrowsAndShrinks() {
+    void capacityGrowsAndShrinks() {
         pool.setCapacity(4);
         post(4);
         pool.setCapacity(8);
@@ -107,7 +107,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void aSlotThatIsGivenBackIsTakenAgain() {
+    void returnedSlotIsReused() {
         pool.setCapacity(2);
         int a = pool.take();
         int b = pool.take();
@@ -118,7 +118,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void aPositionThatMakesNoSenseBreaksThePoolAndNothingElse() {
+    void invalidPositionBreaksOnlyThePool() {
         for (long nonsense : new long[] {-1, Long.MIN_VALUE, Long.MAX_VALUE, 3}) {
             long at = Arena.global().allocate(4096, 128).address();
             ReceivePool p = pool(at);
@@ -136,7 +136,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void aPositionThatGoesBackBreaksThePool() {
+    void decreasingPositionBreaksThePool() {
         pool.setCapacity(4);
         post(4);
         claims().claim();
@@ -147,7 +147,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void whoClaimsAndDoesNotRunForARoundOfTheRingLosesTheClaim() {
+    void claimIsLostAfterARoundOfTheRing() {
         pool.setCapacity(2);
         post(2);
         // claimed by somebody who has not looked at the ring yet
@@ -163,7 +163,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void theOwnerTakesWhatIsLongEnoughAndWasThereInTime() {
+    void ownerTakesOnlyReceivesLongEnoughAndPostedInTime() {
         pool.setCapacity(4);
         for (int i = 0; i < 4; i++) {
             int s = pool.take();
@@ -185,7 +185,7 @@ class ReceivePoolTest {
 
     /** What the engine brings back between the two steps of the owner's thread is passed over and comes later. */
     @Test
-    void theOwnerDoesNotTakeWhatIsFinished() {
+    void ownerDoesNotTakeFinishedReceives() {
         pool.setCapacity(2);
         post(2);
         long first = pool.at(0);
@@ -197,7 +197,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void aPositionThatGoesBackGivesTheOwnerNothingTwice() {
+    void decreasingPositionGivesTheOwnerNoReceiveTwice() {
         pool.setCapacity(4);
         post(2);
         assertThat(pool.takeOldest(9, 0)).isNotEqualTo(Claim.NONE);
@@ -212,7 +212,7 @@ class ReceivePoolTest {
     }
 
     @Test
-    void theInboxIsReadInOrderAndPastWhatIsNotCommitted() {
+    void inboxIsReadInOrderAndPastUncommittedEntries() {
         pool.setCapacity(8);
         post(6);
         PoolClaims claims = claims();
@@ -240,7 +240,7 @@ class ReceivePoolTest {
 
     /** For events that are moderated: what was passed over counts as soon as it is committed. */
     @Test
-    void whatWasPassedOverIsCountedWhenItComes() {
+    void skippedEntryIsCountedOnceCommitted() {
         pool.setCapacity(8);
         post(4);
         PoolClaims claims = claims();
@@ -262,7 +262,7 @@ class ReceivePoolTest {
 
     /** A peer that completes what nobody has claimed could have two of the others write into one receive. */
     @Test
-    void whatNobodyHasClaimedIsNotCompleted() {
+    void unclaimedReceiveIsNotCompleted() {
         pool.setCapacity(8);
         post(4);
         commit(pool.at(0));

@@ -10,14 +10,14 @@ class RecoveryRateLimiterTest {
     private static final long MILLI = 1_000_000;
 
     @Test
-    void theFirstBeginsAtOnce() {
+    void firstRecoveryBeginsAtOnce() {
         assertThat(new RecoveryRateLimiter(5).mayContinue(5)).isTrue();
         assertThat(new RecoveryRateLimiter(Long.MAX_VALUE).mayContinue(Long.MIN_VALUE)).as("the clock goes round")
                 .isTrue();
     }
 
     @Test
-    void aLongOneIsFollowedByALongerPause() {
+    void longRecoveryIsFollowedByALongerPause() {
         RecoveryRateLimiter limiter = new RecoveryRateLimiter(0);
         limiter.spent(3 * MILLI);
         limiter.spent(2 * MILLI);
@@ -28,7 +28,7 @@ class RecoveryRateLimiterTest {
     }
 
     @Test
-    void noPauseIsLongerThanATenthOfASecond() {
+    void pauseIsAtMostATenthOfASecond() {
         RecoveryRateLimiter limiter = new RecoveryRateLimiter(0);
         limiter.spent(10_000 * MILLI);
         limiter.pause(0);
@@ -37,7 +37,7 @@ class RecoveryRateLimiterTest {
     }
 
     @Test
-    void whoAsksWithoutEndGetsATenthOfTheTime() {
+    void endlessRequestsGetATenthOfTheTime() {
         RecoveryRateLimiter limiter = new RecoveryRateLimiter(0);
         long busy = 0;
         for (long now = 0; now < 10_000 * MILLI; now += MILLI) {
@@ -53,7 +53,7 @@ class RecoveryRateLimiterTest {
     }
 
     @Test
-    void evenShortOnesDoNotFollowEachOtherAtOnce() {
+    void shortRecoveriesAreSeparatedToo() {
         RecoveryRateLimiter limiter = new RecoveryRateLimiter(0);
         limiter.spent(10);
         limiter.pause(10);

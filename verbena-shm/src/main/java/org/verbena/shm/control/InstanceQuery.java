@@ -18,10 +18,10 @@ import org.verbena.verbs.spi.Engine;
  * The question who is behind an abstract Unix name, and the answer: the instance of the context that has bound it. The
  * kernel gives a name to one process of the network namespace and takes it back when that process ends.
  */
-public final class Inquiry {
+public final class InstanceQuery {
     private static final int BACKLOG = 1024;
 
-    private Inquiry() {}
+    private InstanceQuery() {}
 
     /**
      * Takes a name and answers all who ask, until it is closed.
@@ -37,16 +37,16 @@ public final class Inquiry {
     }
 
     /**
-     * Asks; {@code who} is what fails to answer, for messages. The socket is closed when there is an answer, or by
+     * Asks; {@code peer} is what fails to answer, for messages. The socket is closed when there is an answer, or by
      * {@link #giveUp}.
      */
-    public static CompletableFuture<Long> ask(Engine engine, UnixSocket s, String verb, String who)
+    public static CompletableFuture<Long> ask(Engine engine, UnixSocket s, String verb, String peer)
             throws VerbsException {
         CompletableFuture<Long> f = new CompletableFuture<>();
         try {
             s.setNonBlocking(true);
             Control.checkUser(verb, s);
-            engine.watch(s.fd(), Epoll.IN, events -> answered(engine, s, f, verb, who));
+            engine.watch(s.fd(), Epoll.IN, events -> answered(engine, s, f, verb, peer));
         } catch (LinuxException e) {
             giveUp(engine, s);
             throw new VerbsException(verb, e);
@@ -63,7 +63,7 @@ public final class Inquiry {
         s.close();
     }
 
-    private static void answered(Engine engine, UnixSocket s, CompletableFuture<Long> f, String verb, String who) {
+    private static void answered(Engine engine, UnixSocket s, CompletableFuture<Long> f, String verb, String peer) {
         MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
         try {
             int n = s.receive(buffer, new int[0]);
@@ -71,13 +71,13 @@ public final class Inquiry {
                 return;
             }
             if (n <= 0) {
-                throw new ProtocolException(who + " has gone");
+                throw new ProtocolException(peer + " has gone");
             }
             ControlMessage.Reader m = new ControlMessage.Reader(buffer.asSlice(0, n));
             long instance = m.getLong();
             m.end();
             if (m.type() != ControlMessage.IDENTITY || instance == 0) {
-                throw new ProtocolException(who + " is no Verbena of this version");
+                throw new ProtocolException(peer + " is no Verbena of this version");
             }
             f.complete(instance);
         } catch (ProtocolException | IllegalStateException e) {

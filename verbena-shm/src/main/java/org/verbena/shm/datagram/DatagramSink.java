@@ -2,7 +2,7 @@
 package org.verbena.shm.datagram;
 
 /** Receives into which datagrams that have arrived are copied. Used by the poller. */
-public interface DatagramTaker {
+public interface DatagramSink {
     /**
      * Completes the oldest receive with a datagram, in the cursor of its completion queue, unless there is none for it or it is too short: then nothing happens.
      *

@@ -46,7 +46,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /** What is heard late of an earlier connection touches no later one. */
-class StaleNewsTest {
+class StaleMessagesTest {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final Duration LIMIT = Duration.ofSeconds(60);
     /** More than small counters count. */
@@ -142,7 +142,7 @@ class StaleNewsTest {
     }
 
     @Test
-    void ofAnErrorAndOfALane() throws Exception {
+    void staleErrorAndLaneDoneAreIgnored() throws Exception {
         connect(a, b);
         long old = b.qp.linkIdentity();
         for (int i = 0; i < MANY; i++) {
@@ -159,7 +159,7 @@ class StaleNewsTest {
     }
 
     @Test
-    void ofADatagramRing() throws Exception {
+    void staleDatagramRingIsIgnored() throws Exception {
         Side u = new Side(QueuePairType.UD);
         try (ShmContext closing = u.context) {
             long old = 0;
@@ -183,7 +183,7 @@ class StaleNewsTest {
     }
 
     @Test
-    void ofAPeerThatDied() throws Exception {
+    void staleDeathOfAPeerIsIgnored() throws Exception {
         connect(a, b);
         Session old = a.session(b);
         Side c = new Side(QueuePairType.RC);
@@ -196,7 +196,7 @@ class StaleNewsTest {
     }
 
     @Test
-    void ofAConnectionOfTheManager() throws Exception {
+    void staleMessageOfTheConnectionManagerIsIgnored() throws Exception {
         try (ConnectionListener l = b.context.connectionManager().listen(new InetSocketAddress(0))) {
             CompletableFuture<Connection> accepted = CompletableFuture.supplyAsync(() -> {
                 try {
@@ -224,7 +224,7 @@ class StaleNewsTest {
     /** Another thread polls all the time, also while the queue pair leaves a connection and enters the next. */
     @Test
     @Timeout(3600)
-    void connectionsInTurnWhileSomebodyPolls() throws Exception {
+    void successiveConnectionsStayApartWhileAThreadPolls() throws Exception {
         int cycles = Thorough.ON ? 1_000_000 : 2000;
         AtomicInteger received = new AtomicInteger();
         AtomicBoolean over = new AtomicBoolean();
@@ -264,12 +264,12 @@ class StaleNewsTest {
     /** However many messages it has not taken. */
     @Test
     @Timeout(60)
-    void aPeerThatHasNoProcessorForAWhileLosesNoConnection() throws Exception {
+    void peerWithoutProcessorTimeLosesNoConnection() throws Exception {
         connect(a, b);
         assertTraffic(a, b);
         HeldEngine held = new HeldEngine(b.context.engine());
         Thread program = Thread.ofPlatform().start(() -> {
-            for (int i = 0; i < 2 * Outbox.MANY; i++) {
+            for (int i = 0; i < 2 * Outbox.HIGH_WATERMARK; i++) {
                 try {
                     a.pd.allocate(4096, AccessFlags.LOCAL_WRITE).close(); // of both the peer is told
                 } catch (VerbsException e) {
@@ -289,7 +289,7 @@ class StaleNewsTest {
 
     /** A session may end while the peer's process lives, and is inside: what it commits when it goes on is no success there. */
     @Test
-    void ofASenderWhoseSessionEndedWhileItWasInside() throws Exception {
+    void senderInsideWhenItsSessionEndsIsGivenUp() throws Exception {
         connect(a, b);
         assertThat(b.qp.receiveQueue().post(1, b.memory, 0, 64)).isZero();
         Hazard.enter(a.qp.own().address + AdapterLayout.QP_HAZARD, 1, Hazard.RECEIVES);
@@ -304,7 +304,7 @@ class StaleNewsTest {
 
     /** A peer that is stopped inside is given up after some time, and can see that. */
     @Test
-    void ofASenderThatIsStoppedInside() throws Exception {
+    void senderStoppedInsideIsGivenUp() throws Exception {
         connect(a, b);
         assertThat(b.qp.receiveQueue().post(1, b.memory, 0, 64)).isZero();
         Hazard.enter(a.qp.own().address + AdapterLayout.QP_HAZARD, 1, Hazard.RECEIVES);
@@ -319,7 +319,7 @@ class StaleNewsTest {
 
     /** What is found out of a peer after the queue pair left it is not taken for what the next one does. */
     @Test
-    void ofWhatThePeerTouched() {
+    void staleHazardOfThePeerIsIgnored() {
         PeerDeparture departure = new PeerDeparture(b.qp);
         PeerDeparture.Withdrawal old = departure.begin();
         departure.connected();
@@ -334,7 +334,7 @@ class StaleNewsTest {
      */
     @Test
     @Timeout(3600)
-    void errorsResetsAndConnectionsInTurn() throws Exception {
+    void successiveErrorsResetsAndConnectionsStayApart() throws Exception {
         int cycles = Thorough.ON ? 1_000_000 : 2000;
         for (int i = 0; i < cycles; i++) {
             connect(a, b);
