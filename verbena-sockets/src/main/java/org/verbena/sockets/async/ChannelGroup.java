@@ -116,7 +116,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
             while (!ending) {
                 awaitForgotten();
                 select(found, true);
-                if (!found.tell()) {
+                if (!found.dispatch()) {
                     LockSupport.parkNanos(NAP_NANOS);
                 }
             }
@@ -167,7 +167,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
         }
 
         /** False if there was no thread for one just now, which is found again. */
-        boolean tell() {
+        boolean dispatch() {
             boolean all = true;
             for (int i = 0; i < members.size(); i++) {
                 try {
@@ -235,7 +235,7 @@ public final class ChannelGroup extends AsynchronousChannelGroup implements Exec
             }
             wakeup(); // what was meant for the other thread may have ended this selection
         }
-        found.tell();
+        found.dispatch();
     }
 
     /** @throws ShutdownChannelGroupException if the group takes no more */

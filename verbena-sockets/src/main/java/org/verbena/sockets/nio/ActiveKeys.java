@@ -7,18 +7,18 @@ import org.verbena.sockets.stream.ReadyQueue;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * The keys of streams that have to be looked at: those that were ready last time or changed. A key that is not ready is
- * armed and forgotten, its peer will tell; so what a selection costs does not depend on how many keys are idle. Only a
- * few that carried bytes a moment ago stay unarmed: to look at them is cheaper for both ends than a notice.
+ * The keys of streams that have to be polled: those that were ready last time or changed. A key that is not ready is
+ * armed and removed, since its peer signals it; so what a selection costs does not depend on how many keys are idle. Only
+ * a few that carried bytes a moment ago stay unarmed: to poll them is cheaper for both ends than a signal.
  */
 final class ActiveKeys {
-    /** How many keys that are not ready are looked at rather than armed. */
-    static final int WATCHED = 8;
+    /** How many keys that are not ready are polled rather than armed. */
+    static final int MAX_POLLED = 8;
 
     private final KeyList keys = new KeyList();
     private final ReadyQueue queue;
     private long polls;
-    private boolean restless;
+    private boolean mustPoll;
 
     ActiveKeys(ReadyQueue queue) {
         this.queue = queue;
@@ -31,14 +31,14 @@ final class ActiveKeys {
         }
     }
 
-    /** How often keys were looked at, all together. */
+    /** Polls of keys so far. */
     long polls() {
         return polls;
     }
 
-    /** Finds which are ready, and arms and forgets others if they are many. */
-    void look(FoundKeys found) {
-        look(found, keys.size() > WATCHED);
+    /** Finds which are ready, and arms and removes others if they are many. */
+    void poll(FoundKeys found) {
+        poll(found, keys.size() > MAX_POLLED);
     }
 
     /**
@@ -47,17 +47,17 @@ final class ActiveKeys {
      * @return whether there are keys which must be polled soon, because the peer cannot signal them
      */
     boolean armAll(FoundKeys found) {
-        restless = false;
-        look(found, true);
-        return restless;
+        mustPoll = false;
+        poll(found, true);
+        return mustPoll;
     }
 
-    private void look(FoundKeys found, boolean arm) {
+    private void poll(FoundKeys found, boolean arm) {
         int size = keys.size();
         int kept = 0;
         for (int i = 0; i < size; i++) {
             SelectorKey k = keys.get(i);
-            if (look(k, found, arm)) {
+            if (poll(k, found, arm)) {
                 keys.set(kept++, k);
             } else {
                 k.active = false;
@@ -66,8 +66,8 @@ final class ActiveKeys {
         keys.truncate(kept);
     }
 
-    /** Whether the key stays among those to look at. */
-    private boolean look(SelectorKey key, FoundKeys found, boolean arm) {
+    /** Whether the key stays among those to poll. */
+    private boolean poll(SelectorKey key, FoundKeys found, boolean arm) {
         Stream s = key.stream;
         int ops = key.interest() & SelectorKey.BYTES;
         if (s == null || ops == 0 || !key.isValid()) {
@@ -79,11 +79,11 @@ final class ActiveKeys {
             found.add(key, ready);
             return true;
         }
-        if (!key.heard) {
-            // Another selector's key gets the notices. Once TCP carries both directions to the end there are none.
-            boolean untold = s.fallbackReason().isEmpty();
-            restless |= untold;
-            return untold;
+        if (!key.listening) {
+            // Another selector's key is notified. Once TCP carries both directions to the end there is nothing to notify of.
+            boolean isNotNotified = s.fallbackReason().isEmpty();
+            mustPoll |= isNotNotified;
+            return isNotNotified;
         }
         if (!arm && key.byRing) {
             return true;
@@ -93,11 +93,10 @@ final class ActiveKeys {
             found.add(key, ready);
             return true;
         }
-        // The peer rings the doorbell of what it reads by the ring on TCP, which still carries our own reads: then the
-        // peer
-        // cannot signal to this end that there is room again.
-        boolean roomUntold = (ops & OP_WRITE) != 0 && s.isOutputByRing() && !s.isInputByRing();
-        restless |= roomUntold;
-        return roomUntold;
+        // The peer rings the doorbell of what it reads by the ring on TCP, which still carries our own reads: then
+        // the peer cannot signal to this end that there is room again.
+        boolean roomIsNotSignalled = (ops & OP_WRITE) != 0 && s.isOutputByRing() && !s.isInputByRing();
+        mustPoll |= roomIsNotSignalled;
+        return roomIsNotSignalled;
     }
 }

@@ -35,7 +35,7 @@ abstract class Direction {
     /** An interrupt that a sleep took away; guarded by the lock. */
     private boolean interrupted;
 
-    /** @param op of the direction, as a selector calls it */
+    /** @param op the operation of selection keys that belongs to it */
     Direction(StreamSocketChannel channel, int op) {
         this.channel = channel;
         this.op = op;
@@ -95,7 +95,7 @@ abstract class Direction {
      * closed.
      *
      * @param nanos 0 without end
-     * @throws InterruptedIOException if the thread is interrupted, and closing the channel is left to the caller
+     * @throws InterruptedIOException if the thread is interrupted, and the caller is to close the channel
      */
     final void sleep(Stream stream, long nanos) throws IOException {
         int before = channel.waiting().prepare(stream);

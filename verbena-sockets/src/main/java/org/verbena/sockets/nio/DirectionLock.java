@@ -102,12 +102,12 @@ final class DirectionLock {
         return false;
     }
 
-    /** The holder says that it does not touch the stream until {@link #stepBack}. */
+    /** The holder promises not to touch the stream until {@link #stepBack}. */
     void stepAside() {
         aside = true;
     }
 
-    /** The holder is back, and looks whether the channel is still open before it touches the stream. */
+    /** The holder is back, and checks whether the channel is still open before it touches the stream. */
     void stepBack() {
         aside = false;
     }

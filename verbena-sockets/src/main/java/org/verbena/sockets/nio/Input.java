@@ -105,7 +105,7 @@ final class Input extends Direction {
         if (!waits || !Thread.currentThread().isInterrupted()) {
             long n = attempt(stream, one, many, offset, length);
             if (!waits) {
-                lookedInVain(stream, n == 0);
+                countEmptyReads(stream, n == 0);
                 return n;
             }
             if (n != 0 || Buffers.remaining(one, many, offset, length) == 0) {
@@ -115,8 +115,8 @@ final class Input extends Direction {
         return await(stream, one, many, offset, length, 0);
     }
 
-    private void lookedInVain(Stream stream, boolean inVain) {
-        emptyReads = inVain ? emptyReads + 1 : 0;
+    private void countEmptyReads(Stream stream, boolean empty) {
+        emptyReads = empty ? emptyReads + 1 : 0;
         if (emptyReads == MAX_EMPTY_READS) {
             emptyReads = 0;
             if (!channel.foreign().areKnown()) { // whose selector takes the doorbells itself

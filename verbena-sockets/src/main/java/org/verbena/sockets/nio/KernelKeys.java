@@ -10,12 +10,12 @@ import java.util.function.Consumer;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * The keys at the inner selector, one of the JDK's: what the kernel has to say of channels that stay its own, and of
+ * The keys at the inner selector, one of the JDK's: the readiness that the kernel reports of channels that stay its own, and of
  * the TCP connections that streams keep.
  */
 final class KernelKeys {
-    /** How long what the kernel says may go unheard while there is always something else ready. */
-    private static final long UNHEARD_NANOS = 10_000;
+    /** How long the kernel may stay unpolled while there is always something else ready. */
+    private static final long POLL_INTERVAL_NANOS = 10_000;
 
     private final Selector inner;
     private final KeyList ready = new KeyList();
@@ -30,15 +30,15 @@ final class KernelKeys {
         return inner;
     }
 
-    /** Whether it is time to ask the kernel again although no thread waits. */
+    /** Whether it is time to poll the kernel again although no thread waits. */
     boolean isDue() {
-        return System.nanoTime() - polledAt >= UNHEARD_NANOS;
+        return System.nanoTime() - polledAt >= POLL_INTERVAL_NANOS;
     }
 
     /** Finds what is ready now; drops inner keys that were cancelled. */
     void poll(FoundKeys found, ActiveKeys active) throws IOException {
         inner.selectNow(collect);
-        understand(found, active);
+        processReady(found, active);
     }
 
     /**
@@ -48,14 +48,14 @@ final class KernelKeys {
      */
     void await(FoundKeys found, ActiveKeys active, long millis) throws IOException {
         inner.select(collect, millis);
-        understand(found, active);
+        processReady(found, active);
     }
 
     void wakeup() {
         inner.wakeup();
     }
 
-    /** Only notes what is ready: no code of others may run inside the inner selector. */
+    /** Only records what is ready: no code of others may run inside the inner selector. */
     private void collect(SelectionKey innerKey) {
         if (innerKey.attachment() instanceof SelectorKey key) {
             try {
@@ -70,7 +70,7 @@ final class KernelKeys {
         }
     }
 
-    private void understand(FoundKeys found, ActiveKeys active) {
+    private void processReady(FoundKeys found, ActiveKeys active) {
         polledAt = System.nanoTime();
         for (int i = 0; i < ready.size(); i++) {
             SelectorKey key = ready.get(i);

@@ -50,21 +50,21 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
 
     // What follows belongs to the thread that selects.
 
-    /** What carries the bytes, once the channel is connected and this key knows. */
+    /** What carries the bytes, once the channel is connected and this key was refreshed. */
     @Nullable Stream stream;
-    /** Whether the stream tells this key of changes; of the keys at other selectors it tells none. */
-    boolean heard;
-    /** Whether a ring carried a direction when the key was looked at last. */
+    /** Whether the stream notifies this key of changes; keys of the channel at other selectors are not notified. */
+    boolean listening;
+    /** Whether a ring carried a direction when the key was refreshed last. */
     boolean byRing;
     /** Whether what is wanted can come from the kernel alone. */
     boolean byKernel;
     /** What the inner key was asked for. */
     int kernelOps;
-    /** What the kernel said in this selection, until it is understood. */
+    /** Readiness that the kernel reported in this selection, until it is processed. */
     int kernelReady;
     /** What was found ready in this selection. */
     int found;
-    /** In the list of keys to look at. */
+    /** In the list of keys to poll. */
     boolean active;
     /** Place in the set of selected keys; -1 if not there. */
     int selectedAt = -1;
@@ -79,7 +79,7 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
         return channel;
     }
 
-    /** As said by the interface; and {@link #cancel} asks for it, which is how this key learns of its end at once. */
+    /** As the interface demands; {@link #cancel} calls it as well, which is how this key is informed of its end at once. */
     @Override
     public Selector selector() {
         if (!isValid()) {
@@ -108,7 +108,7 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
 
     private void check(int ops) {
         if ((ops & ~channel.validOps()) != 0) {
-            throw new IllegalArgumentException("operations " + ops + ": the channel knows " + channel.validOps());
+            throw new IllegalArgumentException("operations " + ops + ": the channel supports " + channel.validOps());
         }
     }
 
@@ -200,7 +200,7 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
     /** Asks the kernel for what the stream needs of it now: the doorbell is for the key that listens. */
     void askKernel(Stream s) {
         int ops = interest & BYTES;
-        askKernel(s.kernelOps(heard ? ops : ops & ~byRing(s)));
+        askKernel(s.kernelOps(listening ? ops : ops & ~byRing(s)));
     }
 
     /** The directions of a stream that rings carry. */

@@ -5,8 +5,8 @@ package org.verbena.sockets.nio;
  * How long a selector polls memory before its thread sleeps; see {@link SpinBudget}. Belongs to the thread that selects.
  */
 final class SelectorSpin {
-    /** Looks at memory between two looks at the clock. */
-    static final int LOOKS = 16;
+    /** Polls of memory between two reads of the clock. */
+    static final int POLLS = 16;
 
     private static final long YIELD_NANOS = 2000;
 
@@ -27,7 +27,7 @@ final class SelectorSpin {
         }
     }
 
-    /** Learns from a wait that is over. */
+    /** Adapts to a wait that is over. */
     void waited(long nanos) {
         budget.waited(nanos, limitNanos);
     }

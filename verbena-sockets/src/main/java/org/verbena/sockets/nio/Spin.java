@@ -15,15 +15,15 @@ final class Spin {
     static final String PROPERTY = "verbena.spin";
     private static final int DEFAULT_MICROS = 20;
 
-    /** Looks at memory between two looks at the clock, the channel and the thread's interrupt. */
-    private static final int LOOKS = 32;
+    /** Polls of memory between two checks of the clock, the channel and the thread's interrupt. */
+    private static final int POLLS = 32;
 
     private static final long YIELD_NANOS = 2000;
 
     private volatile long limitNanos = Default.LIMIT_NANOS;
     private final SpinBudget budget = new SpinBudget();
 
-    /** The limit for channels that say nothing else; read when the first is made, and known to be good by then. */
+    /** The limit for channels without one of their own; read when the first is made, and checked by then. */
     private static final class Default {
         static final long LIMIT_NANOS = 1000L * micros();
     }
@@ -57,7 +57,7 @@ final class Spin {
         long start = System.nanoTime();
         long yielded = 0;
         for (;;) {
-            for (int i = 0; i < LOOKS; i++) {
+            for (int i = 0; i < POLLS; i++) {
                 if (stream.readyOps(op) != 0) {
                     return true;
                 }
@@ -79,7 +79,7 @@ final class Spin {
         return budget.nanos(limitNanos);
     }
 
-    /** Learns from a wait that is over. */
+    /** Adapts to a wait that is over. */
     void waited(long nanos) {
         budget.waited(nanos, limitNanos);
     }

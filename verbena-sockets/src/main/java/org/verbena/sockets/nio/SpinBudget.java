@@ -18,7 +18,7 @@ final class SpinBudget {
         return Math.min(budgetNanos, limitNanos);
     }
 
-    /** Learns from a wait that is over. */
+    /** Adapts to a wait that is over. */
     void waited(long nanos, long limitNanos) {
         if (nanos <= SHORT * limitNanos) {
             budgetNanos = limitNanos;

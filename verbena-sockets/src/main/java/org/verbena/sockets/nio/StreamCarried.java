@@ -17,10 +17,10 @@ interface StreamCarried {
     @Nullable
     Stream streamOrNull();
 
-    /** Tells {@code listener} when the channel becomes connected, at once if it is. Takes no lock. */
+    /** Notifies {@code listener} when the channel becomes connected, at once if it is. Takes no lock. */
     void onConnected(ConnectionListener listener);
 
-    /** Forgets a listener, as its key is dropped. */
+    /** Removes a listener, as its key is dropped. */
     void forget(ConnectionListener listener);
 
     /** The key that listens to the stream: the first of those that different selectors have of the channel. */
@@ -30,5 +30,5 @@ interface StreamCarried {
      * The key that listened has gone: the keys at other selectors are informed, so that one of them listens. Takes no
      * lock.
      */
-    void unheard();
+    void onListenerRemoved();
 }

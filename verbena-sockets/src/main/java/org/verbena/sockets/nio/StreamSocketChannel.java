@@ -105,7 +105,7 @@ final class StreamSocketChannel extends JdkBackedChannel
         return stream;
     }
 
-    /** Tells {@code listener} when the channel becomes connected, at once if it is. Takes no lock. */
+    /** Notifies {@code listener} when the channel becomes connected, at once if it is. Takes no lock. */
     @Override
     public void onConnected(ConnectionListener listener) {
         listeners.add(listener);
@@ -114,7 +114,7 @@ final class StreamSocketChannel extends JdkBackedChannel
         }
     }
 
-    /** Forgets a listener, as its key is dropped. */
+    /** Removes a listener, as its key is dropped. */
     @Override
     public void forget(ConnectionListener listener) {
         listeners.remove(listener);
@@ -126,7 +126,7 @@ final class StreamSocketChannel extends JdkBackedChannel
     }
 
     @Override
-    public void unheard() {
+    public void onListenerRemoved() {
         listeners.forEach(ConnectionListener::connected);
     }
 

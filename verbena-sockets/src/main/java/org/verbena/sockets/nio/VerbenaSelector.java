@@ -27,16 +27,16 @@ import org.verbena.sockets.stream.ReadyQueue;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * One selector for every channel of the provider. Those that rings carry tell by a {@link ReadyQueue} that they are
- * ready; for all else, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys
+ * One selector for every channel of the provider. Those that rings carry signal readiness by a {@link ReadyQueue};
+ * for all else, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys
  * that are ready, not on those that are idle.
  *
  * <p>Locks and sets are as {@link Selector} says. A selection returns 0 only when its time is over, when it was woken
  * or interrupted, or when what is ready was selected before and never removed.
  */
 public final class VerbenaSelector extends AbstractSelector {
-    private static final long FOREVER = -1;
-    private static final long RESTLESS_MILLIS = 1;
+    private static final long UNLIMITED = -1;
+    private static final long POLL_MILLIS = 1;
 
     private final KernelKeys kernel;
     private final ReadyQueue queue;
@@ -86,7 +86,7 @@ public final class VerbenaSelector extends AbstractSelector {
         return selected;
     }
 
-    /** How often this selector looked at a stream's key, all together. */
+    /** Polls of streams' keys so far. */
     synchronized long polls() {
         return active.polls();
     }
@@ -103,7 +103,7 @@ public final class VerbenaSelector extends AbstractSelector {
                 ? c.inner()
                 : channel instanceof StreamServerSocketChannel s ? s.inner() : channel;
         try {
-            // refuses channels of which the JDK knows nothing; both locks of the channel may be taken again
+            // refuses channels that are not of the JDK's classes; both locks of the channel may be taken again
             key.innerKey(kernels.register(kernel.inner(), 0, key));
         } catch (ClosedChannelException _) {
             key.cancel(); // as the closing thread is about to do
@@ -121,12 +121,12 @@ public final class VerbenaSelector extends AbstractSelector {
         return key;
     }
 
-    /** The interest of {@code key} changed: the next selection will see. */
+    /** The interest of {@code key} changed: the next selection takes it into account. */
     void update(SelectorKey key) {
         updates.add(key);
     }
 
-    /** The stream of {@code key} changed: the selection under way has to see. */
+    /** The stream of {@code key} changed: the selection under way takes it into account. */
     void updateSoon(SelectorKey key) {
         updates.add(key);
         if (asleep) {
@@ -164,7 +164,7 @@ public final class VerbenaSelector extends AbstractSelector {
 
     @Override
     public int select() throws IOException {
-        return lockAndSelect(null, FOREVER);
+        return lockAndSelect(null, UNLIMITED);
     }
 
     @Override
@@ -179,7 +179,7 @@ public final class VerbenaSelector extends AbstractSelector {
 
     @Override
     public int select(Consumer<SelectionKey> action) throws IOException {
-        return lockAndSelect(Objects.requireNonNull(action), FOREVER);
+        return lockAndSelect(Objects.requireNonNull(action), UNLIMITED);
     }
 
     @Override
@@ -196,9 +196,9 @@ public final class VerbenaSelector extends AbstractSelector {
     private static long nanos(long timeout) {
         if (timeout < 0) {
             throw new IllegalArgumentException("a time-out of " + timeout
-                    + " ms: 0 waits for ever, selectNow() not at all");
+                    + " ms: 0 waits without limit, selectNow() not at all");
         }
-        return timeout == 0 ? FOREVER : TimeUnit.MILLISECONDS.toNanos(timeout);
+        return timeout == 0 ? UNLIMITED : TimeUnit.MILLISECONDS.toNanos(timeout);
     }
 
     private int lockAndSelect(@Nullable Consumer<SelectionKey> action, long nanos) throws IOException {
@@ -221,7 +221,7 @@ public final class VerbenaSelector extends AbstractSelector {
 
     private int doSelect(@Nullable Consumer<SelectionKey> action, long nanos) throws IOException {
         dropCancelled();
-        look();
+        poll();
         if (nanos == 0) {
             if (kernelKeys > 0 || kernel.isDue()) {
                 kernel.poll(found, active);
@@ -244,11 +244,11 @@ public final class VerbenaSelector extends AbstractSelector {
     private void await(long nanos) throws IOException {
         long start = System.nanoTime();
         long waited = 0;
-        while (found.isEmpty() && !isEnded() && (nanos == FOREVER || waited < nanos)) {
+        while (found.isEmpty() && !isEnded() && (nanos == UNLIMITED || waited < nanos)) {
             if (ringKeys == 0 || waited > 0 || !spin(start, nanos)) {
-                sleep(nanos == FOREVER ? FOREVER : nanos - (System.nanoTime() - start));
+                sleep(nanos == UNLIMITED ? UNLIMITED : nanos - (System.nanoTime() - start));
             }
-            look();
+            poll();
             dropCancelled();
             found.sift();
             waited = Math.max(1, System.nanoTime() - start);
@@ -262,11 +262,11 @@ public final class VerbenaSelector extends AbstractSelector {
 
     /** Polls memory for a while; answers whether there is no need to sleep. */
     private boolean spin(long start, long nanos) throws IOException {
-        long budget = nanos == FOREVER ? spin.budget() : Math.min(nanos, spin.budget());
+        long budget = nanos == UNLIMITED ? spin.budget() : Math.min(nanos, spin.budget());
         long now = start;
         while (now - start < budget) {
-            for (int i = 0; i < SelectorSpin.LOOKS; i++) {
-                look();
+            for (int i = 0; i < SelectorSpin.POLLS; i++) {
+                poll();
                 if (!found.isEmpty()) {
                     return true;
                 }
@@ -287,16 +287,16 @@ public final class VerbenaSelector extends AbstractSelector {
         return false;
     }
 
-    /** Sleeps in the inner selector until something happens, perhaps for nothing. */
+    /** Sleeps in the inner selector until something happens; may wake up without need. */
     private void sleep(long nanos) throws IOException {
-        boolean restless = active.armAll(found);
-        if (!found.isEmpty() || nanos != FOREVER && nanos <= 0 || !queue.sleep()) {
+        boolean mustPoll = active.armAll(found);
+        if (!found.isEmpty() || nanos != UNLIMITED && nanos <= 0 || !queue.sleep()) {
             return;
         }
         asleep = true;
         try {
             if (!isEnded() && updates.isEmpty()) {
-                kernel.await(found, active, millis(nanos, restless));
+                kernel.await(found, active, millis(nanos, mustPoll));
             }
         } finally {
             asleep = false;
@@ -305,15 +305,15 @@ public final class VerbenaSelector extends AbstractSelector {
     }
 
     /** At least as long as asked for: a selection must not end before its time. */
-    private static long millis(long nanos, boolean restless) {
-        if (restless) {
-            return RESTLESS_MILLIS;
+    private static long millis(long nanos, boolean mustPoll) {
+        if (mustPoll) {
+            return POLL_MILLIS;
         }
-        return nanos == FOREVER ? 0 : TimeUnit.NANOSECONDS.toMillis(nanos - 1) + 1;
+        return nanos == UNLIMITED ? 0 : TimeUnit.NANOSECONDS.toMillis(nanos - 1) + 1;
     }
 
-    /** Finds what memory says: no system call. */
-    private void look() {
+    /** Finds what is ready by memory alone: no system call. */
+    private void poll() {
         queue.poll();
         for (SelectorKey key = updates.takeAll(); key != null;) {
             SelectorKey next = UpdateQueue.next(key);
@@ -322,17 +322,17 @@ public final class VerbenaSelector extends AbstractSelector {
             }
             key = next;
         }
-        active.look(found);
+        active.poll(found);
     }
 
-    /** Learns what carries a channel's bytes now, and asks the kernel for what it alone can tell. */
+    /** Finds what carries a channel's bytes now, and asks the kernel for the readiness that it alone can report. */
     private void refresh(SelectorKey key) {
         Stream s = key.stream;
-        if (!key.heard && key.channel() instanceof StreamCarried c) {
+        if (!key.listening && key.channel() instanceof StreamCarried c) {
             s = c.streamOrNull();
             key.stream = s;
             if (s != null && c.listening().compareAndSet(null, key)) {
-                key.heard = true;
+                key.listening = true;
                 s.listen(key);
             }
         }
@@ -402,7 +402,7 @@ public final class VerbenaSelector extends AbstractSelector {
         forgetDropped();
     }
 
-    /** All of them, whatever one says: its descriptor would stay open. Of exceptions the first is thrown. */
+    /** All of them, even if one fails: its descriptor would stay open. Of exceptions the first is thrown. */
     private void forgetDropped() throws IOException {
         IOException failure = null;
         for (int left = dropped.size(); left > 0; left = dropped.size()) {
@@ -430,11 +430,11 @@ public final class VerbenaSelector extends AbstractSelector {
         if (channel instanceof StreamCarried c) {
             c.forget(key);
             Stream s = key.stream;
-            if (s != null && key.heard) {
-                key.heard = false;
+            if (s != null && key.listening) {
+                key.listening = false;
                 s.listen(null);
                 c.listening().set(null);
-                c.unheard();
+                c.onListenerRemoved();
             }
         }
         deregister(key);

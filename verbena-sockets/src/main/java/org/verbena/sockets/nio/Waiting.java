@@ -18,9 +18,9 @@ import org.verbena.sockets.stream.Stream;
  * Where the reader and the writer of one connection sleep: at its TCP socket, virtual threads in the JDK's poller,
  * others in {@code poll(2)}.
  *
- * <p>When rings carry the bytes both wait for the same doorbell, but the JDK's poller knows one thread for each event
+ * <p>When rings carry the bytes both wait for the same doorbell, but the JDK's poller has one thread for each event
  * of a socket, and a doorbell is taken once. So one of them is the leader: it sleeps at the socket, takes the doorbell,
- * and wakes the other, the follower, which sleeps on its own. The follower looks at its direction again, and leads if
+ * and wakes the other, the follower, which sleeps on its own. The follower polls its direction again, and leads if
  * the leader has gone.
  */
 final class Waiting {
@@ -28,9 +28,9 @@ final class Waiting {
      * How long a writer sleeps when no doorbell can reach it: TCP still carries what comes in, so any byte there is
      * data.
      */
-    private static final long DEAF_NANOS = 1_000_000;
+    private static final long NO_DOORBELL_NANOS = 1_000_000;
 
-    /** Wake-ups without anything to do, one after the other, from which on a thread no longer trusts the socket's. */
+    /** Wake-ups without anything to do, one after the other, after which a thread no longer waits for the socket's. */
     private static final int FALSE_ALARMS = 16;
 
     private final SelChImpl tcp;
@@ -42,9 +42,9 @@ final class Waiting {
     private @Nullable Sleeper leader; // guarded by this object, as is what follows
 
     /** How often a leader has received doorbells. */
-    private int heard;
+    private int doorbells;
 
-    /** What is known of one of the two threads; guarded by the {@link Waiting}. */
+    /** One of the two threads; guarded by the {@link Waiting}. */
     private static final class Sleeper {
         @Nullable Thread thread;
         long nativeThread;
@@ -91,14 +91,14 @@ final class Waiting {
      */
     synchronized int prepare(Stream stream) {
         if (stream.takeLeftDoorbell()) { // there is no leader; the next one arms after this
-            heard++;
+            doorbells++;
         }
-        return heard;
+        return doorbells;
     }
 
     /**
      * Sleeps until {@code op} may be ready, the time is over, or {@link #stop}; may return early. The caller holds the
-     * lock of the direction, has armed the stream, and looks again afterwards.
+     * lock of the direction, has armed the stream, and polls again afterwards.
      *
      * @param direction whose lock the caller holds
      * @param before the result of {@link #prepare} before the stream was armed: a doorbell that the other thread has
@@ -114,10 +114,10 @@ final class Waiting {
     }
 
     /**
-     * Sleeps until the kernel says that the socket is ready for what happens before there are bytes, a connection made
+     * Sleeps until the kernel reports that the socket is ready for what happens before there are bytes, a connection made
      * or accepted; otherwise as {@link #await}. {@link #stop} for reading ends it.
      *
-     * @param event as poll(2) calls it
+     * @param event of poll(2)
      */
     void awaitKernel(int event, long nanos) throws IOException {
         sleepAtSocket(reader, event, nanos);
@@ -130,7 +130,7 @@ final class Waiting {
         int kernelOp = stream.kernelOps(op);
         if ((kernelOp & OP_WRITE) != 0) {
             sleepAtSocket(self, Net.POLLOUT, nanos); // only the writer waits for room in TCP
-        } else if (kernelOp == 0 || isDeaf(stream, op) || self.falseAlarms > FALSE_ALARMS) {
+        } else if (kernelOp == 0 || hasNoDoorbell(stream, op) || self.falseAlarms > FALSE_ALARMS) {
             self.falseAlarms = 0;
             return nap(self, nanos);
         } else {
@@ -139,7 +139,7 @@ final class Waiting {
         return false;
     }
 
-    private static boolean isDeaf(Stream stream, int op) {
+    private static boolean hasNoDoorbell(Stream stream, int op) {
         return op == OP_WRITE && stream.isOutputByRing() && !stream.isInputByRing();
     }
 
@@ -163,7 +163,7 @@ final class Waiting {
             }
         }
         try {
-            return park(nanos == 0 ? DEAF_NANOS : Math.min(nanos, DEAF_NANOS));
+            return park(nanos == 0 ? NO_DOORBELL_NANOS : Math.min(nanos, NO_DOORBELL_NANOS));
         } finally {
             leave(self);
         }
@@ -184,7 +184,7 @@ final class Waiting {
         boolean leads;
         synchronized (this) {
             leads = leader == null;
-            if (heard != before || !self.enter(leads)) {
+            if (doorbells != before || !self.enter(leads)) {
                 return false;
             }
             if (leads) {
@@ -203,24 +203,24 @@ final class Waiting {
         } finally {
             leave(self);
             if (leads) {
-                hand(stream, self, op);
+                handOver(stream, self, op);
             }
         }
     }
 
     /**
-     * Takes the doorbell, if it was one, and lets the other look. Where there is none and this thread has got what it
+     * Takes the doorbell, if it was one, and lets the other thread poll. Where there is none and this thread has got what it
      * waited for, the doorbell stays until a thread is about to sleep again: the bytes are not delayed by a system
      * call.
      */
-    private void hand(Stream stream, Sleeper self, int op) {
+    private void handOver(Stream stream, Sleeper self, int op) {
         Sleeper other = self == reader ? writer : reader;
         if (stream.readyOps(op) != 0) {
             self.falseAlarms = 0;
             synchronized (this) {
                 if (other.thread == null) {
                     leader = null;
-                    heard++;
+                    doorbells++;
                     stream.leaveDoorbell();
                     return;
                 }
@@ -230,7 +230,7 @@ final class Waiting {
         self.falseAlarms = ready == 0 && stream.readyOps(op) == 0 ? self.falseAlarms + 1 : 0;
         synchronized (this) {
             leader = null;
-            heard++;
+            doorbells++;
             if (!other.atSocket) {
                 other.wake();
             }

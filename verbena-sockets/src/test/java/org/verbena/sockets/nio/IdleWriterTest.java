@@ -22,7 +22,7 @@ class IdleWriterTest {
     private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final int MILLIS = 300;
     /** It is two or three each millisecond, since the peer cannot ring, and a hundred or more in a busy loop. */
-    private static final long MOST_LOOKS = 10 * MILLIS;
+    private static final long MAX_POLLS = 10 * MILLIS;
 
     private final VerbenaSelectorProvider provider = VerbenaSelectorProvider.instance();
 
@@ -105,6 +105,6 @@ class IdleWriterTest {
     private static void assertIdle(VerbenaSelector selector) throws IOException {
         long before = selector.polls();
         assertThat(selector.select(MILLIS)).isZero();
-        assertThat(selector.polls() - before).as("looks in %d ms", MILLIS).isLessThan(MOST_LOOKS);
+        assertThat(selector.polls() - before).as("polls in %d ms", MILLIS).isLessThan(MAX_POLLS);
     }
 }

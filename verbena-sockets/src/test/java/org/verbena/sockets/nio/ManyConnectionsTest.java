@@ -23,7 +23,7 @@ import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
-/** A selector with thousands of connections that rings carry, of which a few have something to say. */
+/** A selector with thousands of connections that rings carry, of which a few have data. */
 @Timeout(300)
 class ManyConnectionsTest {
     private static final int WANTED = 3000;
@@ -31,7 +31,7 @@ class ManyConnectionsTest {
     private static final int AT_ONCE = 200;
     private static final int ROUNDS = 3000;
     /** The connections that were ready a moment ago, the one that is, and again after a wait that was too short. */
-    private static final int LOOKS = 4 * (ActiveKeys.WATCHED + 2);
+    private static final int MAX_POLLS = 4 * (ActiveKeys.MAX_POLLED + 2);
     private static final long LIMIT_NANOS = 60_000_000_000L;
 
     private final List<VerbenaSocketChannel> clients = new ArrayList<>();
@@ -89,7 +89,7 @@ class ManyConnectionsTest {
     }
 
     /** A byte of a client's, which the selector finds, and nothing else. */
-    private void talk(VerbenaSelector selector, int i) throws IOException {
+    private void sendByte(VerbenaSelector selector, int i) throws IOException {
         clients.get(i).write(ByteBuffer.wrap(new byte[] {(byte) i}));
         assertThat(selector.select()).isEqualTo(1);
         SelectionKey key = selector.selectedKeys().iterator().next();
@@ -103,7 +103,7 @@ class ManyConnectionsTest {
     @Test
     void selectionPollsReadyConnectionsOnly() throws Exception {
         int connections = connections();
-        assertThat(connections).isGreaterThan(20 * LOOKS);
+        assertThat(connections).isGreaterThan(20 * MAX_POLLS);
         connect(connections);
         try (VerbenaSelector selector = new VerbenaSelector(VerbenaSelectorProvider.instance())) {
             for (VerbenaSocketChannel c : servers) {
@@ -111,24 +111,24 @@ class ManyConnectionsTest {
                 c.register(selector, SelectionKey.OP_READ);
             }
             for (int i = 0; i < connections; i++) { // the first byte finds the way into the ring
-                talk(selector, i);
+                sendByte(selector, i);
             }
             assertThat(servers).allMatch(c -> c.isInputByRing());
             assertThat(selector.select(10)).isZero(); // arms those that were ready a moment ago
             long before = selector.polls();
 
             assertThat(selector.select(100)).isZero();
-            assertThat(selector.polls() - before).as("looks where nothing is ready").isLessThanOrEqualTo(LOOKS);
+            assertThat(selector.polls() - before).as("polls where nothing is ready").isLessThanOrEqualTo(MAX_POLLS);
 
             before = selector.polls();
             Random random = new Random(7);
             for (int i = 0; i < ROUNDS; i++) {
-                talk(selector, random.nextInt(connections));
+                sendByte(selector, random.nextInt(connections));
             }
             long polls = selector.polls() - before;
-            System.out.println("ManyConnectionsTest: " + polls + " looks at keys in " + ROUNDS + " selections among "
+            System.out.println("ManyConnectionsTest: " + polls + " polls of keys in " + ROUNDS + " selections among "
                     + connections + " connections");
-            assertThat(polls).isBetween((long) ROUNDS, (long) LOOKS * ROUNDS);
+            assertThat(polls).isBetween((long) ROUNDS, (long) MAX_POLLS * ROUNDS);
         }
     }
 }

@@ -31,7 +31,7 @@ import org.verbena.sockets.stream.ScriptedStream;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.KernelThread;
 
-/** The selector with streams whose rings a script makes ready: armed, told, by doorbell. */
+/** The selector with streams whose rings a script makes ready: armed, signalled, by doorbell. */
 @Tag("any-provider")
 class RingSelectionTest {
     private static final int BOTH = OP_READ | OP_WRITE;
@@ -128,7 +128,7 @@ class RingSelectionTest {
     void readyQueueEntryWakesASleepingSelector() throws Exception {
         Thread peer = later(() -> {
             stream.ready(OP_READ);
-            stream.tell();
+            stream.signal();
         });
 
         assertThat(selector.select()).isEqualTo(1);
@@ -193,7 +193,7 @@ class RingSelectionTest {
             assertThat(other.selectNow()).isZero();
             Thread peer = later(() -> {
                 stream.ready(OP_READ);
-                stream.tell();
+                stream.signal();
             });
 
             assertThat(other.select(60_000)).isEqualTo(1);
@@ -310,7 +310,7 @@ class RingSelectionTest {
         AtomicBoolean enough = new AtomicBoolean();
         Thread peer = Thread.ofPlatform().start(() -> {
             while (!enough.get()) {
-                stream.tell();
+                stream.signal();
                 Thread.yield();
             }
         });
@@ -412,16 +412,16 @@ class RingSelectionTest {
         pipe.source().configureBlocking(false);
         SelectionKey other = pipe.source().register(selector, OP_READ);
         pipe.sink().write(ByteBuffer.wrap(new byte[1]));
-        boolean heard = false;
+        boolean selected = false;
 
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!heard && System.nanoTime() < end) {
+        while (!selected && System.nanoTime() < end) {
             selector.select();
-            heard = selector.selectedKeys().contains(other);
+            selected = selector.selectedKeys().contains(other);
             selector.selectedKeys().clear();
         }
 
-        assertThat(heard).isTrue();
+        assertThat(selected).isTrue();
     }
 
     @Test
@@ -450,13 +450,13 @@ class RingSelectionTest {
         int rounds = 1000;
         for (int i = 0; i < rounds; i++) {
             busy.ready(OP_READ);
-            busy.tell();
+            busy.signal();
             assertThat(selector.select()).isEqualTo(1);
             selector.selectedKeys().clear();
             busy.ready(0);
         }
 
-        // one key is ready each time, and looked at once or twice
+        // one key is ready each time, and polled once or twice
         assertThat(selector.polls() - before).isLessThanOrEqualTo(3L * rounds);
         for (ScriptedStream s : streams) {
             assertThat(s.arms.get()).isLessThanOrEqualTo(s == busy ? rounds : 1);

@@ -66,7 +66,7 @@ final class ScriptedChannel extends AbstractSelectableChannel implements StreamC
     }
 
     @Override
-    public void unheard() {
+    public void onListenerRemoved() {
         listeners.forEach(ConnectionListener::connected);
     }
 

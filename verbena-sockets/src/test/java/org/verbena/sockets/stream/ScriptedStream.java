@@ -47,7 +47,7 @@ public final class ScriptedStream extends Stream {
     /** Changes the directions that a ring carries, and says so. */
     public void carry(int ops) {
         byRing = ops;
-        tell();
+        signal();
     }
 
     /** What of the rings is ready from now on. */
@@ -65,7 +65,7 @@ public final class ScriptedStream extends Stream {
     }
 
     /** As the queue does when an armed operation became ready. */
-    public void tell() {
+    public void signal() {
         armed = 0;
         Listener l = listener;
         if (l != null) {

@@ -157,8 +157,8 @@ final class IdleConnections {
         }
 
         private void answer(String question) {
-            if (question.equals("looks")) {
-                say("looks", selector.polls());
+            if (question.equals("polls")) {
+                say("polls", selector.polls());
             } else {
                 say("rings", selector.keys().stream()
                         .filter(k -> k.channel() instanceof SocketChannel c && isByRing(c)).count());

@@ -23,7 +23,7 @@ class ManyIdleConnectionsTest {
     private static final int OTHER_DESCRIPTORS = 2000;
     private static final int ROUNDS = 3000;
     /** The connections that were ready a moment ago, the one that is, and again after a wait that was too short. */
-    private static final int LOOKS = 4 * (ActiveKeys.WATCHED + 2);
+    private static final int MAX_POLLS = 4 * (ActiveKeys.MAX_POLLED + 2);
     private static final Duration IDLE = Duration.ofSeconds(3);
     private static final int TRIES = 20;
     /** Processor time of an idle process: the background work of its JVM. */
@@ -61,7 +61,7 @@ class ManyIdleConnectionsTest {
     @Test
     void idleConnectionsCostOnlyMemory() throws Exception {
         int connections = connections();
-        assertThat(connections).isGreaterThan(20 * LOOKS);
+        assertThat(connections).isGreaterThan(20 * MAX_POLLS);
         try (Child server = start()) {
             String port = server.await("port");
             long before = bytes(server, "VmRSS");
@@ -75,12 +75,12 @@ class ManyIdleConnectionsTest {
                 checkIdle(server, client);
 
                 ask(client, "talk 100", "talked"); // what is to be armed again is
-                long looks = ask(server, "looks", "looks");
+                long polls = ask(server, "polls", "polls");
                 ask(client, "talk " + ROUNDS, "talked");
-                looks = ask(server, "looks", "looks") - looks;
-                System.out.println("ManyIdleConnectionsTest: " + looks + " looks at keys in " + ROUNDS
+                polls = ask(server, "polls", "polls") - polls;
+                System.out.println("ManyIdleConnectionsTest: " + polls + " polls at keys in " + ROUNDS
                         + " round trips among " + connections + " connections");
-                assertThat(looks).isBetween((long) ROUNDS, (long) LOOKS * ROUNDS);
+                assertThat(polls).isBetween((long) ROUNDS, (long) MAX_POLLS * ROUNDS);
                 client.end();
             }
             server.end();
@@ -106,20 +106,20 @@ class ManyIdleConnectionsTest {
         long most = IDLE.toMillis() * MOST_IDLE_PERCENT / 100;
         long ofServer = Long.MAX_VALUE;
         long ofClient = Long.MAX_VALUE;
-        long looks = Long.MAX_VALUE;
-        for (int i = 0; i < TRIES && (ofServer > most || ofClient > most || looks > LOOKS); i++) {
-            looks = -ask(server, "looks", "looks");
+        long polls = Long.MAX_VALUE;
+        for (int i = 0; i < TRIES && (ofServer > most || ofClient > most || polls > MAX_POLLS); i++) {
+            polls = -ask(server, "polls", "polls");
             ofServer = -Proc.cpuMillis(server.pid());
             ofClient = -Proc.cpuMillis(client.pid());
             Await.during(IDLE);
             ofServer += Proc.cpuMillis(server.pid());
             ofClient += Proc.cpuMillis(client.pid());
-            looks += ask(server, "looks", "looks");
+            polls += ask(server, "polls", "polls");
         }
         System.out.println("ManyIdleConnectionsTest: " + ofServer + " and " + ofClient + " ms of processor time in "
-                + IDLE.toMillis() + " ms, " + looks + " looks at keys");
+                + IDLE.toMillis() + " ms, " + polls + " polls at keys");
         assertThat(ofServer).as("ms of processor time of the server").isLessThanOrEqualTo(most);
         assertThat(ofClient).as("ms of processor time of the client").isLessThanOrEqualTo(most);
-        assertThat(looks).as("looks where nothing is ready").isLessThanOrEqualTo(LOOKS);
+        assertThat(polls).as("polls where nothing is ready").isLessThanOrEqualTo(MAX_POLLS);
     }
 }
