@@ -123,7 +123,7 @@ final class Peering {
             end("TCP carries the connection: " + fallback);
         } else if (end.isBroken()) {
             end("the other process has ended, or has closed what carried the connection");
-        } else if (end.isHandshakeComplete() && !end.isKnownToPeer()) {
+        } else if (end.isHandshakeComplete() && !end.isSupportedByPeer()) {
             end("the other end has a Verbena without remote memory");
         } else if (end.isHandshakeComplete()) {
             onStreamHandshakeComplete();

@@ -23,7 +23,7 @@ import org.verbena.sockets.stream.SharedMemory;
  * have no use for it: they ask for a channel. Stateless and thread-safe.
  */
 public final class DropIn {
-    /** Raised when the agent has to know of a change. */
+    /** Raised when the agent has to be informed of a change. */
     private static final int LEVEL = 8;
 
     private DropIn() {}
@@ -46,7 +46,7 @@ public final class DropIn {
     }
 
     /**
-     * What is wrong with what system properties say, as a sentence; null if nothing is. To be asked before the program
+     * What is wrong with system properties, as a sentence; null if nothing is. To be asked before the program
      * begins.
      */
     public static @Nullable String mistake() {
@@ -59,7 +59,7 @@ public final class DropIn {
     }
 
     /**
-     * @throws IllegalArgumentException if what system properties say is wrong; those that are not known may be others'
+     * @throws IllegalArgumentException if a system property is wrong; unknown ones may be others'
      */
     static void check() {
         String wrong = DropInProperty.wrong();

@@ -72,7 +72,7 @@ record DropInProperty(String name, String values, long least, long most, String 
         for (DropInProperty p : ALL) {
             String value = System.getProperty(PREFIX + p.name);
             if (value != null && !p.isTaken(value)) {
-                return said(PREFIX + p.name, p.refuses(value));
+                return problem(PREFIX + p.name, p.refuses(value));
             }
         }
         return null;
@@ -86,7 +86,7 @@ record DropInProperty(String name, String values, long least, long most, String 
                 first = name;
             }
         }
-        return first == null ? null : said(first, unknownName());
+        return first == null ? null : problem(first, unknownName());
     }
 
     /** Whether something of Verbena reads it. */
@@ -104,7 +104,7 @@ record DropInProperty(String name, String values, long least, long most, String 
         return false;
     }
 
-    private static String said(String name, String why) {
+    private static String problem(String name, String why) {
         return "the system property " + name + " " + why;
     }
 

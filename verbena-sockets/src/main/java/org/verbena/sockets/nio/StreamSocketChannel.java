@@ -359,7 +359,7 @@ final class StreamSocketChannel extends JdkBackedChannel
             }
             // by TCP it stays with TCP: else the receiver, which may count the byte or not, would miss the switch
             if (!connected.keepOutputByTcp()) {
-                if (!connected.knowsUrgentInline()) {
+                if (!connected.hasPeerUrgentOption()) {
                     return false;
                 }
                 if (connected.takesUrgentInline()) {

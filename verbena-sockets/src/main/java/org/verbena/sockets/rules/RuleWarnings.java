@@ -8,7 +8,7 @@ import java.util.List;
 public final class RuleWarnings {
     private RuleWarnings() {}
 
-    /** One sentence each; none if there is nothing to say. */
+    /** One sentence each; none if there is nothing to warn of. */
     public static List<String> of(List<Block> blocks) {
         List<String> all = new ArrayList<>();
         Block forAll = null;
@@ -21,13 +21,13 @@ public final class RuleWarnings {
             }
             List<Rule> rules = b.rules();
             for (int i = 0; i < rules.size(); i++) {
-                look(rules, i, all);
+                check(rules, i, all);
             }
         }
         return all;
     }
 
-    private static void look(List<Rule> rules, int i, List<String> all) {
+    private static void check(List<Rule> rules, int i, List<String> all) {
         Rule rule = rules.get(i);
         if (rule.transport() == Transport.GONE) {
             all.add(rule + ": matches nothing, as with libvma: sdp and sa are no transports any more");

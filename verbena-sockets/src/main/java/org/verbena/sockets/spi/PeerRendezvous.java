@@ -17,8 +17,8 @@ import org.verbena.verbs.Context;
 /**
  * The other end of a connected channel, for a module that wants queue pairs of its own to it. Both ends {@linkplain
  * #announce announce} a nonce to each other; the end that {@linkplain #peerNonce has} the other's connects to {@link
- * #listener()} with it in the private data, as {@link #MAGIC} tells, and the other end {@linkplain #expect expects}
- * that. Thread-safe.
+ * #listener()} with it in the private data, in the layout of {@link #MAGIC}, and the other end {@linkplain #expect
+ * expects} that. Thread-safe.
  */
 public final class PeerRendezvous {
     /**
@@ -28,11 +28,11 @@ public final class PeerRendezvous {
     public static final int MAGIC = Rendezvous.MAGIC;
 
     private final Stream stream;
-    private final @Nullable Rendezvous introduction;
+    private final @Nullable Rendezvous rendezvous;
 
     private PeerRendezvous(Stream stream) {
         this.stream = stream;
-        introduction = stream.introduction();
+        rendezvous = stream.rendezvous();
     }
 
     /** That of a channel; null if it is none of Verbena's, or not connected. */
@@ -46,8 +46,8 @@ public final class PeerRendezvous {
         return NioChannels.isOurs(channel);
     }
 
-    private Rendezvous introduction() {
-        Rendezvous own = introduction;
+    private Rendezvous supported() {
+        Rendezvous own = rendezvous;
         if (own == null) {
             throw new IllegalStateException("TCP carries the connection: " + stream.fallbackReason());
         }
@@ -70,28 +70,28 @@ public final class PeerRendezvous {
     }
 
     /** Whether the Verbena of the other end supports {@link #announce}; known after the handshake. */
-    public boolean isKnownToPeer() {
-        return introduction().isKnownToPeer();
+    public boolean isSupportedByPeer() {
+        return supported().isSupportedByPeer();
     }
 
     /** Whether this end connected; the other one was accepted. */
     public boolean isClient() {
-        return introduction().isClient();
+        return supported().isClient();
     }
 
     /** Whether the channel was closed here. */
     public boolean isClosed() {
-        return introduction().isClosed();
+        return supported().isClosed();
     }
 
     /** Whether the processes have lost each other. */
     public boolean isBroken() {
-        return introduction().isBroken();
+        return supported().isBroken();
     }
 
     /** The context through which the bytes go, which stays open; null before the handshake is complete. */
     public @Nullable Context context() {
-        return introduction().context();
+        return supported().context();
     }
 
     /**
@@ -99,32 +99,32 @@ public final class PeerRendezvous {
      * complete.
      */
     public @Nullable InetSocketAddress listener() {
-        return introduction().listener();
+        return supported().listener();
     }
 
     /** What the one module that uses this keeps with the connection; null at first. */
     public AtomicReference<@Nullable Object> attachment() {
-        return introduction().attachment();
+        return supported().attachment();
     }
 
     /** Sets what is called when any of this may have changed: by any thread, at times without need; must not block. */
-    public void listen(Runnable told) {
-        introduction().listen(told);
+    public void listen(Runnable listener) {
+        supported().listen(listener);
     }
 
     /** Sends a nonce to the other end, not 0; after the handshake. */
     public void announce(long number) {
-        introduction().announce(number);
+        supported().announce(number);
     }
 
     /** Whether the {@linkplain #announce announced} nonce has arrived: requests that name it are expected there. */
     public boolean isAnnounced() {
-        return introduction().isAnnounced();
+        return supported().isAnnounced();
     }
 
     /** The nonce of the other end; 0 if none has arrived. */
     public long peerNonce() {
-        return introduction().peerNonce();
+        return supported().peerNonce();
     }
 
     /**

@@ -66,14 +66,14 @@ final class Arena implements AutoCloseable {
     private final @Nullable Region[] current = new @Nullable Region[2];
     private long total;
     /** {@link #closeIdle} will be called: a region that goes in and out of use has it called once, not each time. */
-    private boolean lookDue;
+    private boolean closeDue;
 
     /**
      * Makes one without memory.
      *
      * @param limit bytes that it may have
-     * @param whenIdle told when a region is not used any more: {@link #closeIdle} is to be called later, and again as
-     *        long as it says so; it is not told once more before
+     * @param whenIdle run when a region is not used any more: {@link #closeIdle} is to be called later, and again as
+     *        long as it returns so; it is not run once more before
      */
     Arena(ProtectionDomain pd, long limit, RingMemory memory, Consumer<Arena> whenIdle) {
         this.pd = pd;
@@ -151,7 +151,7 @@ final class Arena implements AutoCloseable {
 
     /** Gives a piece back that no peer writes to any more. */
     void free(Memory piece) {
-        boolean tell = false;
+        boolean schedules = false;
         synchronized (this) {
             Region region = regions.get(piece.region());
             if (region == null) {
@@ -161,11 +161,11 @@ final class Arena implements AutoCloseable {
             region.used -= piece.size();
             if (region.used == 0) {
                 region.idleSince = System.nanoTime() | 1;
-                tell = !lookDue;
-                lookDue = true;
+                schedules = !closeDue;
+                closeDue = true;
             }
         }
-        if (tell) {
+        if (schedules) {
             whenIdle.accept(this);
         }
     }
@@ -242,7 +242,7 @@ final class Arena implements AutoCloseable {
             total -= region.registered.length();
             memory.add(-region.registered.length());
         }
-        lookDue = next != Long.MAX_VALUE;
+        closeDue = next != Long.MAX_VALUE;
         return next;
     }
 

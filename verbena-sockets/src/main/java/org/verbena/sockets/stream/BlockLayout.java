@@ -7,13 +7,13 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The control block of one end of a connection: 256 bytes of its own memory. The first two lines the peer writes, by
- * RDMA WRITE of 8 bytes each, and this end reads them. The third this end writes, and the peer looks at it when TCP has
+ * RDMA WRITE of 8 bytes each, and this end reads them. The third this end writes, and the peer reads it when TCP has
  * ended, if the peer has it mapped: what stands there outlives the process.
  *
  * <pre>
  *         0         8         16        24        32        40       48
- *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   what the peer says as the one that
- *        sends 64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ introduction   as the one
+ *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   words of the peer as the one that
+ *        sends 64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ nonce   as the one
  *        that receives
  *  128  │ read     │ left     │                                                                    what this end has
  *        come to
@@ -30,14 +30,14 @@ final class BlockLayout {
     static final int LANE = 8;
     /** {@code position << 2 | kind}, see {@link #END_ORDERLY}. */
     static final int END = 16;
-    /** {@code sequence << 16 | queue}: tell when there is space. */
+    /** {@code sequence << 16 | queue}: signal space. */
     static final int SPACE_ARM = 24;
     /** Generation of the ring that the sender would like to have because this one is too small. */
     static final int WANTED = 32;
 
     /** Position up to which the peer has read. */
     static final int CONSUMED = 64;
-    /** {@code sequence << 16 | queue}: tell when there are data. */
+    /** {@code sequence << 16 | queue}: signal data. */
     static final int DATA_ARM = 72;
     /** Address of the next ring. */
     static final int GRANT_ADDRESS = 80;
@@ -52,13 +52,13 @@ final class BlockLayout {
 
     /**
      * Not 0: the nonce of the peer for a module above, see {@link Rendezvous}; only to peers with {@link
-     * HandshakeMessage#INTRODUCTIONS}.
+     * HandshakeMessage#NONCES}.
      */
-    static final int INTRODUCTION = 120;
+    static final int NONCE = 120;
 
     /** Position up to which this end's program has read, always; {@link #CONSUMED} is sent less often. */
     static final int READ = 128;
-    /** What this end has said as {@link #CLOSED}, before it closes TCP: there even if the session has failed. */
+    /** What this end has sent as {@link #CLOSED}, before it closes TCP: there even if the session has failed. */
     static final int LEFT = 136;
 
     /** The stream ends at the position; the reader gets all of it, then the end. */

@@ -14,7 +14,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.TcpConnection;
 
-/** What TCP still says beside a ring: doorbells to and fro, and its own end. Safe for use by several threads. */
+/** What TCP still carries beside a ring: doorbells to and fro, and its own end. Safe for use by several threads. */
 final class Doorbells {
     private static final int MAX_AT_ONCE = 64;
 
@@ -30,7 +30,7 @@ final class Doorbells {
     /** Nothing is read of TCP any more. */
     private volatile boolean shut;
     /** The error that the kernel has reported to a writer or a reader, and does not report again. */
-    private @Nullable IOException told;
+    private @Nullable IOException reported;
 
     /** In TCP's phase under the lock of the {@link Inbound}, then under this one's. */
     private long taken;
@@ -39,7 +39,7 @@ final class Doorbells {
         this.tcp = tcp;
     }
 
-    /** Takes the doorbells off TCP, and learns of its end if there are none. */
+    /** Takes the doorbells off TCP, and finds its end if there are none. */
     void drain() {
         drain(false);
     }
@@ -84,7 +84,7 @@ final class Doorbells {
             try {
                 return SocketEvents.write(tcp, one.clear()) > 0;
             } catch (IOException e) {
-                reportedError(e);
+                recordError(e);
                 return false;
             }
         }
@@ -138,17 +138,17 @@ final class Doorbells {
     }
 
     /**
-     * Writing or reading TCP has failed; says whether with an error of the connection, which the kernel does not report
-     * again.
+     * Writing or reading TCP has failed; returns whether with an error of the connection, which the kernel does not
+     * report again.
      */
-    boolean reportedError(IOException e) {
+    boolean recordError(IOException e) {
         String what = e.getMessage();
         if (e instanceof ClosedChannelException || Ending.PIPE_TEXT.equals(what)) {
             return false;
         }
         synchronized (lock) {
-            if (told == null) {
-                told = Ending.RESET_BY_PEER_TEXT.equals(what) ? new SocketException(Ending.RESET_TEXT) : e;
+            if (reported == null) {
+                reported = Ending.RESET_BY_PEER_TEXT.equals(what) ? new SocketException(Ending.RESET_TEXT) : e;
             }
         }
         return true;
@@ -207,8 +207,8 @@ final class Doorbells {
     /** TCP has brought the end of what it brings. */
     void end() {
         synchronized (lock) {
-            if (told != null) {
-                error = told;
+            if (reported != null) {
+                error = reported;
             } else {
                 ended = true;
             }
@@ -229,7 +229,7 @@ final class Doorbells {
         return ended;
     }
 
-    /** Whether TCP has ended, be it in order or not: said once, for the kernel's readiness was taken with it. */
+    /** Whether TCP has ended, be it in order or not: reported once, for the kernel's readiness was taken with it. */
     boolean isOver() {
         return ended || error != null;
     }

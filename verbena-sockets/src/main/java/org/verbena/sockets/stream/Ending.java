@@ -8,19 +8,19 @@ import java.nio.ByteBuffer;
 import org.verbena.linux.Errno;
 
 /**
- * How the other end of a connection has ended, decided here alone: from what TCP says, what the peer has said by its
- * words, and what it left in its memory. The outcome is what the kernel would have said, had TCP carried the bytes.
+ * How the other end of a connection has ended, decided here alone: from what TCP reports, the words that the peer has
+ * sent, and what it left in its memory. The outcome is what the kernel would have reported, had TCP carried the bytes.
  *
  * <p>TCP alone is wrong in two cases. A process that dies with a doorbell unread makes the kernel reset a connection of
  * which the program has read everything; and one that dies with bytes unread in its ring makes it end the connection in
- * order. A peer that closes says so before TCP can. So an end of TCP without such a word is the death of the process,
- * or a third party has destroyed the connection; the session tells which, by failing or by an answer. Safe for use by
- * several threads.
+ * order. A peer that closes sends a word before TCP can. So an end of TCP without such a word is the death of the
+ * process, or a third party has destroyed the connection; the session decides which, by failing or by an answer. Safe
+ * for use by several threads.
  */
 final class Ending {
     /** The connection goes on. */
     static final int OPEN = 0;
-    /** TCP or the session has ended, and it is not known yet what that means. */
+    /** TCP or the session has ended, and what that means is not decided yet. */
     static final int UNDECIDED = 1;
     /** The peer sends no more, and may still read. */
     static final int HALF = 2;
@@ -34,12 +34,12 @@ final class Ending {
     static final int BROKEN_OFF = 6;
 
     /** How long TCP may take to report a death that the session has noticed. */
-    private static final long SESSION_PATIENCE_NANOS = 500_000_000L;
+    private static final long SESSION_TIMEOUT_NANOS = 500_000_000L;
     /**
-     * How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP is
-     * believed.
+     * How long session and peer may take to explain an end of TCP; longer than a live engine needs. Then TCP
+     * decides.
      */
-    private static final long TCP_PATIENCE_NANOS = 5_000_000_000L;
+    private static final long TCP_TIMEOUT_NANOS = 5_000_000_000L;
     static final String RESET_TEXT = "Connection reset";
     static final String RESET_BY_PEER_TEXT = "Connection reset by peer";
     static final String PIPE_TEXT = "Broken pipe";
@@ -61,15 +61,15 @@ final class Ending {
      * An error is reported once, to the first caller, as the kernel does; but reads report a reset each time, as the
      * JDK's.
      */
-    private boolean told;
-    private boolean toldReader;
+    private boolean reported;
+    private boolean reportedToReader;
     /** Something was written after the end: the kernel takes that, and no more. */
     private boolean writtenSince;
 
     /**
      * For one connection.
      *
-     * @param changed told when a look, of whichever thread, has found the end of TCP
+     * @param changed run when a check, by any thread, has found the end of TCP
      */
     Ending(Doorbells tcp, Outbound out, Runnable changed) {
         this.tcp = tcp;
@@ -87,7 +87,7 @@ final class Ending {
         return false;
     }
 
-    /** Whether it says that a connection has ended, not that a file cannot be read. */
+    /** Whether it means that a connection has ended, not that a file cannot be read. */
     static boolean isOfConnection(IOException e) {
         for (int one : OF_CONNECTIONS) {
             if (Errno.text(one).equals(e.getMessage())) {
@@ -97,24 +97,24 @@ final class Ending {
         return false;
     }
 
-    /** How it stands. As long as there is no end this takes a few loads. */
-    int look(Link own) {
-        int known = decided;
-        if (known != OPEN) {
-            return known;
+    /** How far it has come. As long as there is no end this takes a few loads. */
+    int state(Link own) {
+        int outcome = decided;
+        if (outcome != OPEN) {
+            return outcome;
         }
         boolean failed = own.session.isFailed();
         if (!tcp.isOver() && !failed && BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) == 0) {
             return OPEN;
         }
-        int now = judge(own, failed);
+        int now = evaluate(own, failed);
         if (now >= ORDERLY) {
             decided = now;
         }
         return now;
     }
 
-    private int judge(Link own, boolean failed) {
+    private int evaluate(Link own, boolean failed) {
         if (!tcp.isOver() && BlockLayout.getAcquire(own.block, BlockLayout.CLOSED) == BlockLayout.END_ABORT) {
             // the peer may have noticed first that the kernel has destroyed this end
             if (tcp.areAlone() && !tcp.areShut()) {
@@ -136,7 +136,7 @@ final class Ending {
             closed = out.left();
         }
         if (closed == BlockLayout.END_ORDERLY && !out.isByRing()) {
-            // what this end has sent lies in TCP, no doorbells: whether the peer leaves something unread TCP says
+            // what this end has sent lies in TCP, no doorbells: whether the peer leaves something unread TCP reports
             if (!over && !isLate()) {
                 return UNDECIDED;
             }
@@ -146,7 +146,7 @@ final class Ending {
             return closed == BlockLayout.END_ORDERLY ? ORDERLY : RESET;
         }
         if (!over) {
-            return System.nanoTime() - own.session.failedAt() > SESSION_PATIENCE_NANOS ? BROKEN_OFF : UNDECIDED;
+            return System.nanoTime() - own.session.failedAt() > SESSION_TIMEOUT_NANOS ? BROKEN_OFF : UNDECIDED;
         }
         if (written < 0) {
             written = out.written();
@@ -155,13 +155,13 @@ final class Ending {
         return error == null ? finished(own, failed, late) : reset(own, failed, late);
     }
 
-    /** Whether it is undecided for so long that nothing will decide it any more. */
+    /** Whether it has been undecided for longer than anything takes that could decide it. */
     private boolean isLate() {
         long now = System.nanoTime();
         if (since == 0) {
             since = now;
         }
-        return now - since > TCP_PATIENCE_NANOS;
+        return now - since > TCP_TIMEOUT_NANOS;
     }
 
     /** TCP has ended in order: half of it, or the process died and left nothing there. */
@@ -184,7 +184,7 @@ final class Ending {
             return ORDERLY;
         }
         if (failed) {
-            return out.seesPeer() ? ORDERLY : RESET;
+            return out.isPeerMapped() ? ORDERLY : RESET;
         }
         long answer = asked;
         return late || answer > 0 && own.session.ready().answered() >= answer ? RESET : UNDECIDED;
@@ -192,22 +192,22 @@ final class Ending {
 
     /** Whether a reader need not wait any more. */
     boolean isForReader(Link own) {
-        return look(own) >= HALF;
+        return state(own) >= HALF;
     }
 
-    /** Whether a writer need not wait for room any more; if it is not known it waits. */
+    /** Whether a writer need not wait for room any more; as long as that is undecided it waits. */
     boolean isForWriter(Link own) {
-        return look(own) >= ORDERLY;
+        return state(own) >= ORDERLY;
     }
 
-    /** Has the peer show that it lives, if that decides. On the engine's thread, as long as it is not decided. */
+    /** Has the peer show that it lives, if that decides it. On the engine's thread, as long as it is not decided. */
     void ask(Link own) {
         if (asked == 0 && tcp.error() != null) {
             asked = Math.max(0, own.session.probePeer());
         }
     }
 
-    /** The session has failed, and TCP says nothing of it. */
+    /** The session has failed, and TCP does not report it. */
     void breakOff() {
         if (decided == OPEN) {
             decided = BROKEN_OFF;
@@ -224,7 +224,7 @@ final class Ending {
 
     /** The result of a read when TCP has lost bytes, or may have: never the end of the stream. */
     int readCutOff(Link own) throws IOException {
-        return look(own) >= FAILED ? fail(decided) : readAborted();
+        return state(own) >= FAILED ? fail(decided) : readAborted();
     }
 
     /**
@@ -233,7 +233,7 @@ final class Ending {
      * @return -1 at the end, 0 if there is none yet
      */
     int read(Link own) throws IOException {
-        int how = look(own);
+        int how = state(own);
         return how <= UNDECIDED ? 0 : how <= ORDERLY ? -1 : fail(how);
     }
 
@@ -241,14 +241,14 @@ final class Ending {
         if (how == BROKEN_OFF) {
             throw new SocketException(RESET_TEXT + ": the session with the other process broke off");
         }
-        if (how == RESET && toldReader) {
+        if (how == RESET && reportedToReader) {
             throw new SocketException(RESET_TEXT);
         }
-        if (told) {
+        if (reported) {
             return -1;
         }
-        told = true;
-        toldReader = true;
+        reported = true;
+        reportedToReader = true;
         IOException error = tcp.error();
         if (how == RESET || error == null) {
             throw new SocketException(RESET_TEXT);
@@ -276,21 +276,21 @@ final class Ending {
         return tcp.error() != null && PIPE_TEXT.equals(refused.getMessage());
     }
 
-    /** What a writer of TCP's phase gets for what the kernel has said, as long as the handshake is not complete. */
-    synchronized IOException tellWriter(IOException refused) {
+    /** What a writer of TCP's phase gets for an error of the kernel's, as long as the handshake is not complete. */
+    synchronized IOException writerError(IOException refused) {
         IOException error = tcp.error();
-        if (error == null || told || !isTaken(refused)) {
-            reportedError(refused);
+        if (error == null || reported || !isTaken(refused)) {
+            recordError(refused);
             return refused;
         }
-        told = true;
+        reported = true;
         String what = error.getMessage();
         return new IOException(RESET_TEXT.equals(what) ? RESET_BY_PEER_TEXT : what);
     }
 
-    /** The kernel has told a writer or a reader of TCP's phase. */
-    synchronized void reportedError(IOException error) {
-        told |= tcp.reportedError(error);
+    /** The kernel has reported an error to a writer or a reader of TCP's phase. */
+    synchronized void recordError(IOException error) {
+        reported |= tcp.recordError(error);
     }
 
     /**
@@ -300,7 +300,7 @@ final class Ending {
      * @throws IOException as TCP's
      */
     boolean write(Link own) throws IOException {
-        int how = look(own);
+        int how = state(own);
         return how == OPEN || writeAtEnd(own, how);
     }
 
@@ -310,7 +310,7 @@ final class Ending {
             return how == HALF;
         }
         if (how == ORDERLY && !out.isByRing()) {
-            return true; // TCP takes the first bytes itself, or knows already that the peer does not
+            return true; // TCP takes the first bytes itself, or fails already since the peer does not
         }
         if (how == ORDERLY) {
             if (writtenSince) {
@@ -322,9 +322,9 @@ final class Ending {
             throw new IOException(RESET_BY_PEER_TEXT);
         }
         // after the peer's end a reset means that it does not read
-        boolean pipe = told || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 && how == RESET
+        boolean pipe = reported || BlockLayout.getAcquire(own.block, BlockLayout.END) != 0 && how == RESET
                 && (BlockLayout.getAcquire(own.block, BlockLayout.END) & BlockLayout.END_ABORT) == 0;
-        told = true;
+        reported = true;
         IOException error = tcp.error();
         throw new IOException(pipe
                 ? PIPE_TEXT
@@ -333,13 +333,13 @@ final class Ending {
 
     /** Whether what is written vanishes, as the first bytes after the peer's end do. */
     synchronized boolean vanish(Link own) {
-        boolean vanishes = look(own) == ORDERLY && !writtenSince;
+        boolean vanishes = state(own) == ORDERLY && !writtenSince;
         writtenSince |= vanishes;
         return vanishes;
     }
 
     /**
-     * The peer is gone: as the kernel does, accepts the first write and drops it. If that is not known yet, takes
+     * The peer is gone: as the kernel does, accepts the first write and drops it. If that is undecided, takes
      * nothing.
      */
     int vanish(Link own, ByteBuffer from) {

@@ -11,7 +11,7 @@ import org.verbena.verbs.spi.Departure;
 
 /**
  * What is due when this process ends with connections open. The kernel ends them in order, but for those whose TCP
- * socket has something unread, which it resets: and that may be a doorbell, of which the program knows nothing. And the
+ * socket has something unread, which it resets: and that may be a doorbell, which the program never sees. And the
  * other processes are informed that the end of the sessions is no failure.
  */
 final class ExitHook {
@@ -35,7 +35,8 @@ final class ExitHook {
     static void install() {}
 
     /**
-     * Has the peers of a context told when this process ends in order. Those that were closed meanwhile are forgotten.
+     * Has the peers of a context informed when this process ends in order. Those that were closed meanwhile are
+     * forgotten.
      */
     static void announce(Context context) {
         DEPARTING.removeIf(Context::isClosed);
@@ -79,7 +80,7 @@ final class ExitHook {
             Thread telling = Thread.ofPlatform().daemon().name("verbena-depart").start(() -> sessions.forEach(
                     Session::depart));
             telling.join(DEPART_MILLIS);
-        } catch (InterruptedException | OutOfMemoryError e) { // no thread, as the JVM says it
+        } catch (InterruptedException | OutOfMemoryError e) { // no thread, as the JVM reports it
             // those peers take the end for that of a host
         }
     }

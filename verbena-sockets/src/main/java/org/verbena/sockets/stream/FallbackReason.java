@@ -8,18 +8,18 @@ public enum FallbackReason {
     /** Not decided yet, or the rings carry it. */
     NONE("-"),
     /**
-     * The kernel knows no socket here for the other end: another machine, namespace, a proxy or translated addresses.
+     * The kernel finds no socket here for the other end: another machine, namespace, a proxy or translated addresses.
      */
     REMOTE_PEER("the other end is not on this host"),
-    /** The other end is here and does not speak of Verbena in time. */
+    /** The other end is here and does not begin a handshake in time. */
     PLAIN_PEER("the other end does not use Verbena"),
     /** The other end belongs to another user. */
     OTHER_USER("the other end belongs to another user"),
-    /** The other end speaks other versions of the handshake. */
+    /** The other end has other versions of the handshake. */
     OTHER_VERSION("the other end has a Verbena of another version"),
-    /** Another process listens at the name by which the other end looks for this one. */
+    /** Another process listens at the name at which the other end would connect. */
     NAME_TAKEN("another process holds this connection's name"),
-    /** The other end said something that is no handshake. */
+    /** The other end sent something that is no handshake. */
     BAD_PEER("the other end breaks the protocol"),
     /** The connection ended before the handshake was complete. */
     CLOSED_EARLY("closed before the handshake was complete"),

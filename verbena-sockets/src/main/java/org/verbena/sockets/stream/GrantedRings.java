@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 
 /**
  * The rings that an end has granted and does not read yet, in order: as long as its program does not read, the peer may be
- * several ahead. Where each begins the peer says in a word of which only the last value is there, so it is noted here
- * before the next one is granted. Guarded by the session's lock.
+ * several ahead. Where each begins the peer sends in a word of which only the last value is there, so it is recorded
+ * here before the next one is granted. Guarded by the session's lock.
  */
 final class GrantedRings {
     static final long UNKNOWN = -1;

@@ -29,17 +29,17 @@ import org.verbena.verbs.VerbsException;
  *
  * <p>The {@linkplain ClientHandshake end that connected} listens at an abstract Unix name made of its TCP socket's
  * cookie; the {@linkplain ServerHandshake end that was accepted} asks the kernel for that cookie and connects to the
- * name. A socket may be dead and another connection have its addresses already: so each looks whether its addresses are
- * still its own, and they compare the cookies of both. Both say HELLO, get a session of their processes, and OFFER
+ * name. A socket may be dead and another connection have its addresses already: so each checks whether its addresses
+ * are still its own, and they compare the cookies of both. Both send HELLO, get a session of their processes, and OFFER
  * where they may be written to. An end makes use of the other's offer only after it has made its own: an end that sees
- * the other leave without an offer knows that its own will never be used.
+ * the other leave without an offer can be sure that its own will never be used.
  */
 abstract class Handshake {
     /** How far it has come; the engine's thread alone goes on to the next one. */
     enum State {
         /** It has not begun. */
         NEW,
-        /** The other end is looked for. */
+        /** The other end is being searched for. */
         RENDEZVOUS,
         /** The ends are connected by a Unix socket; the other end's HELLO is to come. */
         HELLO_WAIT,
@@ -82,7 +82,7 @@ abstract class Handshake {
     private @Nullable UnixSocket peer;
     private StreamEngine.@Nullable Timer timer;
     private @Nullable Offer peerOffer;
-    /** Version that the other end speaks; -1 before it is known. */
+    /** Version of the other end; -1 before its HELLO. */
     private int peerVersion = -1;
     private long peerInstance;
     private final Sessions.SessionRequest sessionRequest = this::onSession;
@@ -121,10 +121,10 @@ abstract class Handshake {
     /** Whether HELLO is of the other end of the connection; does what is to be done if it is not. */
     abstract boolean isFromPeer(HandshakeMessage.Hello hello);
 
-    /** Answers HELLO, if this end has not said it before. */
+    /** Answers HELLO, if this end has not sent it before. */
     abstract void answer(HandshakeMessage.Hello hello);
 
-    /** It is over: looks for the other end no more. */
+    /** It is over: ends the search for the other end. */
     abstract void stopRendezvous();
 
     // both
@@ -196,7 +196,7 @@ abstract class Handshake {
         return found.isPresent() && found.get().cookie() == itsCookie;
     }
 
-    /** Whether it has to be told that the stream was closed: before, it sees that by itself. */
+    /** Whether it has to be informed that the stream was closed: before, it checks that itself. */
     final boolean isStarted() {
         return state != State.NEW;
     }
@@ -213,7 +213,7 @@ abstract class Handshake {
         return stream.isClosed();
     }
 
-    /** The cookies of both ends' sockets, as far as they are known; 0 for one that is not. */
+    /** The cookies of both ends' sockets, as far as they have arrived; 0 for one that has not. */
     final void cookies(long client, long server) {
         clientCookie = client;
         serverCookie = server;
@@ -362,7 +362,7 @@ abstract class Handshake {
                     && tcp.getRemoteAddress() instanceof InetSocketAddress other && isEnding(own, other)) {
                 return FallbackReason.CLOSED_EARLY;
             }
-        } catch (IOException e) { // closed, or not to be known
+        } catch (IOException e) { // closed, or not to be found out
             return stream.isClosed() ? FallbackReason.CLOSED_EARLY : FallbackReason.NO_SESSION;
         }
         if (peerVersion >= 0 && peerVersion != HandshakeMessage.VERSION) {
@@ -393,7 +393,7 @@ abstract class Handshake {
         }
         peerVersion = hello.version();
         if (hello.version() < HandshakeMessage.OLDEST) {
-            answer(hello); // so that the other end knows why
+            answer(hello); // so that the other end has the reason
             end(FallbackReason.OTHER_VERSION);
         } else if (hello.cookie() != clientCookie) {
             end(FallbackReason.BAD_PEER);
@@ -413,7 +413,7 @@ abstract class Handshake {
             return tcp.getLocalAddress() instanceof InetSocketAddress own
                     && tcp.getRemoteAddress() instanceof InetSocketAddress other && has(other, own, itsCookie);
         } catch (IOException e) {
-            return false; // it is not known, or the channel was closed
+            return false; // sock_diag does not find it, or the channel was closed
         }
     }
 
@@ -430,7 +430,7 @@ abstract class Handshake {
             state = State.SESSION_WAIT;
             peerInstance = hello.instance();
             stream.out().peerFeatures(hello.features());
-            stream.introduction().peer(hello.features(), new InetSocketAddress(InetAddress.getLoopbackAddress(), hello
+            stream.rendezvous().peer(hello.features(), new InetSocketAddress(InetAddress.getLoopbackAddress(), hello
                     .port() & 0xffff));
             engine.sessions().obtain(peerInstance, hello.port(), role, sessionRequest);
         } catch (VerbsException e) {

@@ -25,14 +25,14 @@ final class HandshakeMessage {
     /** The oldest version that is still understood. */
     static final int OLDEST = 1;
 
-    /** A feature: the word {@link BlockLayout#INTRODUCTION} of the control block is looked at. */
-    static final int INTRODUCTIONS = 1;
-    /** A feature: the end says up to where its program has read, see {@link BlockLayout#READ}. */
+    /** A feature: the word {@link BlockLayout#NONCE} of the control block is read. */
+    static final int NONCES = 1;
+    /** A feature: the end reports up to where its program has read, see {@link BlockLayout#READ}. */
     static final int READ_POSITION = 2;
-    /** A feature: the end heeds what a process on another host says before it ends, {@link ReadyRings#depart}. */
+    /** A feature: the end heeds the word of a process on another host before that ends, {@link ReadyRings#depart}. */
     static final int DEPARTURES = 4;
-    /** All that this version knows. */
-    static final int FEATURES = INTRODUCTIONS | READ_POSITION | DEPARTURES;
+    /** All features of this version. */
+    static final int FEATURES = NONCES | READ_POSITION | DEPARTURES;
 
     static final int HELLO = 1;
     static final int OFFER = 2;
@@ -42,10 +42,10 @@ final class HandshakeMessage {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
     /**
-     * What an end says first.
+     * The first message of an end.
      *
-     * @param version it speaks
-     * @param features it knows; unknown ones are not used
+     * @param version its version
+     * @param features it has; unknown ones are not used
      * @param instance random number of its process
      * @param cookie of the client's TCP socket
      * @param port at which its process takes sessions

@@ -14,7 +14,7 @@ import org.verbena.sockets.telemetry.StreamEvents;
 /**
  * The direction of a stream that comes in: TCP up to the byte that the peer has named, then the {@linkplain RingReader
  * ring}. Behind that byte TCP carries doorbells only, which must never get into the program's buffers: as long as the
- * byte is not known and may be named at any moment, TCP is read into a buffer of this object's.
+ * byte is not named and may be at any moment, TCP is read into a buffer of this object's.
  */
 final class Inbound {
     private static final ByteBuffer[] NONE = {};
@@ -54,12 +54,12 @@ final class Inbound {
             return false;
         }
         ring = new RingReader(own, doorbells, ending);
-        tellRead(own);
+        publishRead(own);
         return true;
     }
 
     /** For the peer, when this process is gone: TCP's phase, and what it has left. */
-    private void tellRead(Link own) {
+    private void publishRead(Link own) {
         BlockLayout.putRelease(own.block, BlockLayout.READ, taken - leftover.remaining());
     }
 
@@ -82,7 +82,7 @@ final class Inbound {
                 int n = phase == Phase.UNDECIDED ? readUndecided(into) : 0;
                 RingReader own = ring;
                 if (n > 0 && own != null) {
-                    tellRead(own.link());
+                    publishRead(own.link());
                 }
                 if (n != 0 || phase == Phase.UNDECIDED) {
                     return n;
@@ -92,7 +92,7 @@ final class Inbound {
         if (leftover.hasRemaining()) {
             int n = leftover.take(into);
             if (phase == Phase.RING) {
-                tellRead(ring().link());
+                publishRead(ring().link());
             }
             return n;
         }
@@ -126,7 +126,7 @@ final class Inbound {
             }
         } catch (IOException e) {
             if (doorbells.error() == null) {
-                ending.reportedError(e);
+                ending.recordError(e);
                 throw e;
             }
         }
@@ -176,7 +176,7 @@ final class Inbound {
         }
     }
 
-    /** Bytes that TCP has still to bring before the ring begins; -1 if that is not known. */
+    /** Bytes that TCP has still to bring before the ring begins; -1 if that is undecided. */
     private long leftOfTcp(RingReader own) throws IOException {
         long lane = own.lane();
         if (lane == 0) {
@@ -222,8 +222,8 @@ final class Inbound {
                 }
                 return;
             }
-            long known = leftOfTcp(own);
-            int data = known >= 0 ? (int) Math.min(n, known) : n; // what is more was the doorbell
+            long leftNow = leftOfTcp(own);
+            int data = leftNow >= 0 ? (int) Math.min(n, leftNow) : n; // what is more was the doorbell
             leftover.keep(data);
             count(data);
             if (data < n) {
@@ -231,7 +231,7 @@ final class Inbound {
                 // it was for a sleeping thread, which is not armed now: a program may read without selecting
                 changed.run();
             }
-            if (known != 0 && (n < piece || left < 0)) {
+            if (leftNow != 0 && (n < piece || left < 0)) {
                 return;
             }
         }
@@ -292,20 +292,20 @@ final class Inbound {
         }
     }
 
-    /** The peer's offer has come: makes up for what could not be told before. */
-    void peerKnown(Outbound back) {
+    /** The peer's offer has come: sends what could not be sent before. */
+    void onPeerOffer(Outbound back) {
         RingReader own = ring;
         PeerBlock peer = back.peer();
         if (own == null || peer == null) {
             return;
         }
-        own.peerKnown(peer);
+        own.onPeerOffer(peer);
         if (phase == Phase.RING) {
-            own.tellIfDue(back);
+            own.reportIfDue(back);
         }
     }
 
-    /** The peer knows what was consumed; the session's lock is held. */
+    /** The peer has received what was consumed; the session's lock is held. */
     void arrived(RingStream stream, PeerBlock peer) {
         ring().arrived(stream, peer);
     }
@@ -322,7 +322,7 @@ final class Inbound {
         return ring().isReady();
     }
 
-    /** Asks the peer to tell when there are data. */
+    /** Asks the peer to signal data. */
     boolean arm(int queue, Outbound back) {
         if (isReady()) {
             return true;
@@ -335,7 +335,7 @@ final class Inbound {
         return isReady();
     }
 
-    /** Whether the kernel has still something to say. */
+    /** Whether the kernel still has something to report. */
     boolean needsKernel() {
         return !shut && (phase == Phase.TCP || !doorbells.isOver());
     }
@@ -348,7 +348,7 @@ final class Inbound {
         return phase == Phase.RING || leftover.remaining() < Leftover.PIECE;
     }
 
-    /** TCP has something to read; says whether the program has. */
+    /** TCP has something to read; returns whether the program has. */
     boolean kernelReady() {
         if (phase == Phase.UNDECIDED) {
             synchronized (this) {
@@ -369,7 +369,7 @@ final class Inbound {
         doorbells.leave();
     }
 
-    /** Takes what was {@linkplain #leaveDoorbell left}; says whether there was any. */
+    /** Takes what was {@linkplain #leaveDoorbell left}; returns whether there was any. */
     boolean takeLeftDoorbell() {
         if (!doorbells.areLeft()) {
             return false;
@@ -450,7 +450,7 @@ final class Inbound {
         }
     }
 
-    /** Learns from TCP whether the peer is gone; says whether a doorbell was taken. */
+    /** Checks by TCP whether the peer is gone; returns whether a doorbell was taken. */
     boolean pollTcp() {
         long before = doorbells.taken();
         if (phase == Phase.RING && !shut) {
@@ -488,7 +488,7 @@ final class Inbound {
     }
 
     /**
-     * Whether the program leaves something unread that TCP does not know of, be it that it wanted no more.
+     * Whether the program leaves something unread that TCP does not count, be it that it wanted no more.
      *
      * @param takesTcp whether bytes of TCP count, too: the ring shows the end before TCP does
      */

@@ -76,7 +76,7 @@ final class KernelStream extends Stream {
         return n;
     }
 
-    /** Takes what was sent out of the buffer. What ends the connection is thrown: the kernel says it once. */
+    /** Takes what was sent out of the buffer. What ends the connection is thrown: the kernel reports it once. */
     static int sendZeroCopy(SocketChannel tcp, ByteBuffer from) throws IOException {
         int n = ZeroCopy.send(((SelChImpl) tcp).getFDVal(), MemorySegment.ofBuffer(from), 0,
                 Math.min(from.remaining(), MOST_PINNED));

@@ -35,7 +35,7 @@ final class Leftover {
 
     /**
      * Reads TCP to the place behind the bytes that are here; answers as a read does. None of them is here before
-     * {@link #keep} says that it is the stream's.
+     * {@link #keep} makes it the stream's.
      *
      * @param piece bytes at most
      */

@@ -72,7 +72,7 @@ final class Link {
         next.free(session.arena());
     }
 
-    /** Whether the peer has said that it writes no more. */
+    /** Whether the peer has reported that it writes no more. */
     boolean isLetGo() {
         return BlockLayout.getAcquire(block, BlockLayout.CLOSED) != 0 || session.isFailed();
     }

@@ -11,7 +11,7 @@ package org.verbena.sockets.stream;
  * @param ringAddress address and
  * @param ringSize size of its first ring, a power of two
  * @param headerAddress address and
- * @param headerKey key of the header of its session; 0 of a version that does not say
+ * @param headerKey key of the header of its session; 0 of a version without it
  */
 record Offer(int index, int blockKey, long blockAddress, int ringKey, long ringAddress, int ringSize,
         long headerAddress,

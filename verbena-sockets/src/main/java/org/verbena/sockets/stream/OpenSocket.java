@@ -80,7 +80,7 @@ public final class OpenSocket {
         return connecting;
     }
 
-    /** What the rules say of it; null if they were not asked. */
+    /** The decision of the rules; null if they were not asked. */
     @Nullable
     Decision decision() {
         return decision;

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * lock of its own, for the change may come in the middle; in the ring's phase the session's lock is enough.
  */
 final class Outbound {
-    /** How long a peer that has made its offer may take to say what it wants; it is at it. */
-    private static final long SAYING_NANOS = 1_000_000_000L;
-    private static final long SAYING_PAUSE_NANOS = 100_000;
+    /** How long a peer that has made its offer may take to send its options; it is about to. */
+    private static final long PEER_OPTION_NANOS = 1_000_000_000L;
+    private static final long PEER_OPTION_PAUSE_NANOS = 100_000;
     /** How long the first write waits for the handshake, if the user would rather have that than bytes by TCP. */
     private static final long WAIT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.wait", 0), 0, 600_000);
     /** The pause between two polls of such a wait. */
-    private static final long LOOK_NANOS = 50_000;
+    private static final long POLL_PAUSE_NANOS = 50_000;
     /** Answer of {@link #writeTcp}: the ring carries by now. */
     private static final long BY_RING = -1;
     private static final ByteBuffer[] NONE = {};
@@ -37,8 +37,8 @@ final class Outbound {
     private boolean endedByTcp;
     /** What the peer granted in the handshake, whether or not this direction changes to it; null before. */
     private volatile @Nullable RingWriter ring;
-    /** Whether the peer says up to where it has read. */
-    private volatile boolean peerTells;
+    /** Whether the peer reports up to where it has read. */
+    private volatile boolean peerReportsRead;
     private volatile boolean peerWaitsOver;
 
     /** Whether this end wants urgent data in line. */
@@ -54,9 +54,9 @@ final class Outbound {
         return ending;
     }
 
-    /** What the peer knows, before the handshake is complete. */
+    /** The features of the peer, before the handshake is complete. */
     void peerFeatures(long features) {
-        peerTells = (features & HandshakeMessage.READ_POSITION) != 0;
+        peerReportsRead = (features & HandshakeMessage.READ_POSITION) != 0;
     }
 
     /** The peer's control block; null before the handshake is complete. */
@@ -67,23 +67,23 @@ final class Outbound {
     }
 
     /** Whether words can be sent to the peer's control block. */
-    boolean knowsPeer() {
+    boolean hasPeer() {
         return ring != null;
     }
 
-    /** Whether what the peer says of itself is seen. */
-    boolean seesPeer() {
+    /** Whether the peer's own words are mapped. */
+    boolean isPeerMapped() {
         PeerBlock peer = peer();
-        return peer != null && peer.isSeen();
+        return peer != null && peer.isMapped();
     }
 
-    /** What the peer has said when it closed, even if it did not arrive; 0 if nothing is known of it. */
+    /** How the peer has closed, even if its word did not arrive; 0 if it has not, or that is unknown. */
     long left() {
         PeerBlock peer = peer();
         return peer == null ? 0 : peer.left();
     }
 
-    /** As {@link PeerBlock#hasRead}; TCP's phase TCP knows. */
+    /** As {@link PeerBlock#hasRead}; in TCP's phase only TCP can report it. */
     int hasRead(long position) {
         return phase == Phase.RING ? ring().hasRead(position) : PeerBlock.UNKNOWN;
     }
@@ -93,7 +93,7 @@ final class Outbound {
         return phase == Phase.RING ? ring().written() : sent;
     }
 
-    /** TCP has failed: the peer, if it lives, learns that nothing comes any more, nor is read. */
+    /** TCP has failed: the peer, if it lives, is informed that nothing comes any more, nor is read. */
     void breakOff(Link own) {
         BlockLayout.putRelease(own.block, BlockLayout.LEFT, BlockLayout.END_ABORT);
         synchronized (own.session) {
@@ -119,7 +119,7 @@ final class Outbound {
     /** The peer takes bytes in a ring from now on. It is too late for that if TCP has carried the end already. */
     synchronized void open(Link own, Offer offer) {
         synchronized (own.session) {
-            PeerBlock peer = new PeerBlock(own, offer, peerTells);
+            PeerBlock peer = new PeerBlock(own, offer, peerReportsRead);
             RingWriter writer = new RingWriter(own, peer, offer, sent, ending, () -> peerWaitsOver);
             ring = writer;
             if (urgentInline) { // after the ring: later changes of the option are sent to the peer
@@ -150,20 +150,21 @@ final class Outbound {
     }
 
     /**
-     * Whether it is known if the peer wants urgent data in line; waits a while until it can have said so. False for a
+     * Whether the peer has sent its option for urgent data in line; waits a while until it can have. False for a
      * peer that has not: sent by TCP the byte might be lost, since a receiver with the option takes it for a doorbell.
      */
-    boolean knowsUrgentInline() {
+    boolean hasPeerUrgentOption() {
         if (phase != Phase.RING) {
             return true;
         }
         RingWriter own = ring();
         long start = System.nanoTime();
         while (BlockLayout.getAcquire(own.link().block, BlockLayout.DATA_ARM) == 0 && !own.isOver()) {
-            if (peerWaitsOver || System.nanoTime() - start > SAYING_NANOS || Thread.currentThread().isInterrupted()) {
+            if (peerWaitsOver || System.nanoTime() - start > PEER_OPTION_NANOS
+                    || Thread.currentThread().isInterrupted()) {
                 return false;
             }
-            LockSupport.parkNanos(SAYING_PAUSE_NANOS);
+            LockSupport.parkNanos(PEER_OPTION_PAUSE_NANOS);
         }
         return true;
     }
@@ -191,7 +192,7 @@ final class Outbound {
         long start = System.nanoTime();
         while (phase == Phase.UNDECIDED && !peerWaitsOver && System.nanoTime() - start < WAIT_NANOS
                 && !Thread.currentThread().isInterrupted()) {
-            LockSupport.parkNanos(LOOK_NANOS);
+            LockSupport.parkNanos(POLL_PAUSE_NANOS);
         }
     }
 
@@ -281,7 +282,7 @@ final class Outbound {
             } else if (own != null && ending.vanish(own.link())) {
                 return;
             }
-            LockSupport.parkNanos(LOOK_NANOS); // what the end is, is known in moments
+            LockSupport.parkNanos(POLL_PAUSE_NANOS); // what the end means is decided in moments
         }
     }
 
@@ -309,7 +310,7 @@ final class Outbound {
      * Whether TCP is to be given what it carries. It may have brought the end that a ring explains: a reset by
      * doorbells that were not taken, or bytes that are unread there.
      *
-     * @return false if what is written vanishes, or it is not known yet: see {@link Ending#write}
+     * @return false if what is written vanishes, or that is undecided: see {@link Ending#write}
      */
     private boolean isForTcp() throws IOException {
         RingWriter own = ring;
@@ -322,7 +323,7 @@ final class Outbound {
      */
     private void refused(IOException e) throws IOException {
         if (ring == null || !ending.isTaken(e)) {
-            throw ending.tellWriter(e);
+            throw ending.writerError(e);
         }
     }
 
@@ -335,7 +336,7 @@ final class Outbound {
         return phase == Phase.RING && ring().isReady();
     }
 
-    /** Asks the peer to tell when there is room. */
+    /** Asks the peer to signal room. */
     boolean arm(int queue) {
         if (isReady()) {
             return true;
@@ -425,7 +426,7 @@ final class Outbound {
         return own == null ? 0 : own.stalls();
     }
 
-    /** Bytes in the peer's ring that are not read, as far as is known; and the ring's size. */
+    /** Bytes in the peer's ring that are not read, as far as it has reported; and the ring's size. */
     long occupied() {
         return phase == Phase.RING ? ring().occupied() : 0;
     }

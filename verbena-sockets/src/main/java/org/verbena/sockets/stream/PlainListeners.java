@@ -11,7 +11,7 @@ import java.util.Set;
 
 /**
  * Sockets of this process that listened before Verbena was there: what they accept TCP carries, until the program opens
- * them anew. Found by what the kernel says of this process, for they may be the JDK's or a library's. Thread-safe.
+ * them anew. Found by what the kernel reports of this process, for they may be the JDK's or a library's. Thread-safe.
  */
 public final class PlainListeners {
     private static final Path OWN = Path.of("/proc/self");

@@ -7,11 +7,11 @@ import java.util.BitSet;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Where peers put the streams of one selector that became ready: a list, so that a selector looks at what is ready and
+ * Where peers put the streams of one selector that became ready: a list, so that a selector polls what is ready and
  * never at what is not. One thread at a time polls.
  *
  * {@snippet :
- * queue.poll();                      // tells the listeners of what became ready
+ * queue.poll();                      // notifies the listeners of what became ready
  * if (queue.sleep()) {               // from here on peers ring the doorbell of a stream that becomes ready
  *     kernelSelector.select(timeout);
  *     queue.awake();

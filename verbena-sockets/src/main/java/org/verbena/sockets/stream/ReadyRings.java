@@ -13,7 +13,7 @@ import org.verbena.verbs.VerbsException;
  * The ready queues of one session, both ways: the rings that the peer fills for this process's selectors, and what is
  * known of the peer's.
  *
- * <p>The session's header is written by the peer and says of each of the peer's queues where its ring is and whether
+ * <p>The session's header is written by the peer and has for each of the peer's queues where its ring is and whether
  * its owner sleeps. It has 32 bytes for each queue from 1 on:
  *
  * <pre>
@@ -27,7 +27,7 @@ import org.verbena.verbs.VerbsException;
  * </pre>
  *
  * An entry of a ring is a word, {@code lap << 32 | index}: number of the connection at the queue's end. {@code lap}
- * counts entries from 1 on, so that an entry tells by itself whether it is new.
+ * counts entries from 1 on, so that an entry alone shows whether it is new.
  */
 final class ReadyRings {
     /** Queues of a process that can have rings; further ones get doorbells only. */
@@ -68,7 +68,7 @@ final class ReadyRings {
         session.postWord(Session.NOTHING, 0, 0, session.peerHeader() + DEPARTS, session.peerHeaderKey(), 1);
     }
 
-    /** Whether the peer has said that its process ends in order. */
+    /** Whether the peer has reported that its process ends in order. */
     boolean hasPeerDeparted() {
         return (long) LONG.getAcquire(header, DEPARTS) == 1;
     }

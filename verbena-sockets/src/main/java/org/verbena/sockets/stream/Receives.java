@@ -21,7 +21,7 @@ import org.verbena.verbs.WcStatus;
  * What a session receives: calls of the peer's engine, which are empty, its control messages, and the end of the queue
  * pair, for that ends receives too.
  *
- * <p>The lock is for the receive queue, which one thread at a time may use: the peer may speak as soon as there is a
+ * <p>The lock is for the receive queue, which one thread at a time may use: the peer may send as soon as there is a
  * receive, and the engine's thread then posts that one again while another still posts the first ones.
  */
 final class Receives implements AutoCloseable {

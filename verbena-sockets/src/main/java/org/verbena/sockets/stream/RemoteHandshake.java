@@ -136,7 +136,7 @@ final class RemoteHandshake {
                 session = made;
                 state = State.OFFERED;
                 stream.out().peerFeatures(made.peerFeatures());
-                stream.introduction().peer(made.peerFeatures(), sessions.listener(name.server()));
+                stream.rendezvous().peer(made.peerFeatures(), sessions.listener(name.server()));
                 return link;
             }
             link.release();

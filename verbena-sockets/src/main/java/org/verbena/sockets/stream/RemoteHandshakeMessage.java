@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What processes on two hosts say to each other: by the connection manager, when they make a session, and by SENDs in
+ * The messages between processes on two hosts: by the connection manager, when they make a session, and by SENDs in
  * it. Big-endian, but for the offer.
  *
  * <pre>
@@ -32,9 +32,9 @@ final class RemoteHandshakeMessage {
     static final int REFUSAL_BYTES = 8;
     static final int CONTROL_MESSAGE_BYTES = 96;
 
-    /** The end that connected says where it may be written to. */
+    /** The end that connected offers where it may be written to. */
     static final int OFFER = 1;
-    /** The end that was accepted says so, and uses the offer. */
+    /** The end that was accepted offers the same, and uses the offer. */
     static final int ANSWER = 2;
     /** It does not, and the offer is void. */
     static final int DECLINE = 3;
@@ -53,10 +53,10 @@ final class RemoteHandshakeMessage {
     private static final int PORT_MASK = 0xffff;
 
     /**
-     * What both ends of a session say when it is made.
+     * The message of both ends of a session when it is made.
      *
      * @param version the sender's
-     * @param features it knows; unknown ones are not used
+     * @param features it has; unknown ones are not used
      * @param clientPort of the connection for which the session is made, and
      * @param serverPort of it
      * @param clientAddress of it, {@linkplain ConnectionName#fold folded}
@@ -71,7 +71,7 @@ final class RemoteHandshakeMessage {
             int headerKey, long headerAddress, long nonce, long idHigh, long idLow) {}
 
     /**
-     * What the ends of a connection say.
+     * The messages of the ends of a connection.
      *
      * @param type {@link #OFFER}, {@link #ANSWER} or {@link #DECLINE}
      * @param why of a {@link #DECLINE}

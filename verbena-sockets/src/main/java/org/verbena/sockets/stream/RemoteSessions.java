@@ -43,7 +43,7 @@ final class RemoteSessions {
     /** The system property with the port of the connection manager where processes take sessions. */
     private static final String PORT = "verbena.stream.port";
     private static final int DEFAULT_PORT = 4792;
-    /** Requests, and offers, whose connection is not known yet: the program may accept it in a moment. */
+    /** Requests, and offers, whose connection has not been found yet: the program may accept it in a moment. */
     private static final int MOST_HELD = 1024;
     /**
      * So long the process there may be about to listen: it opens its device first, on a busy machine that takes
@@ -117,7 +117,7 @@ final class RemoteSessions {
     private void start(String name, Runnable task, java.util.function.Consumer<FallbackReason> otherwise) {
         try {
             Thread.ofPlatform().daemon().name(name).start(task);
-        } catch (OutOfMemoryError e) { // no thread, as the JVM says it
+        } catch (OutOfMemoryError e) { // no thread, as the JVM reports it
             StreamEngine.lacking(FallbackReason.NO_MEMORY, String.valueOf(e));
             otherwise.accept(FallbackReason.NO_MEMORY);
         }
@@ -278,11 +278,11 @@ final class RemoteSessions {
         boolean ofPort = false;
         boolean remembered = false;
         if (e instanceof ConnectionRejectedException r) {
-            int said = RemoteHandshakeMessage.why(r.privateData());
-            ofPort = said == RemoteHandshakeMessage.UNKNOWN;
-            remembered = said == RemoteHandshakeMessage.WRONG_VERSION
+            int code = RemoteHandshakeMessage.why(r.privateData());
+            ofPort = code == RemoteHandshakeMessage.UNKNOWN;
+            remembered = code == RemoteHandshakeMessage.WRONG_VERSION
                     || r.reason() == ConnectionRejectedException.INVALID_SERVICE_ID;
-            why = said == 0 && remembered ? FallbackReason.PLAIN_PEER : RemoteHandshakeMessage.reason(said);
+            why = code == 0 && remembered ? FallbackReason.PLAIN_PEER : RemoteHandshakeMessage.reason(code);
         } else if (e instanceof VerbsException v && (v.errno() == Errno.ETIMEDOUT || v.errno() == Errno.EHOSTUNREACH)) {
             remembered = true;
             why = FallbackReason.PLAIN_PEER;

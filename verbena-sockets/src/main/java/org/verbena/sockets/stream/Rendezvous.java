@@ -33,23 +33,23 @@ public final class Rendezvous {
     private final AtomicReference<@Nullable Object> attachment = new AtomicReference<>();
     private volatile long peerNonce;
     private volatile boolean announced;
-    private volatile boolean peerKnows;
+    private volatile boolean peerReadsNonce;
     private volatile @Nullable InetSocketAddress listener;
-    private volatile @Nullable Runnable listening;
+    private volatile @Nullable Runnable changeListener;
 
     Rendezvous(RingStream stream) {
         this.stream = stream;
     }
 
-    /** What the other end knows, and where its process takes requests; before the handshake is complete. */
+    /** The features of the other end, and where its process takes requests; before the handshake is complete. */
     void peer(long features, InetSocketAddress takesRequests) {
-        peerKnows = (features & HandshakeMessage.INTRODUCTIONS) != 0;
+        peerReadsNonce = (features & HandshakeMessage.NONCES) != 0;
         listener = takesRequests;
     }
 
-    /** Whether the other end looks at the word. */
-    public boolean isKnownToPeer() {
-        return peerKnows;
+    /** Whether the other end reads the word. */
+    public boolean isSupportedByPeer() {
+        return peerReadsNonce;
     }
 
     /** Where the other end's process takes requests; null before the handshake is complete. */
@@ -71,16 +71,16 @@ public final class Rendezvous {
     /**
      * Sets what is called when the handshake is decided, the nonce has arrived, or the connection has ended.
      *
-     * @param told by any thread, at times without need; it must not block
+     * @param newListener run by any thread, at times without need; it must not block
      */
-    public void listen(Runnable told) {
-        listening = told;
+    public void listen(Runnable newListener) {
+        changeListener = newListener;
     }
 
     void changed() {
-        Runnable told = listening;
-        if (told != null) {
-            told.run();
+        Runnable target = changeListener;
+        if (target != null) {
+            target.run();
         }
     }
 
@@ -95,13 +95,13 @@ public final class Rendezvous {
 
     private void write(long word) {
         Link own = stream.link();
-        if (own == null || !peerKnows || stream.isClosed() || own.isLetGo()) {
+        if (own == null || !peerReadsNonce || stream.isClosed() || own.isLetGo()) {
             return;
         }
         synchronized (own.session) {
             PeerBlock peer = stream.out().peer();
             if (peer != null) {
-                peer.post(Session.NOTHING, BlockLayout.INTRODUCTION, word);
+                peer.post(Session.NOTHING, BlockLayout.NONCE, word);
                 own.session.awaitArrival(); // before the call: its answer may be under way already
                 own.session.requestProgress();
                 announced = !own.session.isFailed();
@@ -117,15 +117,15 @@ public final class Rendezvous {
 
     /** The nonce of the other end; 0 if none has arrived. */
     public long peerNonce() {
-        look();
+        poll();
         return peerNonce;
     }
 
     /** Reads the nonce of the other end. */
-    void look() {
+    void poll() {
         Link own = stream.link();
         if (peerNonce == 0 && own != null && stream.isHandshakeComplete()) {
-            long word = BlockLayout.getAcquire(own.block, BlockLayout.INTRODUCTION);
+            long word = BlockLayout.getAcquire(own.block, BlockLayout.NONCE);
             if (word != 0) {
                 peerNonce = word;
                 changed();
@@ -153,8 +153,8 @@ public final class Rendezvous {
      * Takes requests that name {@code word}, which this end has announced; on the thread that takes sessions: it must
      * not block.
      */
-    public static void expect(long word, Consumer<ConnectionRequest> taker) {
-        EXPECTED.put(word, taker);
+    public static void expect(long word, Consumer<ConnectionRequest> handler) {
+        EXPECTED.put(word, handler);
     }
 
     /** Takes no more of them. */
@@ -164,13 +164,13 @@ public final class Rendezvous {
 
     /** Passes a request to the end that expects it; false if it is none of these. */
     static boolean take(ConnectionRequest request) {
-        ByteBuffer said = ByteBuffer.wrap(request.privateData());
-        if (said.remaining() < WORD_AT + Long.BYTES || said.getInt(0) != MAGIC) {
+        ByteBuffer data = ByteBuffer.wrap(request.privateData());
+        if (data.remaining() < WORD_AT + Long.BYTES || data.getInt(0) != MAGIC) {
             return false;
         }
-        Consumer<ConnectionRequest> taker = EXPECTED.get(said.getLong(WORD_AT));
-        if (taker != null) {
-            taker.accept(request);
+        Consumer<ConnectionRequest> handler = EXPECTED.get(data.getLong(WORD_AT));
+        if (handler != null) {
+            handler.accept(request);
         } else {
             try {
                 request.reject();

@@ -30,15 +30,15 @@ final class RingMemory {
     private static final long SMALLEST_REGION = 64 << 10;
     private static final long LARGEST_REGION = 16 << 20;
 
-    /** What was seen, and how much the rings had by then. */
-    private record Look(MemoryLimit limit, long available, long had, long since) {}
+    /** The state of the system's memory, and how much the rings had by then. */
+    private record Sample(MemoryLimit limit, long available, long had, long since) {}
 
     private final Supplier<MemoryLimit> limit;
     private final LongSupplier available;
     private final LongSupplier clock;
     private final AtomicLong taken = new AtomicLong();
     private final LongAdder refused = new LongAdder();
-    private volatile @Nullable Look last;
+    private volatile @Nullable Sample last;
 
     RingMemory(Supplier<MemoryLimit> limit, LongSupplier available, LongSupplier clock) {
         this.limit = limit;
@@ -46,14 +46,14 @@ final class RingMemory {
         this.clock = clock;
     }
 
-    private Look look() {
+    private Sample sample() {
         long now = clock.getAsLong();
-        Look seen = last;
-        if (seen == null || now - seen.since >= FRESH_NANOS) {
-            seen = new Look(limit.get(), available.getAsLong(), taken.get(), now);
-            last = seen;
+        Sample latest = last;
+        if (latest == null || now - latest.since >= FRESH_NANOS) {
+            latest = new Sample(limit.get(), available.getAsLong(), taken.get(), now);
+            last = latest;
         }
-        return seen;
+        return latest;
     }
 
     /**
@@ -63,10 +63,10 @@ final class RingMemory {
      * @param bytes that have to be taken for it
      */
     boolean allows(int ring, long bytes) {
-        Look seen = look();
+        Sample latest = sample();
         long all = taken.get();
-        long left = seen.available - Math.max(0, all - seen.had);
-        long most = seen.limit.bytes() / PART;
+        long left = latest.available - Math.max(0, all - latest.had);
+        long most = latest.limit.bytes() / PART;
         boolean small = ring <= SMALL_RING;
         return bytes <= left / PART && (small || left >= most && all + bytes <= most);
     }
@@ -83,7 +83,7 @@ final class RingMemory {
 
     /** Bytes of the largest piece in which memory is to be taken. */
     long largestRegion() {
-        return Math.clamp(Long.highestOneBit(look().limit.bytes() / REGIONS), SMALLEST_REGION, LARGEST_REGION);
+        return Math.clamp(Long.highestOneBit(sample().limit.bytes() / REGIONS), SMALLEST_REGION, LARGEST_REGION);
     }
 
     /** Memory was taken, or given back if negative. */
@@ -98,17 +98,17 @@ final class RingMemory {
 
     /** Bytes from which on no ring is granted that is larger than {@link #SMALL_RING}. */
     long most() {
-        return look().limit.bytes() / PART;
+        return sample().limit.bytes() / PART;
     }
 
     /** Whether there is so little memory left that none is, whatever the rings have. */
     boolean isShort() {
-        Look seen = look();
-        return seen.available < seen.limit.bytes() / PART;
+        Sample latest = sample();
+        return latest.available < latest.limit.bytes() / PART;
     }
 
     /** The limit that {@link #most} is a part of. */
     MemoryLimit limit() {
-        return look().limit;
+        return sample().limit;
     }
 }

@@ -17,12 +17,12 @@ final class RingReader {
     private final Ending ending;
     /** Of the next byte that the program gets. */
     private long position;
-    /** Where the first ring begins; before that is known, 0 as the others. */
+    /** Where the first ring begins; 0 before that is named, as the others. */
     private long start;
     private int generation;
-    /** Where the next ring begins, if that is known. */
+    /** Where the next ring begins, if that is named. */
     private long nextStart = GrantedRings.UNKNOWN;
-    private long told;
+    private long reported;
 
     // guarded by the session's lock
     private final RingGrants grants = new RingGrants();
@@ -43,11 +43,11 @@ final class RingReader {
     void start(long at) {
         generation = 1;
         start = at;
-        told = at;
+        reported = at;
         position = at;
     }
 
-    /** What the peer says of the ring that it is in; 0 as long as it is in none. */
+    /** The peer's word of the ring that it is in; 0 as long as it is in none. */
     long lane() {
         return BlockLayout.getAcquire(own.block, BlockLayout.LANE);
     }
@@ -73,9 +73,9 @@ final class RingReader {
             if (!into.hasRemaining()) {
                 return 0;
             }
-            int said = nothing(link);
-            if (said != AGAIN) {
-                return said;
+            int result = readEmpty(link);
+            if (result != AGAIN) {
+                return result;
             }
         }
         n = Math.min(n, into.remaining());
@@ -91,7 +91,7 @@ final class RingReader {
         position += n;
         BlockLayout.putRelease(link.block, BlockLayout.READ, position); // for the peer, when this process is gone
         if (isDue(ring) || !link.session.isMapped() && readable(link) == 0) {
-            tell(back); // the peer has to know that all was read, if it cannot see that
+            reportConsumed(back); // the peer needs to be informed that all was read, if it cannot see that
         }
         return n;
     }
@@ -117,7 +117,7 @@ final class RingReader {
                 }
                 end = Math.min(produced, next);
             }
-            long n = Math.max(end, position) - position; // nothing was produced yet: 0
+            long n = Math.max(end, position) - position; // readEmpty was produced yet: 0
             return n > link.ring.size() ? -1 : (int) n;
         }
     }
@@ -133,7 +133,7 @@ final class RingReader {
     }
 
     private void nextRing() {
-        synchronized (own.session) { // the engine's thread looks at the rings too
+        synchronized (own.session) { // the engine's thread accesses the rings too
             own.session.arena().free(own.ring);
             own.ring = own.next.take();
         }
@@ -141,8 +141,8 @@ final class RingReader {
         nextStart = GrantedRings.UNKNOWN;
     }
 
-    /** The ring is empty: the end, what TCP says, or nothing yet. */
-    private int nothing(Link link) throws IOException {
+    /** The ring is empty: the end, what TCP reports, or readEmpty yet. */
+    private int readEmpty(Link link) throws IOException {
         if (link.session.isFailed()) {
             doorbells.drain();
         }
@@ -161,17 +161,17 @@ final class RingReader {
 
     /** Whether enough was read since the last update to the peer for the next one. */
     private boolean isDue(Memory ring) {
-        return position - told >= ring.size() >> 2;
+        return position - reported >= ring.size() >> 2;
     }
 
-    /** Tells the peer how far this end has read, grants a larger ring if it wants one. */
-    private void tell(Outbound back) {
-        synchronized (own.session) { // the engine's thread may tell at the same time
+    /** Reports to the peer how far this end has read, grants a larger ring if it wants one. */
+    private void reportConsumed(Outbound back) {
+        synchronized (own.session) { // the engine's thread may report at the same time
             PeerBlock peer = back.peer();
             if (peer == null) {
                 return; // it is sent when the peer's offer comes
             }
-            told = position;
+            reported = position;
             grants.grant(own, peer);
             peer.post(Session.SPACE, BlockLayout.CONSUMED, position);
             own.session.poll();
@@ -190,7 +190,7 @@ final class RingReader {
     }
 
     /** The peer's offer has come: sends what could not be sent before. Waiting threads are to be woken by doorbell. */
-    void peerKnown(PeerBlock peer) {
+    void onPeerOffer(PeerBlock peer) {
         synchronized (own.session) {
             armNow(peer, 0);
             grants.grant(own, peer);
@@ -198,10 +198,10 @@ final class RingReader {
         }
     }
 
-    /** Tells what was read while the peer could not be told. */
-    void tellIfDue(Outbound back) {
+    /** Reports what was read while readEmpty could be sent to the peer. */
+    void reportIfDue(Outbound back) {
         if (isDue(own.ring)) {
-            tell(back);
+            reportConsumed(back);
         }
     }
 
@@ -218,7 +218,7 @@ final class RingReader {
         peer.post(Session.NOTHING, BlockLayout.DATA_ARM, BlockLayout.arm(++armSequence, queue));
     }
 
-    /** The peer knows what was consumed; the session's lock is held. */
+    /** The peer has received what was consumed; the session's lock is held. */
     void arrived(RingStream stream, PeerBlock peer) {
         long arm = BlockLayout.getAcquire(own.block, BlockLayout.SPACE_ARM);
         if (arm != seenSpaceArm) {

@@ -25,9 +25,9 @@ final class RingStream extends Stream {
     private volatile @Nullable Listener listener;
     private volatile @Nullable Handshake handshake;
     private volatile FallbackReason reason = FallbackReason.NONE;
-    private final Rendezvous introduction = new Rendezvous(this);
+    private final Rendezvous rendezvous = new Rendezvous(this);
     private boolean closed;
-    /** Something was left unread of which neither TCP knows nor a word tells. */
+    /** Something was left unread that neither TCP nor a word reports. */
     private volatile boolean cutOff;
     private volatile boolean aborted;
     private boolean taken;
@@ -85,9 +85,9 @@ final class RingStream extends Stream {
         if (late) {
             out.close(aborted ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         } else {
-            in.peerKnown(out);
+            in.onPeerOffer(out);
             changed();
-            introduction.changed();
+            rendezvous.changed();
         }
     }
 
@@ -100,7 +100,7 @@ final class RingStream extends Stream {
         in.stayWithTcp();
         out.stayWithTcp();
         changed();
-        introduction.changed();
+        rendezvous.changed();
     }
 
     synchronized boolean isClosed() {
@@ -130,10 +130,10 @@ final class RingStream extends Stream {
         }
     }
 
-    /** The peer has called: it may want a larger ring, or introduce itself. On the engine's thread. */
+    /** The peer has called: it may want a larger ring, or have sent its nonce. On the engine's thread. */
     void grow() {
         in.grow(out);
-        introduction.look();
+        rendezvous.poll();
     }
 
     /** Wakes the peer by a byte on TCP, which carries nothing else any more. */
@@ -144,9 +144,9 @@ final class RingStream extends Stream {
     }
 
     void changed() {
-        Listener told = listener;
-        if (told != null) {
-            told.changed();
+        Listener target = listener;
+        if (target != null) {
+            target.changed();
         }
     }
 
@@ -228,8 +228,8 @@ final class RingStream extends Stream {
             wanted |= WRITE;
         }
         // which signals room to a writer
-        boolean heard = (ops & WRITE) != 0 && out.isByRing() && in.findsDoorbells();
-        if (((ops & READ) != 0 || heard) && in.needsKernel()) {
+        boolean takesDoorbell = (ops & WRITE) != 0 && out.isByRing() && in.findsDoorbells();
+        if (((ops & READ) != 0 || takesDoorbell) && in.needsKernel()) {
             wanted |= READ;
         }
         return wanted;
@@ -288,8 +288,8 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public boolean knowsUrgentInline() {
-        return out.knowsUrgentInline();
+    public boolean hasPeerUrgentOption() {
+        return out.hasPeerUrgentOption();
     }
 
     @Override
@@ -344,13 +344,13 @@ final class RingStream extends Stream {
         listener = null;
         in.enterIfDue(); // a program that never read from the ring leaves unread what is there
         boolean unread = in.isUnread(out.isByRing());
-        cutOff = unread && !out.knowsPeer();
+        cutOff = unread && !out.hasPeer();
         aborted = reset || unread;
         out.close(aborted ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         in.leave();
         StreamCounters.closed(this);
         StreamEngine.closed(this);
-        introduction.changed();
+        rendezvous.changed();
     }
 
     @Override
@@ -413,8 +413,8 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public Rendezvous introduction() {
-        return introduction;
+    public Rendezvous rendezvous() {
+        return rendezvous;
     }
 
     @Override
@@ -430,7 +430,7 @@ final class RingStream extends Stream {
         }
     }
 
-    /** The kernel says that TCP has ended, or half of it. On the engine's thread. */
+    /** The kernel reports that TCP has ended, or half of it. On the engine's thread. */
     void tcpEnded() {
         if (isClosed()) {
             return;
@@ -449,14 +449,14 @@ final class RingStream extends Stream {
     /**
      * Finds out what the end of TCP means, and wakes waiting threads; on the engine's thread.
      *
-     * @return whether that is not known yet
+     * @return whether that is undecided
      */
     boolean isUndecided() {
         Link own = link;
         if (own == null || isClosed()) {
             return false;
         }
-        int how = out.ending().look(own);
+        int how = out.ending().state(own);
         if (how == Ending.UNDECIDED) {
             out.ending().ask(own);
             return true;

@@ -8,7 +8,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Writes a direction to the rings that the peer grants, one after the other: how much room there is, where the next
- * ring begins, and how a larger one is got. Guarded by the session's lock; what says so is for any thread.
+ * ring begins, and how a larger one is got. Guarded by the session's lock, but for methods that are marked as for any
+ * thread.
  */
 final class RingWriter {
     /**
@@ -45,7 +46,7 @@ final class RingWriter {
     private int inVain;
     private volatile boolean ended;
 
-    /** The peer's last wish to be told that was seen. */
+    /** The peer's last request for a signal that was seen. */
     private long seenDataArm;
 
     // this end's request for a signal of room
@@ -215,7 +216,7 @@ final class RingWriter {
                 }
                 // not before: a writer that finds room, or leaves, without a call has to call when it sleeps
                 calledFor = wanted;
-                // the second answer comes after the look that the first call asks for
+                // the second answer comes after the poll that the first call requests
                 if (own.session.isAnswered() && answers++ < 2) {
                     own.session.requestProgress();
                 } else if (answers > 2) {
@@ -269,7 +270,7 @@ final class RingWriter {
     }
 
     boolean isReady() {
-        int how = ending.look(own);
+        int how = ending.state(own);
         return ended || how >= Ending.ORDERLY || how != Ending.UNDECIDED
                 && (BlockLayout.getAcquire(own.block, BlockLayout.GRANTED) == generation + 1 || room() != 0);
     }
@@ -279,7 +280,7 @@ final class RingWriter {
         return ended || ending.isForWriter(own);
     }
 
-    /** Asks the peer to tell when there is room. */
+    /** Asks the peer to signal room. */
     void arm(int queue) {
         synchronized (own.session) {
             askForMore(); // each sleep costs more than a cache that is too small
@@ -293,7 +294,7 @@ final class RingWriter {
     void arrived(RingStream stream) {
         peer.find();
         long arm = BlockLayout.getAcquire(own.block, BlockLayout.DATA_ARM);
-        if (arm == 0 || arm != seenDataArm) { // 0: the peer cannot say yet that it waits, so it is assumed
+        if (arm == 0 || arm != seenDataArm) { // 0: the peer cannot arm yet, so it is assumed to wait
             seenDataArm = arm;
             own.session.notifyPeer(stream, peer.index(), BlockLayout.queue(arm));
         }
@@ -337,7 +338,7 @@ final class RingWriter {
         return ringSize;
     }
 
-    /** Bytes in the peer's ring that are not read, as far as is known. */
+    /** Bytes in the peer's ring that are not read, as far as it has reported. */
     int occupied() {
         return Math.clamp(ringSize - room(), 0, ringSize);
     }

@@ -11,7 +11,7 @@ import org.verbena.linux.UnixSocket;
 
 /**
  * The handshake of the end that was accepted: connects to the name of the client's cookie, again and again until that listens,
- * and says HELLO first.
+ * and sends HELLO first.
  */
 final class ServerHandshake extends Handshake {
     private static final long FIRST_RETRY_NANOS = 1_000_000L;
@@ -78,7 +78,7 @@ final class ServerHandshake extends Handshake {
 
     @Override
     void answer(HandshakeMessage.Hello hello) {
-        // this end has said it when the ends were connected
+        // this end has sent it when the ends were connected
     }
 
     @Override

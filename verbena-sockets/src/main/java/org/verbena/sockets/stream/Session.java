@@ -44,7 +44,7 @@ final class Session {
     static final int NOTHING = 0;
     /** Data or an end have arrived: see whether the peer waits for data. */
     static final int DATA = 1;
-    /** What was consumed is known to the peer: see whether it waits for space. */
+    /** What was consumed has been reported to the peer: check whether it waits for space. */
     static final int SPACE = 2;
     /** An entry of a ready queue has arrived: see whether the queue's owner sleeps. */
     static final int NOTICE = 3;
@@ -52,7 +52,7 @@ final class Session {
     private static final long FIRST_PROBE_NANOS = 1_000_000_000L;
     private static final long LAST_PROBE_NANOS = 60_000_000_000L;
     /**
-     * A peer on another host that takes nothing for so long, and yet answers, is left: its receives are its own to
+     * A peer on another host that takes nothing for this time, and yet answers, is left: its receives are its own to
      * post.
      */
     private static final long STUCK_NANOS = 10_000_000_000L;
@@ -60,7 +60,7 @@ final class Session {
     private static final int INDEX_BITS = 32;
     private static final int KIND_BITS = 8;
 
-    /** Takes what the peer's engine says, on the engine's thread. */
+    /** Takes the messages of the peer's engine, on the engine's thread. */
     @FunctionalInterface
     interface ControlMessageHandler {
         void take(Session session, byte[] message);
@@ -96,7 +96,7 @@ final class Session {
     private long unanswered;
     private long probeNanos = FIRST_PROBE_NANOS;
     private long nextProbe;
-    private volatile boolean saidBusy;
+    private volatile boolean reportedBusy;
     private long seenCompleted;
     private long seenAt;
     private volatile boolean failed;
@@ -115,7 +115,7 @@ final class Session {
     /**
      * As the other.
      *
-     * @param handler takes what the peer's engine says, with a peer on another host; null if it says nothing
+     * @param handler takes the messages of the peer's engine, with a peer on another host; null if there are none
      */
     Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit,
             @Nullable ControlMessageHandler handler) throws VerbsException {
@@ -163,7 +163,7 @@ final class Session {
         return controlMessages == null ? null : pd.context().device().name();
     }
 
-    /** What the peer knows, of a session with another host: see {@link RemoteHandshakeMessage}. */
+    /** The peer's features, of a session with another host: see {@link RemoteHandshakeMessage}. */
     int peerFeatures() {
         return peerFeatures;
     }
@@ -243,11 +243,11 @@ final class Session {
     }
 
     /**
-     * Has the peer's engine look at what its ends of the connections are asked for, {@link #answerProgressRequests};
+     * Has the peer's engine check the requests to its ends of the connections, {@link #answerProgressRequests};
      * the caller holds the lock.
      */
     void requestProgress() {
-        if (isAnswered()) { // else the look is still to come, and sees all that has arrived by now
+        if (isAnswered()) { // else the check is still to come, and sees all that has arrived by now
             calls++;
             do {
                 reserve();
@@ -309,7 +309,7 @@ final class Session {
 
     /**
      * Tells a peer on another host that this process ends in order, and waits until it has arrived there. Where memory
-     * is mapped the peer's provider tells it of that.
+     * is mapped the peer's provider reports that.
      */
     synchronized void depart() {
         if (!failed && (peerFeatures & HandshakeMessage.DEPARTURES) != 0) {
@@ -437,16 +437,16 @@ final class Session {
             checkProgress();
         }
         boolean busy = completed != posted && !failed;
-        boolean tell = busy && !saidBusy;
-        saidBusy = busy; // before the call, which reads it
-        if (tell) {
+        boolean becomesBusy = busy && !reportedBusy;
+        reportedBusy = busy; // before the call, which reads it
+        if (becomesBusy) {
             whenBusy.run();
         }
     }
 
     private void checkProgress() {
         long now = System.nanoTime();
-        if (!saidBusy || completed != seenCompleted) {
+        if (!reportedBusy || completed != seenCompleted) {
             seenCompleted = completed;
             seenAt = now;
         } else if (now - seenAt > STUCK_NANOS) {
@@ -479,7 +479,7 @@ final class Session {
         if (stream == null) {
             return;
         }
-        VarHandle.fullFence(); // our WRITE before our look at what the peer wrote
+        VarHandle.fullFence(); // our WRITE before our read of what the peer wrote
         if (kind == DATA) {
             stream.dataArrived();
         } else if (kind == SPACE) {
@@ -489,7 +489,7 @@ final class Session {
         }
     }
 
-    /** Tells the peer that something is ready which it waited for; the caller holds the lock. */
+    /** Signals to the peer that what it waited for is ready; the caller holds the lock. */
     void notifyPeer(RingStream stream, int peerIndex, int queueId) {
         if (queueId == 0) {
             stream.ringDoorbell(bell);
@@ -517,20 +517,20 @@ final class Session {
     }
 
     /**
-     * Polls if that is so and no other thread does; says whether to poll again: as long as {@link #poll} would not call
-     * anew. That nothing is under way this moment is not enough, since a completion may make the polling thread post
-     * more.
+     * Polls if that is so and no other thread does; returns whether to poll again: as long as {@link #poll} would not
+     * call anew. That nothing is under way this moment is not enough, since a completion may make the polling thread
+     * post more.
      */
     boolean pollIfBusy() {
         if (isAwaited()) {
             return true;
         }
-        if (saidBusy || isBusy()) {
+        if (reportedBusy || isBusy()) {
             synchronized (this) {
                 poll();
             }
         }
-        return saidBusy;
+        return reportedBusy;
     }
 
     /** Whether a thread does, which holds the lock. */
@@ -564,7 +564,7 @@ final class Session {
         }
         for (RingStream stream : streams()) {
             stream.changed();
-            stream.introduction().changed();
+            stream.rendezvous().changed();
         }
     }
 

@@ -32,7 +32,7 @@ import org.verbena.verbs.VerbsException;
  */
 final class Sessions {
     static final int MAGIC = 0x5653_4531; // the version of a session's layout is in it
-    /** Other processes that are remembered to have been refused: those that are gone are not told from others. */
+    /** Other processes that are remembered to have been refused: those that are gone are not removed. */
     private static final int MOST_REFUSED = 64;
 
     /** @param accepts whether this process is the one that is connected to */
@@ -129,7 +129,7 @@ final class Sessions {
         if (first && !key.accepts()) {
             try {
                 Thread.ofPlatform().daemon().name("verbena-stream-connect").start(() -> connect(key, port));
-            } catch (OutOfMemoryError e) { // no thread, as the JVM says it
+            } catch (OutOfMemoryError e) { // no thread, as the JVM reports it
                 failed(key, e);
             }
         }
@@ -218,15 +218,15 @@ final class Sessions {
             if (Rendezvous.take(request)) {
                 return;
             }
-            byte[] said = request.privateData();
-            if (said.length != 24 || ByteBuffer.wrap(said).getInt() != MAGIC) {
+            byte[] data = request.privateData();
+            if (data.length != 24 || ByteBuffer.wrap(data).getInt() != MAGIC) {
                 request.reject();
                 return;
             }
-            key = new Key(ByteBuffer.wrap(said).getLong(4), true);
+            key = new Key(ByteBuffer.wrap(data).getLong(4), true);
             session = newSession(key.instance());
             Connection connection = request.accept(session.queuePair(), parameters(session));
-            connected(session, connection, said);
+            connected(session, connection, data);
             Key of = key;
             Session made = session;
             engine.submit(() -> ready(of, made, FallbackReason.NONE));
@@ -235,7 +235,7 @@ final class Sessions {
             if (key != null) {
                 failed(key, e);
             }
-            engine.submit(() -> refuse(request)); // after those here know why
+            engine.submit(() -> refuse(request)); // after those here have been informed of the reason
         }
     }
 
@@ -255,16 +255,16 @@ final class Sessions {
     }
 
     private ConnectionParameters parameters(Session session) {
-        byte[] said = ByteBuffer.allocate(24).putInt(MAGIC).putLong(instance).putLong(session.header().address())
+        byte[] data = ByteBuffer.allocate(24).putInt(MAGIC).putLong(instance).putLong(session.header().address())
                 .putInt(session.header().rkey()).array();
-        return ConnectionParameters.builder().privateData(said).build();
+        return ConnectionParameters.builder().privateData(data).build();
     }
 
-    private static void connected(Session session, Connection connection, byte[] said) throws VerbsException {
-        if (said.length != 24 || ByteBuffer.wrap(said).getInt() != MAGIC) {
-            throw new IllegalStateException("the other process speaks another version of sessions");
+    private static void connected(Session session, Connection connection, byte[] data) throws VerbsException {
+        if (data.length != 24 || ByteBuffer.wrap(data).getInt() != MAGIC) {
+            throw new IllegalStateException("the other process has another version of sessions");
         }
-        session.connected(connection, ByteBuffer.wrap(said).getLong(12), ByteBuffer.wrap(said).getInt(20));
+        session.connected(connection, ByteBuffer.wrap(data).getLong(12), ByteBuffer.wrap(data).getInt(20));
     }
 
     static void close(@Nullable Session session) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The events {@code jdk.SocketRead} and {@code jdk.SocketWrite} of the Flight Recorder: one for what the program reads
  * or writes, as with the JDK's own channels, whatever carries the bytes. The JDK's channel below makes none meanwhile:
- * it knows nothing of rings, never waits, and takes doorbells for bytes.
+ * it does not see the rings, never waits, and takes doorbells for bytes.
  *
  * <p>Where the packages {@code jdk.internal.event} and {@code jdk.internal.access} are not exported to this module it
  * is the channel below that makes events, of what TCP carries. Without a recording a call of {@link #ofReads} or {@link

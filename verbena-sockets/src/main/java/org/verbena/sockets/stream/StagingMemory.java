@@ -43,7 +43,7 @@ final class StagingMemory implements AutoCloseable {
     }
 
     /**
-     * Reserves a number of bytes in one piece; answers their offset. They are free only when {@link #isFree} says so.
+     * Reserves a number of bytes in one piece; returns their offset. They are free only when {@link #isFree} is true.
      */
     int reserve(int length) {
         int offset = (int) (head & BYTES - 1);

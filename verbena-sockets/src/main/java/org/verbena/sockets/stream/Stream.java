@@ -91,7 +91,7 @@ public abstract class Stream {
      * Reads what is there.
      *
      * @return bytes read; 0 if nothing is there or there is no room in the buffer; -1 at the end of the stream
-     * @throws IOException what TCP says: {@code Connection reset} and the like
+     * @throws IOException what TCP reports: {@code Connection reset} and the like
      */
     public abstract int read(ByteBuffer into) throws IOException;
 
@@ -102,7 +102,7 @@ public abstract class Stream {
      * Writes what there is room for.
      *
      * @return bytes written, 0 if there is no room
-     * @throws IOException what TCP says: {@code Broken pipe} and the like
+     * @throws IOException what TCP reports: {@code Broken pipe} and the like
      */
     public abstract int write(ByteBuffer from) throws IOException;
 
@@ -128,7 +128,7 @@ public abstract class Stream {
     public abstract long sendFile(FileChannel file, long position, long count) throws IOException;
 
     /**
-     * What of {@code ops} is ready now, as memory says: without a system call. A direction that TCP carries is never
+     * What of {@code ops} is ready now, by memory alone: without a system call. A direction that TCP carries is never
      * ready here; {@link #kernelReady} reports it. The end of the stream and errors are ready to be read.
      */
     public abstract int readyOps(int ops);
@@ -163,9 +163,9 @@ public abstract class Stream {
     }
 
     /**
-     * Asks the peer to tell when one of {@code ops} becomes ready that is carried by a ring: it puts the listener's
-     * stream into {@code queue}, or without one rings the doorbell, which makes the TCP socket readable. Each call arms
-     * for one notification; after it, even a spurious one, the waiter has to arm again.
+     * Asks the peer for a signal when one of {@code ops} becomes ready that is carried by a ring: it puts the
+     * listener's stream into {@code queue}, or without one rings the doorbell, which makes the TCP socket readable.
+     * Each call arms for one notification; after it, even a spurious one, the waiter has to arm again.
      *
      * @param queue that the stream's listener belongs to, see {@link #listen}; null asks for the doorbell
      * @return what of {@code ops} became ready meanwhile, which is not signaled
@@ -192,14 +192,14 @@ public abstract class Stream {
      * as there is room for.
      *
      * @return bytes, or minus errno, or 0 if TCP does not carry this direction to its end
-     * @throws IOException what TCP says of the end, as for {@link #write(ByteBuffer)}
+     * @throws IOException what TCP reports of the end, as for {@link #write(ByteBuffer)}
      */
     public abstract int sendZeroCopy(ByteBuffer from) throws IOException;
 
     /**
      * Sends a byte of urgent data by TCP, whatever carries the others.
      *
-     * @throws IOException what TCP says, or that it has no room
+     * @throws IOException what TCP reports, or that it has no room
      */
     public void sendUrgent(int data) throws IOException {
         tcp().socket().sendUrgentData(data);
@@ -215,17 +215,17 @@ public abstract class Stream {
     /**
      * Whether urgent data are to be written as any others, for a ring carries what goes out and the peer wants them in
      * line. If not, TCP carries them: it wakes a peer at most, and finds out whether it is there. To be asked when it
-     * {@linkplain #knowsUrgentInline is known}.
+     * {@linkplain #hasPeerUrgentOption has sent its option}.
      */
     public boolean takesUrgentInline() {
         return false;
     }
 
     /**
-     * Whether the peer has had its say about urgent data; waits a moment for one whose handshake was complete a moment
-     * ago.
+     * Whether the peer has sent its option for urgent data; waits a moment for one whose handshake was complete a
+     * moment ago.
      */
-    public boolean knowsUrgentInline() {
+    public boolean hasPeerUrgentOption() {
         return true;
     }
 
@@ -311,7 +311,7 @@ public abstract class Stream {
     }
 
     /** By which modules above find their like at the other end; null if there are no rings to be had. */
-    public @Nullable Rendezvous introduction() {
+    public @Nullable Rendezvous rendezvous() {
         return null;
     }
 
@@ -323,7 +323,7 @@ public abstract class Stream {
         decision = rules;
     }
 
-    /** What the rules said of it; null if they were not asked. */
+    /** The decision of the rules; null if they were not asked. */
     final @Nullable Decision decision() {
         return decision;
     }

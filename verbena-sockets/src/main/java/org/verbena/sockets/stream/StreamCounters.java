@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.verbena.sockets.telemetry.StreamEvents;
 
 /**
- * What the streams of this process have come to. A stream counts in fields of its own, which cost nothing to speak of; they
+ * What the streams of this process have come to. A stream counts in fields of its own, which cost next to nothing; they
  * are added to those of the process when it is closed. Safe for use by several threads.
  */
 final class StreamCounters {
@@ -82,7 +82,10 @@ final class StreamCounters {
                 () -> stream.figures().carried());
     }
 
-    /** Tells the flight recorder what waits in rings, once; by a class, for there is nothing to tell before the first ring. */
+    /**
+     * Has the flight recorder sample what waits in rings, once; by a class, for there is nothing to sample before the
+     * first ring.
+     */
     private static final class RecordedRings {
         static {
             StreamEvents.recordRings(StreamCounters::waiting);
@@ -93,7 +96,7 @@ final class StreamCounters {
         static void begin() {}
     }
 
-    /** Has the flight recorder look at the rings of this process, of which there are some now. Idempotent. */
+    /** Has the flight recorder sample the rings of this process, of which there are some now. Idempotent. */
     static void recordRings() {
         RecordedRings.begin();
     }

@@ -67,7 +67,7 @@ final class StreamEngine {
     }
 
     /** What runs when a TCP socket ends. */
-    private record End(int fd, Runnable told) {}
+    private record End(int fd, Runnable callback) {}
 
     /**
      * The engine, made with the first connection. What it lacks may be there later: then a later connection makes it.
@@ -83,7 +83,7 @@ final class StreamEngine {
             return engine;
         }
 
-        /** Null if there is none now; {@link #why} says. */
+        /** Null if there is none now, for the reason {@link #why}. */
         static @Nullable StreamEngine start() {
             StreamEngine started = engine;
             return started != null ? started : startOne();
@@ -234,7 +234,7 @@ final class StreamEngine {
         log(System.Logger.Level.DEBUG, what, null);
     }
 
-    /** To say it may fail, for instance without a descriptor; no connection is to suffer from that. */
+    /** The output may fail, for instance without a descriptor; no connection is to suffer from that. */
     private static void log(System.Logger.Level level, String what, @Nullable Throwable why) {
         try {
             LOG.log(level, what, why);
@@ -245,10 +245,10 @@ final class StreamEngine {
         }
     }
 
-    /** What this process lacks: said once for each reason, and counted. */
+    /** What this process lacks: reported once for each reason, and counted. */
     static void lacking(FallbackReason reason, String what) {
         if (LOGGED.add(reason)) {
-            String line = "connections stay with TCP, " + reason + ": " + what + " (said once, counted each time)";
+            String line = "connections stay with TCP, " + reason + ": " + what + " (reported once, counted each time)";
             if (reason == FallbackReason.NO_DESCRIPTORS) { // a logger that opens its files now fails for good
                 System.err.println("verbena: " + line);
             } else {
@@ -266,7 +266,7 @@ final class StreamEngine {
         return reason(e.errno(), FallbackReason.UNAVAILABLE);
     }
 
-    /** @param otherwise the reason if the error does not say that something has run out */
+    /** @param otherwise the reason if the error does not mean that something has run out */
     static FallbackReason reason(int errno, FallbackReason otherwise) {
         return switch (errno) {
             case Errno.EMFILE, Errno.ENFILE -> FallbackReason.NO_DESCRIPTORS;
@@ -341,7 +341,7 @@ final class StreamEngine {
                 sessions = open;
             } catch (VerbsException e) {
                 throw temporarilyUnavailable(e);
-            } catch (OutOfMemoryError e) { // no thread, as the JVM says it, or no memory
+            } catch (OutOfMemoryError e) { // no thread, as the JVM reports it, or no memory
                 throw temporarilyUnavailable(new VerbsException("begin sessions", Errno.ENOMEM, String.valueOf(e
                         .getMessage())));
             } catch (LinuxException e) {
@@ -398,19 +398,19 @@ final class StreamEngine {
         if (!(stream.tcp() instanceof SelChImpl channel) || stream.isClosed()) {
             return;
         }
-        Runnable told = () -> {
+        Runnable callback = () -> {
             stream.tcpEnded();
             judge(stream, FIRST_JUDGEMENT_NANOS);
         };
         int fd = channel.getFDVal();
         try {
-            epoll.add(Fd.of(fd), Epoll.RDHUP | Epoll.ET, fd); // errors and the end of both halves are always told
+            epoll.add(Fd.of(fd), Epoll.RDHUP | Epoll.ET, fd); // errors and the end of both halves are always reported
             if (stream.isClosed()) { // meanwhile: the number may be another's, which is added by this thread alone
                 epoll.remove(Fd.of(fd));
                 return;
             }
-            watched.put(fd, told);
-            ends.put(stream, new End(fd, told));
+            watched.put(fd, callback);
+            ends.put(stream, new End(fd, callback));
         } catch (LinuxException e) {
             debug("the end of a connection is noticed late: " + e.getMessage());
         }
@@ -422,11 +422,11 @@ final class StreamEngine {
     private void unwatch(RingStream stream) {
         End end = ends.remove(stream);
         if (end != null) {
-            watched.remove(end.fd, end.told);
+            watched.remove(end.fd, end.callback);
         }
     }
 
-    /** What an end of TCP means may take a moment to be known. */
+    /** What an end of TCP means may take a moment to decide. */
     private void judge(RingStream stream, long pauseNanos) {
         if (stream.isUndecided()) {
             at(System.nanoTime() + pauseNanos, () -> judge(stream, Math.min(2 * pauseNanos, LAST_JUDGEMENT_NANOS)));

@@ -11,7 +11,7 @@ import org.verbena.sockets.SocketState;
  * @param outputByRing whether a ring carries what goes out
  * @param reason why TCP carries it to the end
  * @param outRing size of the ring that goes out, in bytes; 0 if there is none
- * @param outOccupied bytes in it that the peer has not read, as far as is known here
+ * @param outOccupied bytes in it that the peer has not read, as far as the peer has reported
  * @param inRing size of the ring that comes in
  * @param inOccupied bytes in it that the program has not read
  */

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.verbs.VerbsException;
 
-/** The moment in which a reader comes to the ring, while another thread looks at the same connection. */
+/** The moment in which a reader comes to the ring, while another thread polls the same connection. */
 class ChangeTest {
     private final FakeTcp[] tcp = FakeTcp.pair(200_000);
     private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);

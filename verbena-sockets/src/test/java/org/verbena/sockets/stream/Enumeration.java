@@ -137,7 +137,7 @@ final class Enumeration {
             case KILL -> model.kill(end, false);
             case KILL_WITH_UNREAD -> model.kill(end, true);
         }
-        model.look();
+        model.wakeNotified();
     }
 
     private int possible(SwitchModel model) {

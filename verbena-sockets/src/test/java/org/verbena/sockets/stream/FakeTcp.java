@@ -14,7 +14,7 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
-/** One end of a TCP connection inside a test: bytes arrive when the test says so, and no sooner. */
+/** One end of a TCP connection inside a test: bytes arrive when the test demands it, and no sooner. */
 final class FakeTcp extends SocketChannel {
     private final ArrayDeque<Byte> onTheWay = new ArrayDeque<>();
     private final ArrayDeque<Byte> arrived = new ArrayDeque<>();
@@ -56,7 +56,7 @@ final class FakeTcp extends SocketChannel {
         resetArrived = true;
     }
 
-    /** Whether poll(2) would say POLLIN. */
+    /** Whether poll(2) would report POLLIN. */
     boolean isReadable() {
         return !arrived.isEmpty() || finArrived || resetArrived || inputShut;
     }

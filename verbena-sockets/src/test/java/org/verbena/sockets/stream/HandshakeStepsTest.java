@@ -195,9 +195,9 @@ class HandshakeStepsTest {
     @Test
     void offerOfAnotherCallerIsIgnored() throws Exception {
         try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {
-            try (UnixSocket stranger = peer.knock()) {
+            try (UnixSocket stranger = peer.connectToEngine()) {
                 PeerByHand.sendOffer(stranger, new Offer(0, 1, 4096, 1, 8192, 4096, 0, 0));
-                peer.sayHello(stranger, HandshakeMessage.VERSION, 12345);
+                peer.sendHello(stranger, HandshakeMessage.VERSION, 12345);
                 peer.awaitEnd(stranger);
             }
             peer.meet();

@@ -48,7 +48,7 @@ class LateWordsTest {
         stream.close(false);
         long[] before = words();
         assertThat(before[BlockLayout.CLOSED / 8]).isNotZero();
-        stream.in().peerKnown(stream.out());
+        stream.in().onPeerOffer(stream.out());
         stream.in().grow(stream.out());
         stream.arm(SelectionKey.OP_READ | SelectionKey.OP_WRITE, null);
         stream.out().close(BlockLayout.END_ABORT);

@@ -16,15 +16,15 @@ import org.verbena.sockets.stream.SwitchModel.End;
 
 /**
  * The state of a {@link SwitchModel} as a number, the same for states that go on alike: all fields of the streams and
- * of what they are made of, the words in the control blocks, the bytes in TCP, and what the model itself knows.
+ * of what they are made of, the words in the control blocks, the bytes in TCP, and what the model itself records.
  *
- * <p>A field counts unless it is named here: those that say where memory lies, those that only count, and how often an
+ * <p>A field counts unless it is named here: those with places in memory, those that only count, and how often an
  * end has asked to be woken, of which it matters whether it is answered. The two ends are alike, so which is which does
  * not matter either. The bytes themselves follow from their positions.
  */
 final class ModelState {
     private static final Map<Class<?>, List<String>> SKIPPED = Map.ofEntries(
-            Map.entry(RingStream.class, List.of("tcp", "handshake", "listener", "introduction", "taken", "doorbells")),
+            Map.entry(RingStream.class, List.of("tcp", "handshake", "listener", "rendezvous", "taken", "doorbells")),
             Map.entry(Inbound.class, List.of("tcp", "ending", "changed")),
             Map.entry(RingReader.class, List.of("doorbells", "ending", "start", "armSequence", "seenSpaceArm")),
             Map.entry(Outbound.class, List.of("tcp", "waited")),

@@ -41,13 +41,13 @@ final class PeerByHand implements AutoCloseable {
         private void connect(int port) throws IOException {
             if (!connected) {
                 connected = true;
-                byte[] said = ByteBuffer.allocate(24).putInt(Sessions.MAGIC).putLong(NUMBER)
+                byte[] data = ByteBuffer.allocate(24).putInt(Sessions.MAGIC).putLong(NUMBER)
                         .putLong(session.header().address()).putInt(session.header().rkey()).array();
                 Connection made = context.connectionManager().connect(session.queuePair(),
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
-                        ConnectionParameters.builder().privateData(said).build());
-                ByteBuffer heard = ByteBuffer.wrap(made.privateData());
-                session.connected(made, heard.getLong(12), heard.getInt(20));
+                        ConnectionParameters.builder().privateData(data).build());
+                ByteBuffer answer = ByteBuffer.wrap(made.privateData());
+                session.connected(made, answer.getLong(12), answer.getInt(20));
             }
         }
 
@@ -68,7 +68,7 @@ final class PeerByHand implements AutoCloseable {
     private final long cookie;
     private final long accepted;
     private final UnixSocket listener;
-    private UnixSocket talk;
+    private UnixSocket toEngine;
     private Link link;
     private Offer offer;
     boolean offered;
@@ -97,18 +97,18 @@ final class PeerByHand implements AutoCloseable {
         }
     }
 
-    /** The two are connected, and the server has said HELLO if it is the one with the engine. */
+    /** The two are connected, and the server has sent HELLO if it is the one with the engine. */
     void meet() throws Exception {
         if (listener != null) {
-            talk = listener.accept();
+            toEngine = listener.accept();
             hearHello();
         } else {
-            talk = knock();
+            toEngine = connectToEngine();
         }
     }
 
     /** One more connection to the name where the client with the engine waits. */
-    UnixSocket knock() throws InterruptedException {
+    UnixSocket connectToEngine() throws InterruptedException {
         UnixSocket[] made = new UnixSocket[1];
         Await.until("the name", () -> {
             try {
@@ -124,7 +124,7 @@ final class PeerByHand implements AutoCloseable {
     private void hearHello() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
-            assertThat(talk.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
+            assertThat(toEngine.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
             HandshakeMessage.Hello hello = HandshakeMessage.hello(message, HandshakeMessage.BYTES);
             assertThat(hello.cookie()).isEqualTo(cookie);
             assertThat(hello.accepted()).isEqualTo(accepted);
@@ -132,15 +132,15 @@ final class PeerByHand implements AutoCloseable {
         }
     }
 
-    /** Says HELLO, and hears the client's, which only answers. */
+    /** Sends HELLO, and receives the client's, which only answers. */
     void hello() throws IOException {
-        sayHello(talk, HandshakeMessage.VERSION, accepted);
+        sendHello(toEngine, HandshakeMessage.VERSION, accepted);
         if (role == Stream.Role.CLIENT) {
             hearHello();
         }
     }
 
-    void sayHello(UnixSocket to, int version, long ofAccepted) {
+    void sendHello(UnixSocket to, int version, long ofAccepted) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
             HandshakeMessage.put(message, new HandshakeMessage.Hello(version, 0, Other.NUMBER, cookie, 1, ofAccepted));
@@ -151,14 +151,14 @@ final class PeerByHand implements AutoCloseable {
 
     /** Says HELLO of that version, and does not wait for an answer. */
     void hello(int version) {
-        sayHello(talk, version, accepted);
+        sendHello(toEngine, version, accepted);
     }
 
     void garbage(int length) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
             message.fill((byte) 0x5a);
-            assertThat(talk.send(message, 0, length, NO_DESCRIPTORS)).isZero();
+            assertThat(toEngine.send(message, 0, length, NO_DESCRIPTORS)).isZero();
         }
     }
 
@@ -172,7 +172,7 @@ final class PeerByHand implements AutoCloseable {
     void hearOffer() throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
-            assertThat(talk.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
+            assertThat(toEngine.receive(message, NO_DESCRIPTORS)).isEqualTo(HandshakeMessage.BYTES);
             offer = HandshakeMessage.offer(message, HandshakeMessage.BYTES);
             assertThat(offer.isOfPeer(process.session)).isTrue();
         }
@@ -182,7 +182,7 @@ final class PeerByHand implements AutoCloseable {
         link = Link.create(process.session, own);
         assertThat(own.prepare(link)).isTrue();
         offered = true;
-        sendOffer(talk, link.offer());
+        sendOffer(toEngine, link.offer());
     }
 
     static void sendOffer(UnixSocket to, Offer what) {
@@ -194,8 +194,8 @@ final class PeerByHand implements AutoCloseable {
     }
 
     void hangUp() {
-        if (talk != null) {
-            talk.close();
+        if (toEngine != null) {
+            toEngine.close();
         }
     }
 

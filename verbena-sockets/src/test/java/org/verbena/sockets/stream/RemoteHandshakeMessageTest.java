@@ -89,7 +89,7 @@ class RemoteHandshakeMessageTest {
         }
     }
 
-    /** Nothing that is understood says what cannot be. */
+    /** Each message that is accepted has possible values. */
     @Test
     void randomFieldsAreParsedSanelyOrRefused() {
         Random random = new Random(3);

@@ -28,10 +28,10 @@ class RingMemoryTest {
     private final AtomicLong limit = new AtomicLong(320L * MIB);
     private final AtomicLong available = new AtomicLong(300L * MIB);
     private final AtomicLong now = new AtomicLong(-1);
-    private final AtomicInteger looks = new AtomicInteger();
+    private final AtomicInteger reads = new AtomicInteger();
     private final AtomicInteger idle = new AtomicInteger();
     private final RingMemory memory = new RingMemory(() -> {
-        looks.incrementAndGet();
+        reads.incrementAndGet();
         return new MemoryLimit(limit.get(), "/a");
     }, available::get, now::get);
     private Context context;
@@ -62,7 +62,7 @@ class RingMemoryTest {
         memory.add(-25 * MIB);
         assertThat(memory.allows(4 * MIB, 11 * MIB)).isTrue();
         available.set(80L * MIB);
-        assertThat(memory.allows(4 * MIB, 11 * MIB)).as("it was looked at just now").isTrue();
+        assertThat(memory.allows(4 * MIB, 11 * MIB)).as("it was read just now").isTrue();
         later();
         assertThat(memory.allows(4 * MIB, 11 * MIB)).as("more than an eighth of what is left").isFalse();
         assertThat(memory.allows(4 * MIB, 10 * MIB)).isTrue();
@@ -90,10 +90,10 @@ class RingMemoryTest {
         memory.add(5 * MIB);
         assertThat(memory.allows(MIB, 2 * MIB)).isFalse();
         assertThat(memory.allows(MIB, MIB)).isTrue();
-        assertThat(looks).hasValue(1);
+        assertThat(reads).hasValue(1);
         later();
         memory.allows(MIB, MIB);
-        assertThat(looks).hasValue(2);
+        assertThat(reads).hasValue(2);
     }
 
     @Test
@@ -107,7 +107,7 @@ class RingMemoryTest {
         assertThat(memory.largestRegion()).isEqualTo(16 * MIB);
     }
 
-    /** As with connections that come and go: nothing piles up that looks later. */
+    /** As with connections that come and go: no later checks pile up. */
     @Test
     void reusedMemorySchedulesOneIdleCheck() throws Exception {
         Arena arena = new Arena(pd, SESSION, memory, a -> idle.incrementAndGet());
@@ -117,7 +117,7 @@ class RingMemoryTest {
         assertThat(idle).hasValue(1);
         assertThat(arena.closeIdle(System.nanoTime())).as("it was used just now").isBetween(1L, Arena.IDLE_NANOS);
         arena.free(arena.allocate(MIB));
-        assertThat(idle).as("a look is due still").hasValue(1);
+        assertThat(idle).as("a check is due still").hasValue(1);
         assertThat(arena.closeIdle(System.nanoTime() + Arena.IDLE_NANOS)).isEqualTo(Long.MAX_VALUE);
         assertThat(arena.total()).isZero();
         arena.free(arena.allocate(MIB));

@@ -31,7 +31,7 @@ public final class ScriptedStream extends Stream {
     public final AtomicInteger polls = new AtomicInteger();
     /** Becomes ready in the middle of {@link #arm}, once. */
     public volatile int readyWhileArming;
-    /** Why TCP carries both directions to the end; empty if that is not said. */
+    /** Why TCP carries both directions to the end; empty if that is not given. */
     public volatile String fallbackReason = "";
 
     /**
@@ -44,7 +44,7 @@ public final class ScriptedStream extends Stream {
         this.byRing = byRing;
     }
 
-    /** Changes the directions that a ring carries, and says so. */
+    /** Changes the directions that a ring carries, and signals the change. */
     public void carry(int ops) {
         byRing = ops;
         signal();

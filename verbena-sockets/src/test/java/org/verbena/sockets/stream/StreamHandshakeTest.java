@@ -106,7 +106,7 @@ class StreamHandshakeTest extends TcpEnds {
         client.close(false);
     }
 
-    /** Doorbells for room come on TCP too, and only a reader that has all bytes of TCP can tell them from data. */
+    /** Doorbells for room come on TCP too, and only a reader that has all bytes of TCP can distinguish them from data. */
     @ParameterizedTest
     @ValueSource(ints = {0, 100, 16_384})
     void writerIsWokenByTheReader(int first) throws Exception {
@@ -300,10 +300,10 @@ class StreamHandshakeTest extends TcpEnds {
         CompletionQueue cq = context.createCompletionQueue(16);
         QueuePair qp = context.allocateProtectionDomain().createQueuePair(
                 QueuePairInitAttributes.builder(cq, cq).build());
-        byte[] said = ByteBuffer.allocate(24).putInt(Sessions.MAGIC).putLong(LOWEST).putLong(0).putInt(0).array();
+        byte[] data = ByteBuffer.allocate(24).putInt(Sessions.MAGIC).putLong(LOWEST).putLong(0).putInt(0).array();
         try {
             context.connectionManager().connect(qp, new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
-                    ConnectionParameters.builder().privateData(said).build());
+                    ConnectionParameters.builder().privateData(data).build());
             return 0;
         } catch (VerbsException e) {
             return e.errno();

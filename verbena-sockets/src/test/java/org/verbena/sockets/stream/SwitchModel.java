@@ -12,7 +12,7 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * Both ends of one connection, its TCP and the outcome of its handshake, moved step by step by one thread: the
- * product's streams, sessions and rings, and a TCP that delivers when it is told to. Each step checks what it gets: a
+ * product's streams, sessions and rings, and a TCP that delivers when a step demands it. Each step checks what it gets: a
  * reader gets the writer's bytes, in order, none twice; all of them before an orderly end; a prefix of them, then an
  * end or an error, after a death.
  *
@@ -24,7 +24,7 @@ final class SwitchModel {
     /** Read at a time when all that is left is to be read. */
     private static final int REST = 5000;
 
-    /** One end of the connection, and what the model knows of it. */
+    /** One end of the connection, and what the model records of it. */
     static final class End {
         final FakeTcp tcp;
         final RingStream stream;
@@ -42,7 +42,7 @@ final class SwitchModel {
         boolean killed;
         boolean sawEnd;
         boolean sawError;
-        private boolean told;
+        private boolean notified;
         boolean sleepsForData;
         boolean sleepsForSpace;
         boolean released;
@@ -51,13 +51,13 @@ final class SwitchModel {
             this.tcp = tcp;
             this.session = session;
             stream = new RingStream(tcp, Stream.Role.CLIENT);
-            stream.listen(() -> told = true);
+            stream.listen(() -> notified = true);
         }
 
-        private void look() {
-            boolean looks = told && !isGone() && stream.kernelOps(READ) == 0; // else the kernel wakes it, too
-            told = false;
-            if (!looks) {
+        private void wakeNotified() {
+            boolean polls = notified && !isGone() && stream.kernelOps(READ) == 0; // else the kernel wakes it, too
+            notified = false;
+            if (!polls) {
                 return;
             }
             int ready = stream.readyOps(READ | WRITE);
@@ -79,7 +79,7 @@ final class SwitchModel {
         }
 
         /** Polls each millisecond: the peer cannot ring for it. */
-        boolean looksByItself() {
+        boolean pollsByItself() {
             return stream.isOutputByRing() && !stream.isInputByRing();
         }
 
@@ -177,7 +177,7 @@ final class SwitchModel {
         }
         int wanted = end.outputEnded ? READ : ops;
         if (end.stream.arm(wanted, null) == 0) {
-            if (end.looksByItself()) {
+            if (end.pollsByItself()) {
                 return;
             }
             end.sleepsForData |= (wanted & READ) != 0;
@@ -186,24 +186,24 @@ final class SwitchModel {
         }
     }
 
-    /** After each step: an end that was told of a change looks whether it has to sleep on. */
-    void look() {
-        a.look();
-        b.look();
+    /** After each step: an end that was notified of a change checks whether it has to sleep on. */
+    void wakeNotified() {
+        a.wakeNotified();
+        b.wakeNotified();
     }
 
-    /** What the kernel says to a sleeper. */
+    /** The readiness that the kernel reports to a sleeper. */
     void wake(End end) {
         if (end.isGone()) {
             return;
         }
         int ops = (end.sleepsForData ? READ : 0) | (end.sleepsForSpace ? WRITE : 0);
         int wanted = end.stream.kernelOps(ops == 0 ? READ : ops);
-        int said = (wanted & READ) != 0 && end.tcp.isReadable() ? READ : 0;
-        said |= (wanted & WRITE) != 0 && end.tcp.isWritable() ? WRITE : 0;
-        if (said != 0) {
-            end.stream.kernelReady(said, ops == 0 ? READ : ops);
-            end.sleepsForData = false; // it looks, and arms again if it has to
+        int kernelReady = (wanted & READ) != 0 && end.tcp.isReadable() ? READ : 0;
+        kernelReady |= (wanted & WRITE) != 0 && end.tcp.isWritable() ? WRITE : 0;
+        if (kernelReady != 0) {
+            end.stream.kernelReady(kernelReady, ops == 0 ? READ : ops);
+            end.sleepsForData = false; // it polls, and arms again if it has to
             end.sleepsForSpace = false;
         }
     }
@@ -278,7 +278,7 @@ final class SwitchModel {
     }
 
     /**
-     * The process is gone: TCP says so, the rings do not.
+     * The process is gone: TCP reports it, the rings do not.
      *
      * @param unread there was something in its TCP that it had not read
      */
@@ -335,7 +335,7 @@ final class SwitchModel {
             if (end.isGone()) {
                 continue;
             }
-            boolean woken = kernelWakes(end, READ); // before the looks, which may take what wakes it
+            boolean woken = kernelWakes(end, READ); // before the checks, which may take what wakes it
             boolean wokenForSpace = kernelWakes(end, WRITE);
             if (end.sleepsForData && end.stream.readyOps(READ) != 0 && !woken) {
                 fail("sleeps while there are data: " + end + "; the other: " + end.other);

@@ -108,7 +108,7 @@ class SwitchModelTest {
             boolean neverRefuses = random.nextInt(10) > 0;
             for (int i = 0; i < steps; i++) {
                 step(random.nextBoolean() ? a : b, neverRefuses);
-                model.look();
+                model.wakeNotified();
                 model.checkSleepers();
             }
             model.settle();

@@ -29,7 +29,7 @@ class StreamLayoutTest {
             "| {BlockLayout.GRANTED} | granted |",
             "| {BlockLayout.CLOSED} | closed |",
             "| {BlockLayout.URGENT} | urgent |",
-            "| {BlockLayout.INTRODUCTION} | introduction |",
+            "| {BlockLayout.NONCE} | nonce |",
             "| {BlockLayout.READ} | read |",
             "| {BlockLayout.LEFT} | left |",
             // header
@@ -42,7 +42,7 @@ class StreamLayoutTest {
             "| 8 | `int` type: {HandshakeMessage.HELLO} | {HandshakeMessage.OFFER} |",
             "`int` version of the sender, {HandshakeMessage.VERSION} |",
             """
-                    `long` features: {HandshakeMessage.INTRODUCTIONS} reads the word `introduction` of its control block;
+                    `long` features: {HandshakeMessage.NONCES} reads the word `nonce` of its control block;
                     {HandshakeMessage.READ_POSITION} publishes the position up to which it has [read](#ends); {HandshakeMessage.DEPARTURES} reads the word `departs`""");
 
     @TestFactory
