@@ -134,7 +134,7 @@ public final class DropIn {
     }
 
     /**
-     * Says what the agent has changed in the JDK, to be shown with what becomes of it. May be called again, with all of
+     * Records what the agent has changed in the JDK, to be published with its state. May be called again, with all of
      * it.
      *
      * @param parts of {@code SocketLayout.PARTS}
@@ -144,7 +144,7 @@ public final class DropIn {
     }
 
     /**
-     * How many sockets listen that are not Verbena's, and so accept connections that TCP carries; they are shown from
+     * How many sockets listen that are not Verbena's, and so accept connections that TCP carries; they are published from
      * then on. To be called once, before {@link #provider} and {@link #sockets} are given to the program.
      */
     public static int listenersFromBefore() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets;
 
-/** State of a socket that a process shows to others: an open set, later versions may add values. */
+/** State of a socket that a process publishes: an open set, later versions may add values. */
 public final class SocketState {
     /** It waits for connections. */
     public static final int LISTEN = 1;

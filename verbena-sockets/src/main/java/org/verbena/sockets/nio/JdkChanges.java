@@ -25,7 +25,7 @@ import sun.nio.ch.SelectionKeyImpl;
 
 import org.verbena.sockets.VerbenaAsynchronousChannelProvider;
 import org.verbena.sockets.VerbenaSelectorProvider;
-import org.verbena.sockets.stream.ShownSockets;
+import org.verbena.sockets.stream.PublishedSockets;
 import org.verbena.sockets.telemetry.SocketLayout;
 
 /**
@@ -56,7 +56,7 @@ public final class JdkChanges {
      */
     public static void made(Set<String> parts) {
         made = Set.copyOf(parts);
-        ShownSockets.activeBy(JdkChanges::inEffect);
+        PublishedSockets.activeBy(JdkChanges::inEffect);
     }
 
     /** The JDK has asked for Verbena's provider of asynchronous channels. */

@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.NioSocketImpl;
 
-import org.verbena.sockets.stream.ShownSockets;
+import org.verbena.sockets.stream.PublishedSockets;
 import org.verbena.sockets.stream.Stream;
 
 /** Makes the channels of this package over channels of the JDK. */
@@ -23,7 +23,7 @@ public final class NioChannels {
     /** Over an internet channel that was just opened. */
     public static SocketChannel over(SelectorProvider provider, SocketChannel inner) throws IOException {
         try {
-            ShownSockets.begin();
+            PublishedSockets.begin();
             return new StreamSocketChannel(provider, inner);
         } catch (Throwable t) {
             inner.close(); // it has no other owner
@@ -34,7 +34,7 @@ public final class NioChannels {
     /** Over an internet channel that was just opened. */
     public static ServerSocketChannel over(SelectorProvider provider, ServerSocketChannel inner) throws IOException {
         try {
-            ShownSockets.begin();
+            PublishedSockets.begin();
             return new StreamServerSocketChannel(provider, inner);
         } catch (Throwable t) {
             inner.close(); // it has no other owner
@@ -96,7 +96,7 @@ public final class NioChannels {
         if (JdkChanges.isTrial() || CallerPolicy.refuses(server)) {
             return null;
         }
-        ShownSockets.begin();
+        PublishedSockets.begin();
         return server ? new StreamServerSocketImpl() : new StreamSocketImpl();
     }
 

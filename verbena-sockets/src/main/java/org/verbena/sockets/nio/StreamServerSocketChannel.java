@@ -43,7 +43,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     /** What the rules said when it was bound; accepted connections follow it. */
     private volatile Decision decision = Decision.DEFAULT;
 
-    private volatile @Nullable OpenSocket shown;
+    private volatile @Nullable OpenSocket published;
 
     StreamServerSocketChannel(SelectorProvider provider, ServerSocketChannel inner) {
         this(provider, inner, Interrupts.CLOSE_CHANNEL, Rules.isOffloaded());
@@ -107,7 +107,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
 
     /** Counts a connection, one of this channel's or the JDK's. */
     void countAccepted() {
-        OpenSocket own = shown;
+        OpenSocket own = published;
         if (own != null) {
             own.accepted();
         }
@@ -123,7 +123,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
             Stream.expect(device);
         }
         OpenSocket own = OpenSocket.listening(inner, decision);
-        shown = own;
+        published = own;
         if (!isOpen()) {
             own.end();
         }
@@ -173,7 +173,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
 
     @Override
     protected void implCloseSelectableChannel() throws IOException {
-        OpenSocket own = shown;
+        OpenSocket own = published;
         if (own != null) {
             own.end();
         }

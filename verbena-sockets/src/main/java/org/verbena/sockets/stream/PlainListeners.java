@@ -36,7 +36,7 @@ public final class PlainListeners {
         }
         known = listening;
         if (!listening.isEmpty()) {
-            ShownSockets.begin(); // the program may never open another
+            PublishedSockets.begin(); // the program may never open another
         }
         return listening.size();
     }

@@ -24,7 +24,7 @@ public final class SocketAttributes {
             case SocketObjectType.SOCKETS -> {
                 all.put("open", a[SocketLayout.OPEN]);
                 all.put("listening", a[SocketLayout.LISTENING]);
-                all.put("notShown", a[SocketLayout.NOT_SHOWN]);
+                all.put("notShown", a[SocketLayout.NOT_PUBLISHED]);
                 if ((a[SocketLayout.ACTIVE] & SocketLayout.AGENT) != 0) {
                     all.put("active", parts(a[SocketLayout.ACTIVE]));
                     all.put("inactive", parts(~a[SocketLayout.ACTIVE]));

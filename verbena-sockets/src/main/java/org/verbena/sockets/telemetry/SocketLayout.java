@@ -14,7 +14,7 @@ public final class SocketLayout {
     /** Sockets that listen. */
     public static final int LISTENING = 1;
     /** Of both, those that have no entry. */
-    public static final int NOT_SHOWN = 2;
+    public static final int NOT_PUBLISHED = 2;
     /** In a program that has the agent: {@link #AGENT}, and a bit for each of {@link #PARTS} that is Verbena's. */
     public static final int ACTIVE = 3;
     /** Sockets that listen and are not Verbena's, from before it was there. */

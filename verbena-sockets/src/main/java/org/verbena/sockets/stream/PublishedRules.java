@@ -15,19 +15,19 @@ import org.verbena.telemetry.CounterFile;
 import org.verbena.telemetry.CounterLayout;
 
 /** The entries of rules and of the counters that they name. Rules are added, and never go. For one thread at a time. */
-final class ShownRules {
+final class PublishedRules {
     private final CounterFile file;
     private final CounterEntry sockets;
     private final Map<Rule, CounterEntry> rules = new HashMap<>();
     private final Map<String, CounterEntry> counters = new HashMap<>();
 
-    ShownRules(CounterFile file, CounterEntry sockets) {
+    PublishedRules(CounterFile file, CounterEntry sockets) {
         this.file = file;
         this.sockets = sockets;
     }
 
     /** Brings all up to date. */
-    void look() {
+    void update() {
         for (Role role : Role.values()) {
             Rules.check().rules(role).forEach(this::entry);
         }

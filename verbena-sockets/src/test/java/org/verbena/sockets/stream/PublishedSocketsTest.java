@@ -19,7 +19,7 @@ import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.verbs.SamplePoint;
 
 /** What sockets say of themselves; what others see of them: StatSocketsTest in verbena-tests. */
-class ShownSocketsTest {
+class PublishedSocketsTest {
     private static final int MESSAGE = 64;
     private static final long LONGEST_NANOS = 60_000_000_000L;
 

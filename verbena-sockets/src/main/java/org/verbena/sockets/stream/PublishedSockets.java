@@ -32,7 +32,7 @@ import org.verbena.telemetry.CounterLayout;
  * The sockets that this process publishes in its {@link CounterFile}. Entries are updated on a reader's request, by the
  * thread that reads or the file's own: a socket has no entry before the first request, and publishing costs it nothing.
  */
-public final class ShownSockets {
+public final class PublishedSockets {
     private static final String NAME = SocketLayout.NO_DEVICE;
     /** Sockets that have an entry; others are counted. */
     private static final int MOST = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0, 1 << 18);
@@ -50,25 +50,25 @@ public final class ShownSockets {
     private static volatile @Nullable IntSupplier active;
 
     private final CounterEntry all;
-    private final ShownRules rules;
+    private final PublishedRules rules;
     /**
-     * By the number of the {@link Stream} or {@link OpenSocket} that each shows: what has ended is not to be kept here.
+     * By the number of the {@link Stream} or {@link OpenSocket} that each describes: what has ended is not to be kept here.
      */
-    private final Map<Long, CounterEntry> shown = new HashMap<>();
+    private final Map<Long, CounterEntry> published = new HashMap<>();
 
     /** Connections whose entry has the name of a device, which is known after the handshake. */
     private final Set<Long> byDevice = new HashSet<>();
 
-    private ShownSockets(CounterFile file) {
+    private PublishedSockets(CounterFile file) {
         int cells = FallbackReason.values().length - 1 + SocketSamplePoint.SOCKETS_GROWTHS
                 - SocketSamplePoint.SOCKETS_OPENED + 1;
         all = file.take(SocketObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1
                 | 1L << (SocketSamplePoint.SOCKETS_RINGS_REFUSED & 0xff));
-        rules = new ShownRules(file, all);
-        file.onLook(this::look);
+        rules = new PublishedRules(file, all);
+        file.onLook(this::update);
     }
 
-    /** Begins to show the sockets of this process. */
+    /** Begins to publish the sockets of this process. */
     private static final class Holder {
         static {
             if (!"off".equals(System.getProperty("verbena.counters"))) {
@@ -81,19 +81,19 @@ public final class ShownSockets {
         /** Without the thread the sockets are not published, but work: opening one does not throw. */
         private static void start() {
             try {
-                Thread.ofPlatform().daemon().name("verbena-sockets-shown").start(new Runnable() { // a lambda costs more
+                Thread.ofPlatform().daemon().name("verbena-sockets-publish").start(new Runnable() { // a lambda costs more
                     @Override
                     public void run() {
                         Holder.make();
                     }
                 });
             } catch (RuntimeException | Error e) {
-                say(e);
+                log(e);
             }
         }
 
         /**
-         * Makes the file if this process can: what it cannot, others say. That takes a while, and not before the
+         * Makes the file if this process can: what is lacking is reported elsewhere. That takes a while, and not before the
          * program has had one to open its first sockets in. What is lacking may be there later.
          */
         private static void make() {
@@ -104,41 +104,41 @@ public final class ShownSockets {
                     pause = Math.min(2 * pause, LATEST_MILLIS);
                 } while (!Descriptors.areLeft(DESCRIPTORS) || SharedMemory.isExhausted());
                 if (SharedMemory.problem() == null) {
-                    new ShownSockets(CounterFile.own());
+                    new PublishedSockets(CounterFile.own());
                 }
             } catch (InterruptedException | RuntimeException | LinkageError e) {
-                say(e);
+                log(e);
             }
         }
 
-        private static void say(Throwable why) {
+        private static void log(Throwable why) {
             try {
                 StreamEngine.debug("the sockets of this process are not published: " + why);
             } catch (LinkageError | OutOfMemoryError e) {
-                // it cannot be said either
+                // it cannot be logged either
             }
         }
 
         static void begin() {}
     }
 
-    /** Says how to find out which parts of {@link SocketLayout#PARTS} are Verbena's in a program that has the agent. */
+    /** Sets how to find out which parts of {@link SocketLayout#PARTS} are Verbena's in a program that has the agent. */
     public static void activeBy(IntSupplier parts) {
         active = parts;
     }
 
-    /** Shows the sockets of this process from now on, unless that is turned off. Idempotent; waits for nothing. */
+    /** Publishes the sockets of this process from now on, unless that is turned off. Idempotent; waits for nothing. */
     public static void begin() {
         Holder.begin();
     }
 
-    private synchronized void look() {
+    private synchronized void update() {
         List<Stream> streams = StreamCounters.open();
         List<OpenSocket> others = OpenSocket.all();
         Set<Long> open = new HashSet<>();
         streams.forEach(s -> open.add(s.number()));
         others.forEach(s -> open.add(s.number()));
-        shown.entrySet().removeIf(e -> {
+        published.entrySet().removeIf(e -> {
             boolean gone = !open.contains(e.getKey());
             if (gone) {
                 e.getValue().close();
@@ -146,20 +146,20 @@ public final class ShownSockets {
             return gone;
         });
         byDevice.retainAll(open);
-        rules.look();
-        int notShown = 0;
+        rules.update();
+        int notPublished = 0;
         int listening = 0;
         for (OpenSocket s : others) {
             listening += s.listening() == null ? 0 : 1;
-            notShown += show(s) ? 0 : 1;
+            notPublished += publish(s) ? 0 : 1;
         }
         for (Stream s : streams) {
-            notShown += show(s) ? 0 : 1;
+            notPublished += publish(s) ? 0 : 1;
         }
         StreamTotals totals = StreamTotals.now();
         all.setAttribute(SocketLayout.OPEN, totals.open());
         all.setAttribute(SocketLayout.LISTENING, listening);
-        all.setAttribute(SocketLayout.NOT_SHOWN, notShown);
+        all.setAttribute(SocketLayout.NOT_PUBLISHED, notPublished);
         IntSupplier parts = active;
         if (parts != null) {
             all.setAttribute(SocketLayout.ACTIVE, SocketLayout.AGENT | parts.getAsInt());
@@ -204,18 +204,18 @@ public final class ShownSockets {
     }
 
     private @Nullable CounterEntry entry(int type, long number, String name, long created, int cells) {
-        CounterEntry e = shown.get(number);
-        if (e == null && shown.size() < MOST) {
+        CounterEntry e = published.get(number);
+        if (e == null && published.size() < MOST) {
             e = CounterFile.own().take(type, (int) number, name, all.id(), CounterLayout.SMALL_CELLS,
                     (1L << cells) - 1, created * NANOS_OF_MILLI);
-            shown.put(number, e);
+            published.put(number, e);
         }
         return e;
     }
 
     // ---- one socket; true if others can see it
 
-    private boolean show(OpenSocket s) {
+    private boolean publish(OpenSocket s) {
         ServerSocketChannel listening = s.listening();
         SocketChannel connecting = s.connecting();
         CounterEntry e = listening == null
@@ -237,10 +237,10 @@ public final class ShownSockets {
     }
 
     @SuppressWarnings("EnumOrdinal")
-    private boolean show(Stream s) {
+    private boolean publish(Stream s) {
         String device = s.remoteDevice();
         if (device != null && byDevice.add(s.number())) {
-            CounterEntry before = shown.remove(s.number());
+            CounterEntry before = published.remove(s.number());
             if (before != null) {
                 before.close();
             }
@@ -276,7 +276,7 @@ public final class ShownSockets {
                     ? null
                     : internet(remote.getRemoteAddress()), bits);
         } catch (IOException closed) {
-            // the next look finds it gone
+            // the next update finds it gone
         }
     }
 
