@@ -27,7 +27,7 @@ import org.verbena.verbs.spi.KeepAlive;
 /**
  * The receive side of a connected queue pair on a shared receive queue: what its peer committed into the lane, for
  * receives that the peer claimed from the pool. The lane has room for as many entries as the pool
- * had slots when the queue pair was made; how many may be used is what {@code posted} says of a queue of its own.
+ * had slots when the queue pair was made; {@code posted} counts the entries that may be used, as it counts the receives of a queue pair with a ring.
  */
 final class AttachedReceives extends SharedReceiveSide {
     private static final VarHandle COMPLETED;
@@ -42,7 +42,7 @@ final class AttachedReceives extends SharedReceiveSide {
 
     private final KeyTable keys;
     private final int entries;
-    /** How the pool knows what is completed here. */
+    /** Identifies this queue pair to the pool as the owner of what it completes. */
     private final int owner;
     private final long postedAddress;
     /** Lane entries read; written by the poller only. */
@@ -128,7 +128,7 @@ final class AttachedReceives extends SharedReceiveSide {
         return l == null ? 0 : l.waiting(completions(), entries);
     }
 
-    /** The lane, for others than the poller. */
+    /** The lane, for threads other than the poller. */
     private @Nullable LaneReader anyLane() {
         LaneReader l = lane;
         return l == null && peerEntry != 0 ? qp.peer().peekLane(entries) : l;
@@ -174,7 +174,7 @@ final class AttachedReceives extends SharedReceiveSide {
             qp.receiveFailed(status);
         }
         if (!cq.hasTimestamps()) {
-            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer says
+            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has set
         }
         cq.set(qp, p.wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
@@ -188,14 +188,14 @@ final class AttachedReceives extends SharedReceiveSide {
     private void refuseCompletion(int outcome) {
         if (outcome == ReceivePool.PROTOCOL_VIOLATION) {
             qp.fatal(new ProtocolException("the peer completed a receive that it had not claimed"));
-        } else if (own.users().contains(this)) { // else the connection ends, and the engine has taken it
+        } else if (own.users().contains(this)) { // else the connection ends, and the engine has claimed the receive
             own.damaged();
         }
     }
 
     // ---- for the pool
 
-    /** Read also when the queue pair has no connection any more: a peer that was inside when it ended is so until it leaves. */
+    /** Also read after the connection has ended: a peer that was inside then stays inside until it leaves. */
     @Override
     public long hazard() {
         HazardLocation p = hazardLocation;
@@ -228,7 +228,7 @@ final class AttachedReceives extends SharedReceiveSide {
                 return;
             }
             if (LaneLayout.isOf(commit, k) && !owners.note(LaneReader.claim(entry)) && k > completions()) {
-                return; // it was not polled meanwhile: the peer lies, and its queue pair will fail when it is polled
+                return; // not polled meanwhile: the peer violates the protocol, and its queue pair will fail when it is polled
             }
         }
     }

@@ -10,8 +10,8 @@ import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * What a completion queue asks of a queue pair when it does not poll: how much there is, and the sessions it comes by. Any thread
- * may ask.
+ * What a completion queue reads of a queue pair apart from polling: the number of completions, and the sessions that they come
+ * through. For any thread.
  */
 final class CompletionSource {
     private final ShmQueuePair qp;
@@ -26,19 +26,19 @@ final class CompletionSource {
         datagramReceiver = qp.datagramReceiver();
     }
 
-    /** The sessions that messages come by. */
+    /** The sessions that messages come through. */
     List<Session> sessions() {
         Session s = qp.session();
         return datagramReceiver != null ? datagramReceiver.sessions() : s == null ? List.of() : List.of(s);
     }
 
-    /** How many completions the queue pair has made for {@code cq}, polled or not. */
+    /** The number of completions that the queue pair has made for {@code cq}, polled or not. */
     long completions(ShmCompletionQueue cq) {
         return (qp.receiveCompletionQueue() == cq ? receiveSide.completions() : 0)
                 + (qp.sendCompletionQueue() == cq ? sendQueue.completions() : 0) + waiting(cq);
     }
 
-    /** How many completions for {@code cq} wait to be polled. */
+    /** The number of completions for {@code cq} that wait to be polled. */
     long waiting(ShmCompletionQueue cq) {
         Session s = qp.session();
         long n = (qp.receiveCompletionQueue() == cq ? receiveSide.completionsWaiting() : 0)

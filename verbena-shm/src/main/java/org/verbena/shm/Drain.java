@@ -2,8 +2,8 @@
 package org.verbena.shm;
 
 /**
- * The wait of a queue pair in SQD: from the move to SQD until all that was started is done. Changed under the queue
- * pair's lock, asked for by any thread.
+ * The wait of a queue pair in SQD: from the move to SQD until all started requests are done. Changed under the queue
+ * pair's lock, read by any thread.
  */
 final class Drain {
     private volatile boolean active;
@@ -13,13 +13,13 @@ final class Drain {
         return active;
     }
 
-    /** Begins; {@code notify} if its end is to be told. */
+    /** Begins; {@code notify} if its end is to be reported. */
     void begin(boolean notify) {
         active = true;
         this.notify = notify;
     }
 
-    /** Ends; answers true if it went on and its end is to be told. */
+    /** Ends; true if it was active and its end is to be reported. */
     boolean end() {
         boolean ends = active;
         active = false;

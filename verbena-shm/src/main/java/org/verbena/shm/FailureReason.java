@@ -9,7 +9,7 @@ import org.verbena.verbs.WcStatus;
 final class FailureReason {
     private FailureReason() {}
 
-    /** True for a status whose cause is on this side, and of which the peer knows nothing. */
+    /** True for a status whose cause is on this side, and which the peer does not learn of. */
     static boolean isLocal(int status) {
         return status == WcStatus.LOC_LEN_ERR || status == WcStatus.LOC_PROT_ERR || status == WcStatus.LOC_QP_OP_ERR
                 || status == WcStatus.MW_BIND_ERR
@@ -28,7 +28,7 @@ final class FailureReason {
         return errno == 0 ? "" : ", " + hint(errno);
     }
 
-    /** An errno with its meaning and, where there is something to be done, what that is. */
+    /** An errno with its meaning and, where there is one, the remedy. */
     static String hint(int errno) {
         return Errno.describe(errno) + switch (errno) {
             case Errno.EPERM ->

@@ -29,8 +29,8 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The sending end of a connection's lane: attached to the peer when that is ready, it knows how many entries may be committed,
- * and tells the peer of those that are. Used by one thread at a time, see {@link ShmSendQueue}.
+ * The sending end of a connection's lane: attached to the peer when that is ready, it keeps the credit and
+ * signals the peer when entries have been committed. Used by one thread at a time, see {@link ShmSendQueue}.
  *
  * <p>A superclass and not a part of {@link SendExecutor}, so that a send reaches its fields without one more load.
  */
@@ -41,18 +41,18 @@ abstract class LaneProducer {
     final RemoteAccess remoteAccess;
     final ReceiveCopy receiveCopy;
     final SendCounts counts;
-    /** For type XRC_SEND, whose requests name the queue that they go to; else null. */
+    /** For type XRC_SEND, whose requests name their destination queue; else null. */
     final @Nullable XrcTargets xrc;
 
     /** Null as long as this end is not attached. */
     @Nullable Remote remote;
-    /** The memory that requests are for; with XRC that of the last request. */
+    /** The memory that requests access; with XRC that of the last request. */
     @Nullable Target target;
     /** If the peer's receives come from a shared queue; there is never credit then. */
     @Nullable PooledSends pooled;
     /** Lane entries committed so far. */
     long sent;
-    /** So many may be. */
+    /** Lane entries that may be committed. */
     long credit;
     /** Messages up to this length travel inside the lane entry. */
     int inline;
@@ -61,7 +61,7 @@ abstract class LaneProducer {
     /** The same as the session keeps it. */
     private OwnLanes.@Nullable OwnLane ownLane;
     private long lastNotified;
-    /** Why this end could not be attached to the other when it was tried last. */
+    /** Why the last attempt to attach failed. */
     private @Nullable VerbsException attachFailure;
 
     LaneProducer(ShmQueuePair qp, LocalBuffers buffers, long hazard) {
@@ -77,7 +77,7 @@ abstract class LaneProducer {
                 : null;
     }
 
-    /** Attaches this end to the peer, if that is connected to it by now; else answers null. */
+    /** Attaches this end to the peer, if that is connected to it by now; else returns null. */
     final @Nullable Remote attach() {
         try {
             Remote r = qp.peer().findRemote();
@@ -87,7 +87,7 @@ abstract class LaneProducer {
                 r.reachBell();
                 OwnLanes.OwnLane l = r.session.ownLanes().make(r.entry, r.number, r.link, r.entries);
                 if (l == null) {
-                    return null; // it has just left
+                    return null; // the peer has just left
                 }
                 ownLane = l;
                 lane = new LaneWriter(l.address, r.entries, r.timestamps);
@@ -131,7 +131,7 @@ abstract class LaneProducer {
         return t;
     }
 
-    /** Reads anew how many receives the peer has posted; answers whether there is one that is not used. */
+    /** Reads the number of receives that the peer has posted; true if one of them is unused. */
     final boolean refreshCredit(Remote r) {
         if (pooled != null) {
             return false;
@@ -148,7 +148,7 @@ abstract class LaneProducer {
     }
 
     /**
-     * A message of so many bytes inside its entry was sent. If it answers one, so will the next: the entry which that takes is
+     * An inline message of this length was sent. If it answers one, the next will too: its entry is
      * fetched while this one travels. A one-way sender would gain nothing, and pay for the fetch.
      */
     final void fetchNextEntry(long length) {
@@ -159,19 +159,19 @@ abstract class LaneProducer {
     }
 
     /**
-     * Tells the peer of what was just committed, if its completion queue wants to be told.
+     * Signals the peer after a commit, if its completion queue is armed.
      *
-     * @return false if the peer may not have seen it, and will not
+     * @return false if the peer may have missed the entry, and will not find it any more
      */
     final boolean notify(Remote r, boolean solicited) {
-        // the peer arms, or gives up, passes a full barrier, then looks into the lane
+        // the peer arms, or gives up, passes a full barrier, then reads the lane
         VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(r.armWord);
         if (!ArmWord.isQuiet(word)) {
             react(r, word, solicited);
         }
         long link = RawMemory.getLongOpaque(r.entry + AdapterLayout.QP_LINK);
-        return link == 0 || ((link ^ r.link) & Link.IDENTITY) == 0; // withdrawn, and this end is waited for; or as it was
+        return link == 0 || ((link ^ r.link) & Link.IDENTITY) == 0; // withdrawn, and the peer waits for this end; or unchanged
     }
 
     private void react(Remote r, long word, boolean solicited) {
@@ -185,7 +185,7 @@ abstract class LaneProducer {
         }
     }
 
-    /** Tells the owner of a shared queue, if there is one, that a request waits for receives. */
+    /** Marks the pool of a shared queue, if there is one, as having a request that waits for receives. */
     final void setPoolStarving() {
         PooledSends p = pooled;
         if (p != null) {
@@ -193,7 +193,7 @@ abstract class LaneProducer {
         }
     }
 
-    /** A receive that is kept for the next try is not needed any more. */
+    /** Returns a receive that was kept for the next try. */
     final void giveBack() {
         PooledSends p = pooled;
         if (p != null) {
@@ -201,7 +201,7 @@ abstract class LaneProducer {
         }
     }
 
-    /** Gives up the lane, what reaches others than the peer, and what is counted for that one. */
+    /** Releases the lane, the access to queues of other contexts, and the counters that the peer reads. */
     final void leave() {
         giveBack();
         OwnLanes.OwnLane l = ownLane;

@@ -7,10 +7,10 @@ import org.verbena.shm.layout.Link;
 
 /**
  * Whether the peer has left a queue pair whose link was withdrawn. A peer that was in the middle of a transfer then may
- * still write; until it has left, or is given up, nothing of the queue pair is used for something else.
+ * still write; until it has left, or is given up, no part of the queue pair is reused.
  *
- * <p>Time alone decides nothing: a peer that is given up, see {@link Link#GIVEN_UP}, finds that when it goes on, and does not
- * take for received what it commits then.
+ * <p>Time alone does not decide: a peer that is given up, see {@link Link#GIVEN_UP}, finds that when it resumes, and does not
+ * report as received what it commits then.
  */
 final class PeerDeparture {
     private final QueuePairLifecycle qp;
@@ -37,7 +37,7 @@ final class PeerDeparture {
             captured = true;
         }
 
-        /** Waits until the peer has left; answers false if it does not. */
+        /** Waits until the peer has left; false on timeout. */
         boolean await() {
             capture();
             long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;
@@ -68,7 +68,7 @@ final class PeerDeparture {
                 long h = qp.peer().hazard();
                 if (h == 0 || h != hazardThen) {
                     if (qp.peer().isDead()) {
-                        qp.own().giveUp(); // it may be its session alone that has ended
+                        qp.own().giveUp(); // perhaps only its session has ended, and not its process
                     }
                     left = true;
                 }
@@ -93,7 +93,7 @@ final class PeerDeparture {
         return w;
     }
 
-    /** True if the peer has left, or had time enough to and is given up. */
+    /** True if the peer has left, or has exceeded the timeout and is given up. */
     boolean isOver() {
         return latest.isOver();
     }

@@ -14,8 +14,8 @@ import org.verbena.shm.ring.LaneReader;
 import org.verbena.verbs.QueuePairType;
 
 /**
- * What the peer says to the queue pair that is connected to it: in its entry in the directory of {@link AdapterLayout}, the
- * counterpart of {@link OwnEntry}, and of the lane that it writes. Any thread may ask.
+ * What the peer publishes for the queue pair that is connected to it: in its entry of the directory of {@link AdapterLayout}, the
+ * counterpart of {@link OwnEntry}, and in the lane directory. For any thread.
  */
 final class PeerEntry {
     private final QueuePairLifecycle qp;
@@ -47,7 +47,7 @@ final class PeerEntry {
         return LaneReader.find(s.peer().arenaBase(), qp.number(), qp.linkIdentity(), entries);
     }
 
-    /** The lane for others than the poller, who alone keeps it and finds out if what the peer says makes no sense. */
+    /** The lane for threads other than the poller, which alone keeps it and reports invalid values of the peer. */
     @Nullable
     LaneReader peekLane(int entries) {
         try {
@@ -63,7 +63,7 @@ final class PeerEntry {
         return s != null && s.isDead();
     }
 
-    /** What the peer touches now; 0 if it is dead or not connected. */
+    /** The hazard word of the peer; 0 if it is dead or not connected. */
     long hazard() {
         Session s = qp.session();
         return s == null || s.isDead() ? 0 : RawMemory.getLongAcquire(address(s) + AdapterLayout.QP_HAZARD);

@@ -37,8 +37,8 @@ import org.verbena.verbs.spi.QueuePairValues;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * The state of a queue pair and the life of its connection: what one lock guards, and what happens when the one or the other
- * changes. The application moves a queue pair on, and any thread that finds a reason moves it to ERR; reading needs no lock.
+ * The state of a queue pair and the life of its connection: what one lock guards, and the consequences of each
+ * change. The application moves a queue pair on, and any thread that finds an error moves it to ERR; reading needs no lock.
  *
  * <p>A superclass and not a part of {@link ShmQueuePair}, so that a post and a poll reach its fields without one more load.
  */
@@ -101,19 +101,19 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     /** The receive side if the type is UD, else null. */
     abstract @Nullable DatagramReceiver datagramReceiver();
 
-    /** Something waits, or has failed: the engine goes on with it if the application does not. */
+    /** A send waits, or the queue pair has failed: the engine makes progress if the application does not. */
     public abstract void requestProgress();
 
-    /** Polls look at this queue pair from now on. */
+    /** Polls include this queue pair from now on. */
     abstract void showToPollers();
 
-    /** When it returns no poll looks at this queue pair, nor will one: the lane and all else may become others'. */
+    /** When it returns, no poll uses this queue pair, nor will one: its lane and all else may be reused. */
     abstract void hideFromPollers();
 
     /** Wakes threads that wait for completions: what was posted is flushed. */
     abstract void wakePollers();
 
-    // ---- what others ask
+    // ---- queries
 
     @Override
     public final QueuePairState state() {
@@ -165,12 +165,12 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         return s == null ? null : s.peer();
     }
 
-    /** What this end says to the peer. */
+    /** What this end publishes for the peer. */
     final OwnEntry own() {
         return own;
     }
 
-    /** What the peer says of its end. */
+    /** What the peer publishes of its end. */
     final PeerEntry peer() {
         return peer;
     }
@@ -211,7 +211,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         return s == null ? "the peer" : s.peerName();
     }
 
-    /** That connection has failed, and the peer has left it: says so where the receives are others' too. */
+    /** That connection has failed, and the peer has left it: reported where the receives are shared. */
     final void lastWqeReached(long of) {
         synchronized (stateLock) {
             if (state == QueuePairState.ERR && linkIdentity() == of) {
@@ -221,7 +221,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
     }
 
     /**
-     * In state ERR: true if the peer touches no posted receive any more, or had time enough to leave.
+     * In state ERR: true if the peer accesses no posted receive any more, or has exceeded the timeout.
      */
     final boolean peerHasLeft() {
         return departure.isOver();
@@ -290,12 +290,12 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         }
     }
 
-    /** In SQD and something that was started before is not done. */
+    /** In SQD and a request that was started before is not done. */
     public final boolean isDraining() {
         return drain.isActive();
     }
 
-    /** In SQD: nothing that was started is left, unless the oldest request still waits. */
+    /** In SQD: all started requests are done, unless the oldest request still waits. */
     final void drained() {
         synchronized (stateLock) {
             if (state == QueuePairState.SQD && sends().hasBegun() || !drain.end() || state != QueuePairState.SQD) {
@@ -359,7 +359,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         return of != 0 && linkIdentity() == of;
     }
 
-    /** Moves to ERR if the condition holds, which is asked for under the lock. */
+    /** Moves to ERR if the condition holds, which is evaluated under the lock. */
     private void toError(BooleanSupplier condition, String reason, int event, boolean byItself) {
         PeerDeparture.Withdrawal withdrawal;
         synchronized (stateLock) {
@@ -393,12 +393,12 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         }
     }
 
-    /** The peer wrote or sent something that makes no sense. */
+    /** The peer violates the protocol. */
     final void fatal(ProtocolException e) {
         enterError(peerName() + " broke the protocol: " + e.getMessage(), AsyncEventType.QP_FATAL);
     }
 
-    /** A receive completed with an error; the initiator has been told already. */
+    /** A receive completed with an error, which the initiator has reported already. */
     final void receiveFailed(int status) {
         enterError("a receive completed with " + WcStatus.toString(status), -1);
     }
@@ -410,7 +410,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
                 return; // it is connected elsewhere by now
             }
             if (type() == QueuePairType.UC) {
-                own.withdrawLink(); // only the peer notices, if it lives
+                own.withdrawLink(); // visible to the peer only, if it lives
             } else {
                 unanswered = sends().oldestPending();
             }
@@ -432,7 +432,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         return state.receives();
     }
 
-    /** Whether that request waited when the peer died: it is the one that got no answer. A later one was never sent. */
+    /** Whether that request waited when the peer died: it is the one without an answer. A later one was never sent. */
     final boolean isUnanswered(long number) {
         return number == unanswered;
     }
@@ -466,7 +466,7 @@ abstract class QueuePairLifecycle extends QueuePair implements Connected, Memory
         showToPollers();
     }
 
-    /** Gives up the connection; {@code left} if no peer is inside any more. */
+    /** Leaves the connection; {@code left} if no peer is inside any more. */
     final void leave(boolean left) {
         DatagramReceiver d = datagramReceiver();
         if (d != null) {

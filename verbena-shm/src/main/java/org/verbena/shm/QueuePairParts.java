@@ -61,7 +61,7 @@ final class QueuePairParts {
         memory = Arena.ofAuto().allocate(2 * SCRATCH + inline, 64);
     }
 
-    /** It takes receives of its own. */
+    /** It has receives of its own. */
     private boolean hasRing() {
         return srq == null && init.type() != QueuePairType.XRC_SEND;
     }
@@ -101,7 +101,7 @@ final class QueuePairParts {
         return isDatagram() ? new DatagramReceiver(qp, qp.receiveCounts()) : null;
     }
 
-    /** The receives of {@code qp}, which knows its {@link DatagramReceiver} by now. */
+    /** The receives of {@code qp}, which has its {@link DatagramReceiver} by now. */
     ReceiveSide makeReceiveSide(ShmQueuePair qp) {
         long posted = own.address + AdapterLayout.QP_POSTED;
         long scratch = memory.address() + SCRATCH;
@@ -129,7 +129,7 @@ final class QueuePairParts {
                 c == null ? 0 : c.id()));
     }
 
-    /** The queue pair is closed, and no peer looks at the ring any more. */
+    /** The queue pair is closed, and no peer reads the ring any more. */
     void giveBack() {
         if (ringBytes > 0) {
             context.adapter().giveRing(ring, ringBytes);

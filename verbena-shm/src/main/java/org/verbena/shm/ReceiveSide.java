@@ -5,25 +5,25 @@ import org.verbena.verbs.ReceiveQueue;
 
 /** The receive side of a queue pair: what it posts, and where completions of receives come from. */
 abstract class ReceiveSide extends ReceiveQueue {
-    /** Moves the oldest completion into the cursor of {@code cq}, and counts it; answers false if there is none. */
+    /** Moves the oldest completion into the cursor of {@code cq}, and counts it; false if there is none. */
     abstract boolean poll(ShmCompletionQueue cq);
 
-    /** Receives completed, as far as the poller has seen it; asked for by any thread. */
+    /** Receives completed and polled; read by any thread. */
     abstract long completions();
 
-    /** Completions that the poller has not seen yet; any thread, which keeps the session from being unmapped meanwhile. */
+    /** Completions that are not polled yet; any thread that keeps the session mapped meanwhile. */
     abstract long completionsWaiting();
 
-    /** Starts to look for what the peer commits, whose directory entry lies there. */
+    /** Starts to poll the entries committed by the peer whose directory entry lies at that address. */
     abstract void connect(long peerDirectoryEntry);
 
-    /** The connection is over; {@code left} if the peer touches nothing any more. */
+    /** The connection is over; {@code left} if the peer accesses nothing any more. */
     void disconnect(boolean left) {}
 
-    /** In state ERR the peer has left, and touches nothing any more. */
+    /** In state ERR: the peer has left, and accesses nothing any more. */
     void lastWqeReached() {}
 
-    /** In state ERR: true while a poll that began before may take a receive still. */
+    /** In state ERR: true while a poll that began before may still take a receive. */
     boolean isPollInProgress() {
         return false;
     }

@@ -29,7 +29,7 @@ final class RetryTimer {
 
     private volatile boolean waiting;
     private volatile boolean starving;
-    /** The least wait for an answer, which also tells whose answer it is; of the thread that executes. */
+    /** The least wait for an answer, which also identifies the awaited answer; of the thread that executes. */
     private long least;
     private volatile long until;
 

@@ -40,17 +40,17 @@ import org.verbena.verbs.spi.ShownObjects;
  * <p>Every request runs inside a {@link Hazard}: enter, read the peer's link and keys, copy, commit, leave.
  */
 final class SendExecutor extends LaneProducer {
-    /** An answer of an operation, as {@link PooledSends#WAIT_FOR_RECEIVE}: the peer has not polled what fills the lane; only with {@link PooledSends}. */
+    /** A result of an operation, as {@link PooledSends#WAIT_FOR_RECEIVE}: the lane is full of entries that the peer has not polled; only with {@link PooledSends}. */
     static final int WAIT_FOR_ROOM = -3;
 
-    /** The peer had given this end up before it could see what was committed. */
+    /** The peer gave this end up before it could see the committed entry. */
     static final int GIVEN_UP = -5;
 
     private final SendCompletions completions;
     private final KeyTable keys;
     private final int pd;
     private final boolean signalAll;
-    /** Of type UC: what the peer does not accept is lost without notice. */
+    /** Of type UC: a message that the peer does not accept is lost silently. */
     private final boolean unreliable;
     private final RetryTimer retryTimer;
     private final SendFailures failures;
@@ -115,7 +115,7 @@ final class SendExecutor extends LaneProducer {
         qp.sendCompletionQueue().signal(qp, false);
     }
 
-    /** Before the hazard is left: a thread that sees it left finds the numbers. */
+    /** Before the hazard is left: a thread that sees it cleared finds the numbers. */
     private void count(WorkRequest w, int op) {
         if (ShownObjects.COUNTING) {
             counts.done(op, w.total);
@@ -149,7 +149,7 @@ final class SendExecutor extends LaneProducer {
         };
     }
 
-    /** Directs what follows to the shared receive queue that the request names; answers as {@link XrcTarget#prepare}. */
+    /** Selects the shared receive queue that the request names as the target; returns as {@link XrcTarget#prepare}. */
     private int selectTarget(XrcTargets all, Remote r, WorkRequest w) {
         XrcTarget x = all.get(w.sharedReceiveQueue);
         int status = x.prepare(r);
@@ -160,13 +160,13 @@ final class SendExecutor extends LaneProducer {
         return status;
     }
 
-    /** What needs no peer, and waits for the threads that are inside. */
+    /** Requests that need no peer, and wait for the threads inside. */
     private int executeLocally(WorkRequest w) {
         Hazard.leave(hazard);
         return WindowWork.execute(w, qp, keys);
     }
 
-    // ---- the short way for requests of one buffer
+    // ---- the fast path for requests of one buffer
 
     /**
      * Executes a send that travels inside the lane entry.
@@ -229,7 +229,7 @@ final class SendExecutor extends LaneProducer {
         return true;
     }
 
-    /** True for a part of a region that may be read by address; what depends on the region alone is asked once. */
+    /** True for a part of a region that may be read by address; conditions on the region alone are checked once. */
     private boolean isFastPathRange(Region from, long offset, long length) {
         if (from != fastPathRegion) {
             if (!from.isRaw() || from.table != keys || from.pd != pd) {
@@ -264,7 +264,7 @@ final class SendExecutor extends LaneProducer {
         return WcStatus.SUCCESS;
     }
 
-    /** A send that invalidates a key of the peer, which does so when it polls; a wrong key is an error on both ends. */
+    /** A send that invalidates a key of the peer, which invalidates it when it polls; a wrong key is an error on both ends. */
     private int sendInvalidate(Remote r, WorkRequest w) {
         int key = w.immediate;
         if (target().isWindowOfPeer(key)) {
@@ -278,7 +278,7 @@ final class SendExecutor extends LaneProducer {
         return WcStatus.REM_ACCESS_ERR;
     }
 
-    /** A message that does not travel inside the lane entry, or needs a look at the receive. */
+    /** A message that does not travel inside the lane entry, or requires the receive to be read. */
     private int sendLong(Remote r, WorkRequest w, long total, int immediate, int flags) {
         int status = receiveCopy.copy(w, total, target(), r.wqe(sent), r.maxSge);
         int peerStatus = receiveCopy.peerStatus();
@@ -305,7 +305,7 @@ final class SendExecutor extends LaneProducer {
         LaneSends lanes = p instanceof LaneSends l ? l : null;
         if (lanes != null) {
             if (!lanes.hasRoom(sent)) {
-                // as long as there is no receive either, it is that which is missing
+                // as long as there is no receive either, the receive is what is missing
                 return unreliable || !p.isAvailable() ? PooledSends.WAIT_FOR_RECEIVE : WAIT_FOR_ROOM;
             }
             lanes.at(sent);
@@ -347,11 +347,11 @@ final class SendExecutor extends LaneProducer {
         return WcStatus.SUCCESS;
     }
 
-    /** True if the key names memory of the peer that is reached through the kernel, which has no atomics. */
+    /** True if the key names memory of the peer that is accessed through the kernel, which has no atomics. */
     boolean isOnlyRegistered(int rkey) {
         Remote r = remote;
         if (r == null || xrc != null) {
-            return false; // whose key it is shows when the request is carried out
+            return false; // the owner of the key is known only when the request is executed
         }
         long word = RawMemory.getLongAcquire(r.session.peer().base() + AdapterLayout.keyEntry(rkey));
         return KeyTable.isValid(word) && KeyTable.fits(word, rkey) && !KeyTable.isShared(word);
@@ -364,7 +364,7 @@ final class SendExecutor extends LaneProducer {
         return qp.isDraining() && retryTimer.isWaiting();
     }
 
-    /** True if the oldest request was tried and waits for something. */
+    /** True if the oldest request was tried and waits. */
     boolean isWaiting() {
         return retryTimer.isWaiting();
     }
@@ -374,7 +374,7 @@ final class SendExecutor extends LaneProducer {
         return retryTimer.waitsForReceive();
     }
 
-    /** True if nothing but the peer can end the wait. */
+    /** True if only the peer can end the wait. */
     boolean waitsIndefinitely() {
         return retryTimer.waitsIndefinitely();
     }

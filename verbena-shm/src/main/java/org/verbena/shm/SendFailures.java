@@ -19,8 +19,8 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.SendOpcode;
 
 /**
- * What becomes of a request that {@link SendExecutor} could not carry out: it waits and is tried again, is lost (type UC),
- * fails, or is flushed. Used by the thread that executes, outside of the {@link org.verbena.shm.layout.Hazard}; each answer is as that
+ * The outcome of a request that {@link SendExecutor} could not carry out: it waits and is tried again, is lost (type UC),
+ * fails, or is flushed. Used by the thread that executes, outside of the {@link org.verbena.shm.layout.Hazard}; each result is as that
  * of {@link SendExecutor#execute}.
  */
 final class SendFailures {
@@ -31,7 +31,7 @@ final class SendFailures {
     private final KeyTable keys;
     private final SendCounts counts;
     private final boolean signalAll;
-    /** Of type UC: what the peer does not accept is lost without notice. */
+    /** Of type UC: a message that the peer does not accept is lost silently. */
     private final boolean unreliable;
     private final boolean isXrc;
 
@@ -48,7 +48,7 @@ final class SendFailures {
         this.isXrc = qp.type() == QueuePairType.XRC_SEND;
     }
 
-    /** Of a request that was tried, with a negative answer: tried again later, or given up. */
+    /** Of a request that was tried, with a negative result: tried again later, or given up. */
     boolean await(WorkRequest w, long number, int status) {
         if (qp.state() == QueuePairState.ERR) {
             return flush(w, number);
@@ -83,7 +83,7 @@ final class SendFailures {
         return notReady(w, number, status != SendExecutor.GIVEN_UP);
     }
 
-    /** There is no peer, or its {@code memory} is not here yet. */
+    /** There is no peer, or its {@code memory} has not arrived here. */
     boolean notReady(WorkRequest w, long number, boolean memory) {
         if (qp.state() == QueuePairState.ERR) {
             return flush(w, number);
@@ -96,7 +96,7 @@ final class SendFailures {
         return !mayWait && (unreliable ? lose(w, number) : refuse(w, number, memory));
     }
 
-    /** Why memory that came could not be mapped here, an errno; 0 if it has not come yet. */
+    /** The errno for which arrived memory could not be mapped here; 0 if it has not arrived. */
     private int missing() {
         Target t = lane.target;
         PooledSends p = lane.pooled;
@@ -153,7 +153,7 @@ final class SendFailures {
         return true;
     }
 
-    /** With an error that the request itself met. */
+    /** With an error of the request itself. */
     boolean fail(Remote r, WorkRequest w, long number, int status) {
         Target t = lane.target;
         int errno = t == null ? 0 : t.takeErrno();

@@ -19,7 +19,7 @@ abstract class SharedReceiveSide extends UnpostedReceives implements PoolUser {
     final Delivery delivery;
     private final ShmContext context;
     private final ShmSharedReceiveQueue srq;
-    /** It has been said that no more of the shared queue is taken. */
+    /** QP_LAST_WQE_REACHED was raised: no more receives of the shared queue are taken. */
     private final AtomicBoolean lastWqeReported = new AtomicBoolean();
 
     SharedReceiveSide(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, long scratch) {

@@ -7,7 +7,7 @@ import org.verbena.shm.ring.PeerBells;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.BellChannel;
 
-/** A completion channel, whose bell peers ring as well. */
+/** A completion channel, whose doorbell peers ring too. */
 final class ShmCompletionChannel extends BellChannel {
     private final ShmContext context;
 

@@ -37,10 +37,10 @@ import org.verbena.verbs.spi.ShownObjects;
  *
  * <p>A thread that commits a completion and finds the {@link ArmWord} armed signals the channel once for each value of the word.
  * With few queue pairs, a poll polls each; with many it goes by the marks in a {@link ReadySet}, and if there are none,
- * or now and then, it polls one in turn.
+ * or once in a while, it polls one in turn.
  */
 final class ShmCompletionQueue extends CompletionCursor implements BellChannel.Source, Moderation.Queue {
-    /** With many queue pairs, one poll in so many looks at one in turn first; one less than a power of two. */
+    /** With many queue pairs, one poll of this mask + 1 first polls one in turn; one less than a power of two. */
     private static final int IN_TURN = 15;
     private static final VarHandle ARMED;
     private static final VarHandle INSIDE;
@@ -60,7 +60,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     private final CounterEntry counters;
     private volatile int cqe;
     private volatile ShmQueuePair[] sources = {};
-    /** Those of shared receive queues of type XRC; null if there are none, as is usual. */
+    /** Those of shared receive queues of type XRC; null if there are none, as a rule. */
     private volatile @Nullable PoolSources pools;
     private boolean poolsFirst;
     private int next;
@@ -68,12 +68,12 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     private volatile @Nullable ReadySet ready;
     /** Those of the set, by index; published with it. */
     private @Nullable ShmQueuePair[] marked = {};
-    /** Marks do not say all: look at each queue pair once. */
+    /** Marks may be missing: poll each queue pair once. */
     private volatile boolean pollAll;
-    /** How many are left of that. */
+    /** Queue pairs left of that round. */
     private int pollAllLeft;
     private int polls;
-    /** Not 0 while a poll goes on, and another number each time. */
+    /** Not 0 during a poll, and a different number each time. */
     @SuppressWarnings("unused") // INSIDE
     private long inside;
     private long entered;
@@ -106,7 +106,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         opened();
     }
 
-    /** What other processes know it by. */
+    /** The id by which other processes find its counters. */
     long shownAs() {
         return counters.id();
     }
@@ -155,7 +155,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         connectionsChanged();
         ARMED.setVolatile(this, armed | ArmWord.MANY);
         RawMemory.putLongRelease(armAddress, armed);
-        // from here on every committer sees the word, or its completion is seen by the look that follows
+        // from here on every committer sees the word, or its completion is found by the round that follows
         Membarrier.ownProcess();
         pollAll = true;
     }
@@ -196,7 +196,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         pools = PoolSources.without(pools, pool);
     }
 
-    /** Waits until no poll goes on that began before; after a {@code membarrier}, and not from a poll. */
+    /** Waits until polls that began before are over; after a {@code membarrier}, and not from a poll. */
     void awaitPoller() {
         long then = (long) INSIDE.getAcquire(this);
         for (int round = 0; then != 0 && (long) INSIDE.getAcquire(this) == then; round++) {
@@ -213,7 +213,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         return cqe;
     }
 
-    /** The number says what the application counts on, and nothing is stored by it; so only what waits forbids it. */
+    /** The number only limits what the application expects, and no memory depends on it; so only waiting completions forbid it. */
     @Override
     protected synchronized void implResize(int newCqe) throws VerbsException {
         int entries = rounded(newCqe);
@@ -287,7 +287,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     @Override
     public int nextPoll() {
         INSIDE.setOpaque(this, ++entered);
-        VarHandle.releaseFence(); // no instruction on x86: the look at the queue pairs stays behind, see awaitPoller
+        VarHandle.releaseFence(); // no instruction on x86: the queue pairs are read after the store, see awaitPoller
         int answer;
         try {
             PoolSources p = pools;
@@ -342,7 +342,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             pollAll = false;
             pollAllLeft = s.length;
         }
-        // one in turn now and then, whatever is marked: what waits to be sent goes on by being looked at
+        // one in turn once in a while, whatever is marked: waiting sends make progress when they are polled
         if ((++polls & IN_TURN) == 0 && pollAllLeft == 0) {
             pollAllLeft = 1;
         }
@@ -351,7 +351,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
                 return true;
             }
         }
-        // as often as there can be marks: a peer that raises its counts without end is not looked at without end
+        // as often as there can be marks: a peer that raises its counts endlessly is not polled endlessly
         for (int n = 2 * s.length; n > 0; n--) {
             int i = r.next();
             if (i < 0) {
@@ -371,7 +371,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         if (!pollNext(s)) {
             return false;
         }
-        r.mark(s[next - 1].index()); // perhaps there is more, and nothing has marked it
+        r.mark(s[next - 1].index()); // perhaps there are more without a mark
         return true;
     }
 
@@ -413,7 +413,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
 
     /** For completions of {@code qp} made by this process: signals the channel if armed. */
     void signal(ShmQueuePair qp, boolean solicited) {
-        // no instruction on x86: the look at the word stays behind the completion, see requestNotify
+        // no instruction on x86: the word is read after the completion is stored, see requestNotify
         VarHandle.releaseFence();
         long word = (long) ARMED.getOpaque(this);
         if (!ArmWord.isQuiet(word)) {

@@ -11,7 +11,7 @@ final class ShmConnection extends QueuedConnection {
     private final ShmConnectionManager manager;
     private final ShmConnectionManager.ConnectionEnd end;
     private final ShmQueuePair qp;
-    /** Of the queue pair, which may be in another one since. */
+    /** The connection of the queue pair, which may be in another one since. */
     private final long link;
 
     /**

@@ -37,7 +37,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Connects queue pairs by port. Who listens on a port is found by {@link PortDirectory}; the rest is messages on the
+ * Connects queue pairs by port. The listener of a port is found by {@link PortDirectory}; the rest is messages on the
  * session: request, reply, ready; or reject; at the end disconnect. Message handlers run on the engine's thread.
  */
 final class ShmConnectionManager extends ConnectionManager {
@@ -57,7 +57,7 @@ final class ShmConnectionManager extends ConnectionManager {
     /** A connection's number is given by the end that connects; on a session with oneself both ends are here. */
     private record Key(Session session, long id, boolean isActive) {}
 
-    /** What the other end's reply brings. */
+    /** The other end's reply. */
     private static final class Reply {
         final int queuePair;
         final int rnrRetry;
@@ -71,10 +71,10 @@ final class ShmConnectionManager extends ConnectionManager {
     }
 
     /**
-     * How often a queue pair repeats.
+     * Retry counts of a queue pair.
      *
-     * @param count what the connecting end says for both
-     * @param rnr when there is no receive, which the end says that has receives
+     * @param count of both ends, given by the connecting one
+     * @param rnr when there is no receive, given by the end that has the receives
      */
     record Retries(int count, int rnr) {}
 
@@ -85,7 +85,7 @@ final class ShmConnectionManager extends ConnectionManager {
         final boolean isActive;
         private final CompletableFuture<Reply> reply = new CompletableFuture<>();
         volatile @Nullable ShmConnection connection;
-        /** Why the other end is gone; set before anybody is told, for a connection that is only being made. */
+        /** Why the other end is gone; set before it is reported, for a connection that is still being established. */
         volatile @Nullable String endedBecause;
 
         ConnectionEnd(Session session, long id, boolean isActive) {
@@ -225,7 +225,7 @@ final class ShmConnectionManager extends ConnectionManager {
         return own;
     }
 
-    /** Moves a queue pair to RTS towards the peer's; answers the identity of the connection, see {@link Link}. */
+    /** Moves a queue pair to RTS towards the peer's; returns the identity of the connection, see {@link Link}. */
     private static long ready(ShmQueuePair qp, Session s, Retries retries, int peer, ConnectionParameters p)
             throws VerbsException {
         if (qp.state() == QueuePairState.RESET) {
@@ -316,7 +316,7 @@ final class ShmConnectionManager extends ConnectionManager {
 
     // ---- messages, on the engine's thread
 
-    /** Handles a connection manager's message; answers false if it is none. */
+    /** Handles a connection manager's message; false if it is another kind. */
     boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
             case ControlMessage.CM_REQUEST -> request(s, m);
@@ -406,7 +406,7 @@ final class ShmConnectionManager extends ConnectionManager {
         }
     }
 
-    /** The peer of a session is gone; answers true if it had connections, or was about to. */
+    /** The peer of a session is gone; true if it had connections, or was about to. */
     boolean sessionEnded(Session s, String reason) {
         return ends.entrySet().removeIf(e -> {
             if (e.getKey().session() == s) {

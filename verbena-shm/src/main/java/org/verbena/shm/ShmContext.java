@@ -84,7 +84,7 @@ final class ShmContext extends Context implements Departure {
     private final QueuePairNumbers numbers = new QueuePairNumbers();
     private final ShownObjects shown;
     private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
-    /** Ends the gathering of what peers have counted. */
+    /** Stops the updates of counters that peers keep. */
     private final Runnable stopUpdates;
     private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Memories memories;
@@ -160,7 +160,7 @@ final class ShmContext extends Context implements Departure {
         return commons;
     }
 
-    /** Gathers what peers have counted. */
+    /** Updates the counters that peers keep. */
     private void updateCounts() {
         for (ShmQueuePair qp : queuePairs.values()) {
             qp.receiveCounts().update();
@@ -173,7 +173,7 @@ final class ShmContext extends Context implements Departure {
         }
     }
 
-    /** Counts what peers do to a new region, until {@link #remove(RegionCounts)}. */
+    /** Counts accesses of peers to a new region, until {@link #remove(RegionCounts)}. */
     RegionCounts counts(int key, CounterEntry entry) {
         RegionCounts r = new RegionCounts(control, key, entry);
         regionCounts.add(r);
@@ -256,7 +256,7 @@ final class ShmContext extends Context implements Departure {
         return Peer.gid(instance);
     }
 
-    /** One partition, of which everybody is a full member. */
+    /** One partition, of which every port is a full member. */
     @Override
     public int queryPkey(int port, int index) throws VerbsException {
         checkPort("query partition key " + index, port);
@@ -370,7 +370,7 @@ final class ShmContext extends Context implements Departure {
                 | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
     }
 
-    /** Nothing is locked that a single thread could leave out, and queues cannot overrun: both flags come true as they are. */
+    /** There is no lock that a single thread could omit, and queues cannot overrun: both flags hold in any case. */
     @Override
     protected int supportedCompletionQueueMask() {
         return CompletionQueueAttributes.FLAGS | CompletionQueueAttributes.PARENT_DOMAIN;
@@ -432,7 +432,7 @@ final class ShmContext extends Context implements Departure {
         return control.session(verb, peerInstance);
     }
 
-    /** The control socket tells that a peer is gone, be it that it said so before; on the engine's thread. */
+    /** The control socket reports that a peer is gone, perhaps after it announced its departure; on the engine's thread. */
     void peerGone(Session s, String reason) {
         s.checkDeparted();
         sessionEnded(s, reason);

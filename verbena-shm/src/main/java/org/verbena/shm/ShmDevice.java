@@ -22,7 +22,7 @@ final class ShmDevice extends Device {
     static final String NAME = ShmLimits.DEVICE;
     static final ShmDevice INSTANCE = new ShmDevice();
 
-    /** Memory is touched by the CPU, which brings pages in whatever the operation. */
+    /** The CPU accesses the memory and faults pages in, whatever the operation. */
     private static final int ODP_RC = OdpCapabilities.SEND | OdpCapabilities.RECEIVE | OdpCapabilities.WRITE
             | OdpCapabilities.READ | OdpCapabilities.ATOMIC | OdpCapabilities.SRQ_RECEIVE | OdpCapabilities.FLUSH
             | OdpCapabilities.ATOMIC_WRITE;

@@ -9,7 +9,7 @@ import org.verbena.shm.memory.Allocation;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.VerbsException;
 
-/** Device memory: an allocation that no protection domain owns, and that stays when its regions go. */
+/** Device memory: an allocation without a protection domain, which outlives its regions. */
 public final class ShmDeviceMemory extends DeviceMemory {
     private final ShmContext context;
     private final Allocation allocation;

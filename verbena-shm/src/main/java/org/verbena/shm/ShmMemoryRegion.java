@@ -18,7 +18,7 @@ import org.verbena.verbs.VerbsException;
 /** A memory region and its key. */
 final class ShmMemoryRegion extends MemoryRegion {
     private final ShmContext context;
-    /** Not volatile: a region that was replaced is not valid, whoever still sees it. */
+    /** Not volatile: a region that was replaced is not valid, whichever thread still sees it. */
     private Region region;
     private final boolean fixed;
     private final RegionCounts counts;
@@ -34,7 +34,7 @@ final class ShmMemoryRegion extends MemoryRegion {
         opened();
     }
 
-    /** A region of device memory, which this process does not touch by a segment. */
+    /** A region of device memory, which this process does not access by a segment. */
     ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region, DeviceMemory memory)
             throws VerbsException {
         super(pd, MemorySegment.NULL, region.access, region.iova, region.length, memory);

@@ -51,7 +51,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
         opened();
     }
 
-    /** A parent domain: it has the number of the protection domain that it stands for, so keys and queue pairs fit. */
+    /** A parent domain: it has the number of the protection domain that it stands for, so keys and queue pairs match. */
     ShmProtectionDomain(ShmContext context, ParentDomainAttributes attributes, ShmProtectionDomain pd)
             throws VerbsException {
         super(context, attributes);
@@ -62,7 +62,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
         opened();
     }
 
-    /** What other processes know it by. */
+    /** The id by which other processes find its counters. */
     long shownAs() {
         return shown.id();
     }
@@ -118,7 +118,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
     }
 
     /**
-     * The memory of a region by its place in this process.
+     * The memory of a region by its address in this process.
      *
      * @param known an allocation that the memory may belong to, though no region of this domain lies in it yet
      */

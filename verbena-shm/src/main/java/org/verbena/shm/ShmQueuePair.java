@@ -29,7 +29,7 @@ import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.RemoteView;
 
-/** A queue pair: its queues, and what others ask of it; its state and its connection are in {@link QueuePairLifecycle}. */
+/** A queue pair: its queues, and what others read of it; its state and its connection are in {@link QueuePairLifecycle}. */
 final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, DatagramQueuePair {
     private final SendCounts sendCounts;
     private final ShmSendQueue sendQueue;
@@ -40,7 +40,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     private final CompletionSource source;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
-    /** A message has come since one was sent: a hint from the poller to the poster, a plain field. */
+    /** A message has arrived since one was sent: a hint from the poller to the poster, a plain field. */
     boolean answers;
 
     ShmQueuePair(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
@@ -103,7 +103,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         if (left) {
             parts.giveBack();
         }
-        // else a stopped peer may still look at the ring when it goes on: it stays as it is until the context is closed
+        // else a stopped peer may still read the ring when it resumes: it stays as it is until the context is closed
     }
 
     // ---- the data path's view
@@ -152,7 +152,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         return sendCounts;
     }
 
-    /** Where in tables that the number does not fit. */
+    /** The index in tables that the whole number does not fit. */
     int index() {
         return AdapterLayout.qpIndex(number);
     }
@@ -162,7 +162,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         return pd.index();
     }
 
-    /** With XRC the peer has no memory to reach here. */
+    /** With XRC the peer accesses no memory here. */
     @Override
     public int[] pds() {
         if (type() == QueuePairType.XRC_SEND) {
@@ -191,12 +191,12 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         return receiveQueue;
     }
 
-    /** What completion queues ask. */
+    /** For completion queues. */
     CompletionSource source() {
         return source;
     }
 
-    /** Nothing is touched, so no {@link Hazard}: memory that is taken back meanwhile reads as it did, or as zero. */
+    /** Nothing is accessed, so no {@link Hazard}: memory that is released meanwhile reads as before, or as zero. */
     @Override
     public @Nullable MemorySegment view(int rkey, long address, long bytes) {
         try {
@@ -206,7 +206,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
                     ? null
                     : t.view(address, bytes);
         } catch (ProtocolException e) {
-            return null; // a request says so
+            return null; // a request reports it
         }
     }
 
@@ -217,7 +217,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         sendProgress.requestProgress();
     }
 
-    /** A send that waited for a receive waits no more. */
+    /** A send no longer waits for a receive. */
     void receiveWaitEnded() {
         sendProgress.receiveWaitEnded();
     }

@@ -33,9 +33,9 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * The receive side: posts into the ring that the peer reads, and turns what the peer committed into the lane into
- * completions. One thread posts, one polls. The ring is ours alone to write, so it is also where the poller reads what
- * was posted.
+ * The receive side: posts into the ring that the peer reads, and turns entries that the peer committed into the lane into
+ * completions. One thread posts, one polls. Only this process writes the ring, so the poller reads posted receives from it
+ * too.
  */
 final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     private static final VarHandle COMPLETED;
@@ -68,19 +68,19 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     private long posted;
     /** Receives completed; written by the poller only. */
     private long completed;
-    /** How many receives the poller knows to be posted; read anew when used up. */
+    /** Receives posted, as the poller last read it; read again when used up. */
     private long known;
     private long shortest = 255;
     private long shortestUntil;
-    /** The last message lay in the second line of its entry; so does the next one, as a rule, and that line is asked for early. */
+    /** The last message lay in the second line of its entry; as a rule the next one does too, and that line is prefetched. */
     private boolean secondLines;
-    /** What was read there: the compiler drops a read whose value is not used. */
+    /** The prefetched value: the compiler drops a read whose value is not used. */
     @SuppressWarnings("unused") private long secondLine;
 
     private boolean open;
     private int error;
     private long staged;
-    /** How far entries are known to be free; read anew when used up. */
+    /** Entries up to this one are free; read again when used up. */
     private long room;
     /** Address, number of elements and total length of the entry that is being staged. */
     private long current;
@@ -218,7 +218,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         RawMemory.putLongRelease(postedAddress, Posted.of(posted, shortest));
         long peer = peerEntry;
         if (peer != 0) {
-            // the peer sets its word, passes a full barrier, then looks for receives again
+            // the peer sets its word, passes a full barrier, then reads the count of receives again
             VarHandle.fullFence();
             if (RawMemory.getLongOpaque(peer + AdapterLayout.QP_STARVING) != 0) {
                 qp.peer().wakeStarving();
@@ -242,7 +242,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
             long keyAndLength = Wqe.keyAndLength(current, i);
             Region r = posting.region((int) keyAndLength, address, keyAndLength >>> 32);
             if (r == null) {
-                // the peer is to look at this receive, so that it is told of the error too
+                // the peer has to read this receive, so that it reports the error too
                 total = 0;
             } else if (sgeCount == 1 && r.isRaw()) {
                 receives[(int) (staged - 1) & mask].setBuffer(r, r.local(address), keyAndLength >>> 32);
@@ -361,7 +361,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         return LaneLayout.isOf(commit, k) && take(cq, entry, commit, k);
     }
 
-    /** Completes receive {@code k} with its lane entry; answers false if the peer had no right to it. */
+    /** Completes receive {@code k} with its lane entry; false if the peer had no right to it. */
     private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
         if (k >= known && !isPosted(k)) {
             qp.fatal(new ProtocolException("the peer completed a receive that was not posted"));
@@ -373,7 +373,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         int length = LaneLayout.inlineLength(commit);
         if (LaneLayout.isPlainInline(commit) && r != null && r.valid && length <= LaneLayout.INLINE
                 && length <= p.length) {
-            // the usual message; takeOther would do the same, later
+            // the common message; takeOther would do the same, more slowly
             secondLines = length > LaneLayout.FIRST_LINE;
             Copy.small(LaneReader.payload(entry, commit), p.address, length);
             cq.set(qp, p.wrId, commit, length);
@@ -409,7 +409,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
             qp.receiveFailed(status);
         }
         if (!cq.hasTimestamps()) {
-            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer says
+            flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has set
         }
         cq.set(qp, receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
@@ -465,7 +465,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         if (!isPosted(completed) || !qp.peerHasLeft()) {
             return false;
         }
-        // only now: nothing is committed any more, and a lane that was not there at the first look may be since
+        // only now: nothing is committed any more, and a lane may have appeared since the first check
         LaneReader l = lane;
         if (l == null && peerEntry != 0) {
             l = attach();

@@ -20,10 +20,10 @@ import org.verbena.verbs.spi.SendOpcode;
 /**
  * The send side: has staged work requests executed, as a rule at once and by the caller's own thread.
  *
- * <p>Three counters say where a work request is: {@code freed <= executed <= tail}. When all earlier ones are executed,
+ * <p>Three counters give the state of a work request: {@code freed <= executed <= tail}. When all earlier ones are executed,
  * the poster executes without a lock; no other thread executes then, because there is nothing between {@code executed}
- * and {@code tail}. When one has to wait (the peer has posted no receive, or is not ready) the rest is left behind
- * {@code tail}, and the first thread to come goes on under a try-lock: a post or a poll of the completion queue, though not
+ * and {@code tail}. When one has to wait (the peer has posted no receive, or is not ready) the rest stays before
+ * {@code tail}, and the first thread to come continues under a try-lock: a post or a poll of the completion queue, though not
  * every one, or the engine thread. A thread that fails to get the lock may leave, for the holder checks again after giving it back.
  */
 final class ShmSendQueue extends StagedSendQueue {
@@ -59,7 +59,7 @@ final class ShmSendQueue extends StagedSendQueue {
     private final SendExecutor executor;
     /** For type UD; null for those that are connected. */
     private final @Nullable DatagramExecutor datagrams;
-    /** All operations that the short ways post may be posted. */
+    /** All operations of the fast path may be posted. */
     private final boolean quick;
     private final SendCompletions completions;
 
@@ -72,7 +72,7 @@ final class ShmSendQueue extends StagedSendQueue {
     @SuppressWarnings("unused") // BUSY
     private int busy;
 
-    /** Polls and posts while something waited, counted without care. */
+    /** Polls and posts while a request waited, counted without synchronization. */
     private int calls;
     private int checkMask = CHECK_OFTEN;
     /** How many of those calls made progress; the engine sees whether there were any since its last check. */
@@ -126,13 +126,13 @@ final class ShmSendQueue extends StagedSendQueue {
             TAIL.setRelease(this, to);
             if (k < to) {
                 checkMask = CHECK_OFTEN;
-                // only now can the engine see that something waits
+                // only now can the engine see the waiting request
                 qp.requestProgress();
             }
         } else {
             TAIL.setRelease(this, to);
             if (!progressSometimes()) {
-                // what was before this may be done by now, and then no thread would come for it
+                // the requests before it may be done by now, and then no thread would continue with it
                 qp.requestProgress();
             }
         }
@@ -166,8 +166,8 @@ final class ShmSendQueue extends StagedSendQueue {
     }
 
     /**
-     * The number of the oldest request that is not executed, or {@link #NONE}; it may just be done by the time that this is
-     * answered.
+     * The number of the oldest request that is not executed, or {@link #NONE}; it may be done by the time this
+     * returns.
      */
     long oldestPending() {
         long to = (long) TAIL.getAcquire(this); // first, see executePending
@@ -203,7 +203,7 @@ final class ShmSendQueue extends StagedSendQueue {
         return super.postWrite(wrId, flags, region, offset, length, rkey, remoteAddress);
     }
 
-    /** True if a request may be executed at once and without a slot; what is special goes the long way. */
+    /** True if a request may be executed at once and without a slot; all others take the slow path. */
     private boolean isFast(long k, int flags) {
         return quick && hasRoom(k) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED
                 | SendFlags.FENCE)) == 0
@@ -218,9 +218,9 @@ final class ShmSendQueue extends StagedSendQueue {
     }
 
     /**
-     * Goes on with what waits; any thread may call.
+     * Makes progress with waiting requests; for any thread.
      *
-     * @return false if another thread was at it, which may not have seen what the caller has
+     * @return false if another thread is executing, which may not have seen what the caller has seen
      */
     boolean progress() {
         if (!claim()) {
@@ -263,9 +263,9 @@ final class ShmSendQueue extends StagedSendQueue {
         BUSY.setVolatile(this, 0);
     }
 
-    /** Executes what waits, under the try-lock, until it is done or has to go on waiting. */
+    /** Executes waiting requests, under the try-lock, until they are done or one has to wait on. */
     private void executePending() {
-        // in this order: what the fast path executes in between is never taken for something that waits
+        // in this order: a request that the fast path executes in between is never taken for a waiting one
         long to = (long) TAIL.getAcquire(this);
         long k = (long) EXECUTED.getAcquire(this);
         while (k < to) {
@@ -304,7 +304,7 @@ final class ShmSendQueue extends StagedSendQueue {
         return true;
     }
 
-    /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
+    /** Moves the oldest completion into the cursor of {@code cq}; false if there is none. */
     boolean poll(ShmCompletionQueue cq) {
         if (isPending()) {
             progressSometimes();
@@ -331,7 +331,7 @@ final class ShmSendQueue extends StagedSendQueue {
         unlock();
     }
 
-    /** The queue pair is closed: gives up what reaches peers, when no thread executes any more. */
+    /** The queue pair is closed: releases the access to peers, when no thread executes any more. */
     void close() {
         qp.own().awaitIdle(); // an application's thread that executes without the lock
         lock(); // a thread is perhaps about to use it

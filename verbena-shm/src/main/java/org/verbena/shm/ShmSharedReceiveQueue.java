@@ -24,7 +24,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * A shared receive queue: a pool that the peers of all queue pairs on it take receives from or, of type XRC, all who are
+ * A shared receive queue: a pool that the peers of all queue pairs on it take receives from or, of type XRC, all senders
  * connected to a queue pair of its domain.
  */
 final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.Owner, XrcQueue {
@@ -36,9 +36,9 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     private final @Nullable ShmCompletionQueue reader;
     private final int number;
     private final CounterEntry counters;
-    /** What queue pairs have received that are closed. */
+    /** Receives of queue pairs that are closed. */
     private long gone;
-    /** It is closed, and all has been counted. */
+    /** It is closed, and the counters are final. */
     private boolean counted;
 
     private static OwnPool.Reader inboxReader(ShmCompletionQueue cq) {
@@ -63,7 +63,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         InboxReader inbox = pool.reader();
         completions = inbox == null ? null : new PoolCompletions(pool, inbox, context.keys());
         if (reader != null && completions != null) {
-            reader.add(completions); // before anybody can know the number
+            reader.add(completions); // before the number can be used
         }
         try {
             number = inbox == null ? 0 : context.xrc().add("create SRQ", this);
@@ -79,7 +79,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         show(counters);
         receives.countIn(counters.cell(ShownObjects.cell(SamplePoint.SRQ_POSTED)));
         opened();
-        pool.start(); // last: whoever damages the pool may have it fail at once
+        pool.start(); // last: a peer that damages the pool may make it fail at once
     }
 
     /** True if it is of type XRC and belongs to that domain. */
@@ -93,7 +93,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         return number;
     }
 
-    /** Gathers what its queue pairs have received. */
+    /** Updates the counter of receives from its queue pairs. */
     synchronized void updateCounts() {
         if (counted) {
             return; // the entry is perhaps another object's
@@ -113,13 +113,13 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         counted = true;
     }
 
-    /** A queue pair is closed that has received so much. */
+    /** A queue pair is closed, whose receives are still counted. */
     synchronized void leave(ShmQueuePair qp) {
         gone += qp.receiveCounts().receives();
         context.remove(qp);
     }
 
-    /** What other processes know it by. */
+    /** The id by which other processes find its counters. */
     long shownAs() {
         return counters.id();
     }

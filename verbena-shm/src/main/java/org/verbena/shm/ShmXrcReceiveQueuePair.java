@@ -31,10 +31,10 @@ final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Obse
     private final ReceiveQueue receives = new NoReceives();
     private int number;
     private @Nullable XrcReceiver receiver;
-    /** The state that a change under way was checked for; guarded by this object's monitor, which such a change holds. */
+    /** The state that an ongoing change was checked for; guarded by this object's monitor, which such a change holds. */
     private QueuePairState checked = QueuePairState.RESET;
 
-    /** Makes a handle of nothing yet: {@link #create} or {@link #open} follows. */
+    /** Makes a handle without a queue pair: {@link #create} or {@link #open} follows. */
     ShmXrcReceiveQueuePair(ShmXrcDomain domain, QueuePairInitAttributes init) throws VerbsException {
         super(domain, init);
         context = domain.shmContext();

@@ -40,7 +40,7 @@ abstract class StagedSendQueue extends SendQueue {
     private final int mask;
     private final int depth;
     private final boolean isDatagram;
-    /** Each request says where it goes: of type UD or XRC_SEND. */
+    /** Each request names its destination: of type UD or XRC_SEND. */
     private final boolean addressed;
     /** A bit for each {@link SendOpcode} that may be posted. */
     private final int operations;
@@ -48,7 +48,7 @@ abstract class StagedSendQueue extends SendQueue {
     private boolean open;
     private int error;
     private long staged;
-    /** How far slots are known to be free; read anew when used up. */
+    /** Slots up to this one are free; read again when used up. */
     private long room;
     private WorkRequest current;
     /** The request that was staged last has not been given its destination. */
@@ -70,7 +70,7 @@ abstract class StagedSendQueue extends SendQueue {
     /** The number of the request that is posted next. */
     abstract long tail();
 
-    /** How many requests' slots have been free again; read anew each time. */
+    /** Number of requests whose slots are free again; read each time. */
     abstract long freed();
 
     /** True if the key names memory of the peer that no atomic reaches. */
@@ -101,7 +101,7 @@ abstract class StagedSendQueue extends SendQueue {
         return needsDestination ? Errno.EINVAL : 0;
     }
 
-    /** Nothing is staged, and which slots are free is read anew. */
+    /** Nothing is staged, and the free slots are read again. */
     final void forgetBatch() {
         room = 0;
         open = false;
@@ -177,7 +177,7 @@ abstract class StagedSendQueue extends SendQueue {
         return this;
     }
 
-    /** Posts the binding of a window of type 1; answers as {@link #complete()}. */
+    /** Posts the binding of a window of type 1; returns as {@link #complete()}. */
     final int bindWindow(long wrId, int flags, Window window, @Nullable MemoryRegion region, long address, long length,
             int access) {
         int rkey = window.nextKey();

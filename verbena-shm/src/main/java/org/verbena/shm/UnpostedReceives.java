@@ -4,7 +4,7 @@ package org.verbena.shm;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.ReceiveQueue;
 
-/** The receive side of a queue pair that has no receives of its own: what is posted is refused. */
+/** The receive side of a queue pair that has no receives of its own: posts are refused. */
 abstract class UnpostedReceives extends ReceiveSide {
     @Override
     public final ReceiveQueue start() {

@@ -4,13 +4,13 @@
  *
  * <p>The initiator's thread is the adapter. It finds the peer's posted receive in shared memory, copies once and commits
  * a completion into a lane that only it writes and only the peer's completion queue reads; writes, reads and atomics
- * touch the peer's memory directly. The receiver may sleep, or be in a garbage collection, meanwhile.
+ * access the peer's memory directly. The receiver may sleep, or be in a garbage collection, meanwhile.
  *
- * <p>Who writes what: each context owns an {@link org.verbena.shm.layout.Adapter} (directory of queue pairs, receive rings,
+ * <p>Writers: each context owns an {@link org.verbena.shm.layout.Adapter} (directory of queue pairs, receive rings,
  * keys), each session between two contexts a lane arena a side ({@link org.verbena.shm.layout.LaneLayout}). Both are memory files that the
- * other side can only map for reading, so no peer can touch our control words. {@code docs/shm.md} draws the layout.
+ * other side can only map for reading, so no peer can change our control words. {@code docs/shm.md} draws the layout.
  *
- * <p>What this is not: protection against other processes of the same user, which form one trust domain. A hostile peer
+ * <p>It does not provide protection against other processes of the same user, which form one trust domain. A hostile peer
  * can ruin its own queue pairs and the memory it was given, not crash this JVM nor disturb other peers.
  */
 package org.verbena.shm;

@@ -34,9 +34,9 @@ public abstract class CompletionCursor extends CompletionQueue {
     private int immediate;
     private long timestamp;
     private int vendorError;
-    /** Address of the cell of completions; that of polls that found nothing follows. */
+    /** Address of the cell of completions; that of empty polls follows. */
     private long cells;
-    /** Completions, and polls that found none. */
+    /** Completions, and empty polls. */
     private long polled;
     private long foundNothing;
 
@@ -61,7 +61,7 @@ public abstract class CompletionCursor extends CompletionQueue {
         cells = counters.cell(ShownObjects.cell(SamplePoint.CQ_COMPLETIONS));
     }
 
-    /** Counts a poll that found nothing. */
+    /** Counts an empty poll. */
     protected final void emptyPoll() {
         if (ShownObjects.COUNTING) {
             RawMemory.putLong(cells, Long.BYTES, ++foundNothing);
@@ -82,8 +82,8 @@ public abstract class CompletionCursor extends CompletionQueue {
         word = what;
         byteLength = length;
         if (ShownObjects.COUNTING) {
-            // here, and not where a poll returns: a loop that spins finds nothing most of the time, and whatever it does when it
-            // finds something is compiled as what is rare
+            // here, and not where a poll returns: a spinning loop finds nothing most of the time, and the compiler treats
+            // its other branch as rare
             RawMemory.putLong(cells, 0, ++polled);
         }
     }
@@ -93,7 +93,7 @@ public abstract class CompletionCursor extends CompletionQueue {
         sourceQueuePair = number;
     }
 
-    /** The fields that not every completion has; read only if the flags or the status tell of them. */
+    /** The fields that not every completion has; read only if the flags or the status announce them. */
     public final void setMore(int imm, long nanos, int vendor) {
         immediate = imm;
         timestamp = nanos;

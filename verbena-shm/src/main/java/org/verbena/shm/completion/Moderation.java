@@ -7,10 +7,10 @@ import org.verbena.shm.layout.ArmWord;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * Moderated events of a completion queue: the first to complete something for an armed queue wakes the engine of the queue's
- * owner, and the engine watches until there are enough completions or the period is over. So unmoderated queues are not
- * affected. While it watches the engine ticks, and a period is good to a tick; if only a count is waited for and
- * nothing comes, it arms the queue anew and sleeps.
+ * Moderated events of a completion queue: the first completion for an armed queue wakes the engine of the queue's
+ * owner, and the engine counts until there are enough completions or the period is over. So unmoderated queues are not
+ * affected. Meanwhile the engine ticks, and a period is accurate to a tick; if only a count is awaited and
+ * no completion comes, it arms the queue again and sleeps.
  *
  * <p>All but {@link #set} and {@link #armed} runs on the engine's thread.
  */
@@ -28,10 +28,10 @@ public final class Moderation implements Engine.Waiting {
         /** True if a completion was signalled for that arm word. */
         boolean wasNotified(long word);
 
-        /** Makes the event of an arming, if that has not been replaced by another meanwhile. */
+        /** Raises the event of an arming, unless another has replaced that meanwhile. */
         void raise(long word);
 
-        /** Asks to be told of the next completion once more; answers the word by which the queue is armed now. */
+        /** Arms for the next completion once more; returns the new arm word. */
         long armAgain(long word);
     }
 
@@ -43,7 +43,7 @@ public final class Moderation implements Engine.Waiting {
     /** Completions at the time of the arming. */
     private volatile long base;
 
-    /** The arming that is looked at. */
+    /** The arming that is being watched. */
     private long watched;
     private boolean watching;
     private boolean wantsTick;
@@ -60,7 +60,7 @@ public final class Moderation implements Engine.Waiting {
         periodNanos = TimeUnit.MICROSECONDS.toNanos(periodMicros);
     }
 
-    /** True if events have to wait for something. */
+    /** True if events are moderated. */
     public boolean isOn() {
         return count > 1 || count == 0 && periodNanos > 0;
     }
@@ -104,7 +104,7 @@ public final class Moderation implements Engine.Waiting {
         long period = periodNanos;
         int enough = count;
         boolean over = period > 0 && time - firstSeen >= period;
-        // fewer than at the beginning: a queue pair has gone, or was reset, and it is not known how many it had
+        // fewer than at the beginning: a queue pair has gone, or was reset, and the number of its completions is unknown
         if (!isOn() || over || enough > 0 && n >= enough || n < 0) {
             watching = false;
             cq.raise(word);

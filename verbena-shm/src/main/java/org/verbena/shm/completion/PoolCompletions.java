@@ -23,7 +23,7 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * The completions of a shared receive queue of type XRC, for its completion queue: what initiators committed into the
+ * The completions of a shared receive queue of type XRC, for its completion queue: the entries that initiators committed into the
  * inbox. One thread polls; any thread closes.
  */
 public final class PoolCompletions {
@@ -61,7 +61,7 @@ public final class PoolCompletions {
         this.delivery = new Delivery(keys, own.pd(), scratch.address());
     }
 
-    /** Moves the oldest completion into the cursor of {@code cq}; answers false if there is none. */
+    /** Moves the oldest completion into the cursor of {@code cq}; false if there is none. */
     boolean poll(CompletionCursor cq) {
         POLLING.setOpaque(this, true);
         // no instruction on x86, but the flag is read after the store: see close

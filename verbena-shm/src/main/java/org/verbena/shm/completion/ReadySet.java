@@ -16,18 +16,18 @@ import org.verbena.shm.layout.Peer;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * Which queue pairs of a completion queue may have completions, where polling each would take too long. They are known by
+ * Which queue pairs of a completion queue may have completions, where polling each would take too long. They are identified by
  * their index, the low bits of their number.
  *
- * <p>Peers count, for each of our queue pairs, what they commit, in a table of 16-bit counts in the arena that they write:
- * a <em>view</em>. A count that differs from the one at which the queue pair was last found empty marks it. What this
- * process completes itself, sends and what is flushed, marks a bit. Marks are hints: a wrong one costs a poll. One that is
- * missing would be noticed late, so a count is raised after the entry is committed, and read before the lane is polled.
+ * <p>Peers count the entries that they commit, for each of our queue pairs, in a table of 16-bit counts in the arena that they write:
+ * a <em>view</em>. A count that differs from the one at which the queue pair was last found empty marks it. Completions of this
+ * process itself, of sends and of flushes, set a bit. Marks are hints: a wrong one costs a poll. A missing
+ * one would be noticed late, so a count is raised after the entry is committed, and read before the lane is polled.
  *
- * <p>One thread asks; any thread marks; peers change under the completion queue's lock.
+ * <p>One thread polls; any thread marks; peers change under the completion queue's lock.
  */
 public final class ReadySet {
-    /** From here on a completion queue has one. */
+    /** With this number of queue pairs a completion queue has one. */
     public static final int THRESHOLD = 8;
     /** Indexes are below. */
     public static final int SIZE = AdapterLayout.MAX_QP;
@@ -51,7 +51,7 @@ public final class ReadySet {
     /**
      * A peer's counts.
      *
-     * @param address where they are, as long as the owner is reachable
+     * @param address of the counts, as long as the owner is reachable
      * @param indexes of our queue pairs that are connected to this peer
      */
     public record Counts(Object owner, long address, List<Integer> indexes) {
@@ -69,7 +69,7 @@ public final class ReadySet {
         final long[] masks;
         /** The counts at which our queue pairs were last found empty, by word of the peer's memory. */
         final long[] seen;
-        /** Where to look first: number of the word times {@value #COUNTS} plus number of the count. */
+        /** Where the search starts: number of the word times {@value #COUNTS} plus number of the count. */
         int turn;
         /** The word that the last mark was found in, and where that was. */
         long observed;
@@ -95,18 +95,18 @@ public final class ReadySet {
     private long localWords;
     private volatile View[] views = {};
 
-    /** Where to look first, so that a busy queue pair does not hide the others. */
+    /** Where the search starts, so that a busy queue pair does not starve the others. */
     private int turn;
     private int viewTurn;
     private boolean localFirst;
-    /** The view that the last answer came from; null if it was marked by this process. */
+    /** The view of the last result; null if this process had marked it. */
     private @Nullable View from;
 
     private static int shift(int index) {
         return index % COUNTS * COUNT_BITS;
     }
 
-    /** These are the peers' counts that matter from now on. */
+    /** Replaces the counts that are read. */
     public void watch(List<Counts> peers) {
         View[] old = views;
         views = peers.stream().map(c -> new View(c, Arrays.stream(old).filter(v -> v.owner == c.owner
@@ -114,7 +114,7 @@ public final class ReadySet {
                 .toArray(View[]::new);
     }
 
-    /** This process has completed something; any thread. */
+    /** This process has completed a request; any thread. */
     public void mark(int index) {
         int w = index / Long.SIZE;
         BITS.getAndBitwiseOr(local, w, 1L << index);
@@ -129,14 +129,14 @@ public final class ReadySet {
         RawMemory.putShort(hint, (short) (RawMemory.getShort(hint) + 1));
     }
 
-    /** The index of a queue pair that may have something, or -1. What was found is to be told by {@link #found}. */
+    /** The index of a queue pair that may have completions, or -1. {@link #found} follows. */
     public int next() {
         localFirst = !localFirst;
         int i = localFirst ? nextLocal() : nextCounted();
         return i >= 0 ? i : localFirst ? nextCounted() : nextLocal();
     }
 
-    /** Whether queue pair {@code index}, the last that {@link #next} answered, had something. */
+    /** Whether queue pair {@code index}, the last result of {@link #next}, had a completion. */
     public void found(int index, boolean something) {
         View v = from;
         if (v == null) {
@@ -166,7 +166,7 @@ public final class ReadySet {
             i = nextBit(0, turn);
         }
         if (i >= 0) {
-            // before it is polled: what comes after that marks it again
+            // before it is polled: a later completion marks it again
             BITS.getAndBitwiseAnd(local, i / Long.SIZE, ~(1L << i));
         }
         return i;

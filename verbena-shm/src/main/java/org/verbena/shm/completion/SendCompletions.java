@@ -66,7 +66,7 @@ public final class SendCompletions {
     }
 
     /**
-     * Moves the oldest completion, after {@link #hasNext} has found one, into the cursor; answers how many slots are free now.
+     * Moves the oldest completion, after {@link #hasNext} has found one, into the cursor; returns the number of free slots.
      *
      * @param queuePair number of the queue pair
      * @param peer number of the one that it is connected to

@@ -11,11 +11,11 @@ import org.verbena.shm.layout.EngineLog;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * Accepts connections on the engine's thread. When the process has no descriptors left, one is turned away: it could not be
- * accepted, and the engine would be called for it without end.
+ * Accepts connections on the engine's thread. When the process has no descriptors left, one is rejected: it could not be
+ * accepted, and the engine would be woken for it endlessly.
  */
 public final class Acceptor {
-    /** What is done with a connection; one that fails is closed. */
+    /** Handles a connection; one that fails is closed. */
     interface Handler {
         void accepted(UnixSocket socket) throws LinuxException;
     }
@@ -86,7 +86,7 @@ public final class Acceptor {
         spare.takeBack();
     }
 
-    /** For others that take what comes from other processes. */
+    /** For other receivers of descriptors. */
     SpareDescriptor spare() {
         return spare;
     }

@@ -4,12 +4,12 @@ package org.verbena.shm.control;
 import org.verbena.shm.layout.Link;
 
 /**
- * A queue pair of ours that is connected to one of a session's peer, as the session sees it. What the session has heard may
- * be old: a queue pair looks whether it is about the connection that it is in, and acts on it, in one step.
+ * A queue pair of ours that is connected to one of a session's peer, as the session sees it. A message may be
+ * stale: a queue pair checks that it concerns its present connection, and acts on it, in one step.
  */
 public interface Connected {
     /**
-     * Moves to ERR if it is in that connection still, and in use; any thread may call.
+     * Moves to ERR if it is still in that connection, and in use; for any thread.
      *
      * @param connection identity of its link, see {@link Link}
      * @param event the asynchronous event to raise, or -1
@@ -22,9 +22,9 @@ public interface Connected {
     /** True if nothing has ended the connection: neither an application, nor an error. */
     boolean isUp();
 
-    /** The protection domains whose memory the peer may have to reach. */
+    /** The protection domains whose memory the peer may access. */
     int[] pds();
 
-    /** True if memory of that protection domain is sent, received or reached through it. */
+    /** True if memory of that protection domain is sent, received or accessed through it. */
     boolean uses(int pd);
 }

@@ -7,6 +7,6 @@ import org.verbena.shm.memory.Memories;
 import org.verbena.shm.pool.Commons;
 import org.verbena.verbs.spi.Engine;
 
-/** What a context has that its sessions are made of. */
+/** The parts of a context that its sessions use. */
 public record ContextParts(long instance, Adapter adapter, Commons commons, Engine engine, Memories memories,
         QueuePairNumbers numbers) {}

@@ -42,16 +42,16 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * The control side of a context: finds other contexts, makes sessions with them and takes their messages. All of it runs
- * on the engine's thread; others ask it and wait.
+ * on the engine's thread; other threads submit to it and wait.
  *
- * <p>Two contexts have one session, whoever wants it first. If both want it at once, the one with the smaller instance
- * wins: it refuses the other's greeting, and the other takes its.
+ * <p>Two contexts have one session, whichever begins it. If both begin at once, the one with the smaller instance
+ * wins: it refuses the other's HELLO, and the other accepts its.
  */
 public final class Control {
     private static final int MAX_FDS = 4;
     private static final Duration SESSION_TIMEOUT = Duration.ofSeconds(5);
     private static final int BACKLOG = 1024;
-    /** A peer that sends without end must not keep the engine from the others. */
+    /** A peer that sends endlessly must not keep the engine from the others. */
     private static final int MESSAGES_AT_ONCE = 64;
 
     private final ContextParts own;
@@ -60,7 +60,7 @@ public final class Control {
     private final Acceptor acceptor;
     private final Map<Long, Session> sessions = new ConcurrentHashMap<>();
     private final Map<Long, PendingSession> pending = new ConcurrentHashMap<>();
-    /** Greetings on their way, engine's thread only; true for those that we began. */
+    /** Handshakes in progress; engine's thread only. */
     private final Set<Handshake> handshakes = ConcurrentHashMap.newKeySet();
     private final MemorySegment buffer = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
     private final int[] fds = new int[MAX_FDS];
@@ -76,17 +76,17 @@ public final class Control {
         return "verbena-shm/" + Long.toHexString(instance);
     }
 
-    /** A session that somebody waits for. */
+    /** A session that callers wait for. */
     private static final class PendingSession {
         final CompletableFuture<Session> session = new CompletableFuture<>();
-        /** True once a refused greeting was repeated; engine's thread only. */
+        /** True once a refused HELLO was repeated; engine's thread only. */
         boolean repeated;
     }
 
-    /** A socket on which no session stands yet. */
+    /** A socket without a session yet. */
     private static final class Handshake {
         final UnixSocket socket;
-        /** Who we greet; 0 if somebody greets us. */
+        /** The context that we connect to; 0 if the other side has connected. */
         final long instance;
         @Nullable SharedFile arena;
 
@@ -118,7 +118,7 @@ public final class Control {
         return s;
     }
 
-    /** The session with a context as it will be, made if there is none yet; for those who do not wait. */
+    /** The future session with a context, made if there is none yet; for callers that do not block. */
     public CompletableFuture<Session> ask(long instance) {
         Session s = sessions.get(instance);
         if (s != null && !s.isDead()) {
@@ -157,7 +157,7 @@ public final class Control {
         return List.copyOf(sessions.values());
     }
 
-    /** Where the peer is that the address vector names. */
+    /** The GID of the peer that the address vector names. */
     public static Gid destination(String queuePair, QueuePairAttributes a) throws VerbsException {
         AddressVector av = a.addressVector();
         if (av == null || av.port() != 1 || av.sourceGidIndex() != 0) {
@@ -198,7 +198,7 @@ public final class Control {
                 .collect(Collectors.toSet());
     }
 
-    // ---- greeting, on the engine's thread
+    // ---- handshake, on the engine's thread
 
     private void begin(long instance, PendingSession w) {
         Session s = sessions.get(instance);
@@ -301,8 +301,8 @@ public final class Control {
     }
 
     /**
-     * A greeting failed. If it was ours to a context with a smaller instance, that one may have refused it because it
-     * greets us itself; whether it does, or has died, a second try shows.
+     * A handshake failed. If we began it with a context of a smaller instance, that one may have refused it because it
+     * has begun one itself; a second try shows whether it has, or has died.
      */
     private void refused(Handshake g, ProtocolException e) {
         PendingSession w = pending.get(g.instance);
@@ -425,7 +425,7 @@ public final class Control {
         if ((events & Epoll.OUT) != 0) {
             s.flushOutbox();
         }
-        if (s.peerMemories().isRequested()) { // again, as a descriptor, which is mapped and closed here
+        if (s.peerMemories().isRequested()) { // sent again with its descriptor, which is mapped and closed here
             acceptor.spare().lend();
         }
         try {

@@ -15,7 +15,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * The question who is behind an abstract Unix name, and the answer: the instance of the context that has bound it. The
+ * The query for the context behind an abstract Unix name: the reply is the instance of the context that has bound it. The
  * kernel gives a name to one process of the network namespace and takes it back when that process ends.
  */
 public final class InstanceQuery {
@@ -24,9 +24,9 @@ public final class InstanceQuery {
     private InstanceQuery() {}
 
     /**
-     * Takes a name and answers all who ask, until it is closed.
+     * Binds a name and answers all queries, until it is closed.
      *
-     * @throws LinuxException {@code EADDRINUSE} if somebody has it
+     * @throws LinuxException {@code EADDRINUSE} if it is in use
      */
     public static Acceptor answer(Engine engine, long instance, String name) throws LinuxException {
         return new Acceptor(engine, UnixSocket.listen(name, BACKLOG), asker -> {
@@ -37,7 +37,7 @@ public final class InstanceQuery {
     }
 
     /**
-     * Asks; {@code peer} is what fails to answer, for messages. The socket is closed when there is an answer, or by
+     * Queries; {@code peer} names the other side in error messages. The socket is closed when the reply arrives, or by
      * {@link #giveUp}.
      */
     public static CompletableFuture<Long> ask(Engine engine, UnixSocket s, String verb, String peer)
@@ -57,7 +57,7 @@ public final class InstanceQuery {
         return f;
     }
 
-    /** Closes the socket of a question; twice is no harm. */
+    /** Closes the socket of a query; may be called twice. */
     public static void giveUp(Engine engine, UnixSocket s) {
         engine.forget(s.fd());
         s.close();

@@ -12,21 +12,21 @@ import org.verbena.linux.Fd;
 import org.verbena.shm.layout.ControlMessage;
 
 /**
- * Messages that the control socket of a session has had no room for, in order. Any thread sends, the engine's sends later.
+ * Messages for which the control socket of a session had no room, in order. Any thread sends, the engine's thread flushes.
  *
- * <p>A peer whose engine has no processor for a while must lose nothing by that, however fast this process goes on: who makes
- * messages and may wait does so while many lie here, and the peer is given up only when it has taken none for some seconds.
+ * <p>A peer whose engine has no processor for a while must not lose its session by that, however fast this process continues: callers
+ * that may block wait above the high watermark, and the peer is given up only when it has taken no message for some seconds.
  */
 public final class Outbox {
-    /** With so many messages who may wait does. */
+    /** Above this number of messages, callers that may block wait. */
     public static final int HIGH_WATERMARK = 4096;
-    /** A peer that takes nothing for so long, while many messages wait, is given up. */
+    /** A peer that takes no message for this time, above the high watermark, is given up. */
     static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Wire wire;
     private final LongSupplier clock;
     private final ArrayDeque<Outgoing> messages = new ArrayDeque<>();
-    /** When the peer last took a message; while some wait. */
+    /** When the peer last took a message; valid while messages wait. */
     private long taken;
     private boolean ended;
 
@@ -93,7 +93,7 @@ public final class Outbox {
     }
 
     /**
-     * Waits while many messages lie here: for calls that make some, before they take a lock, and not for the engine's thread.
+     * Waits above the high watermark: for callers about to send messages, before they take a lock, and not for the engine's thread.
      *
      * @return false if the peer is to be given up
      */
@@ -105,14 +105,14 @@ public final class Outbox {
             try {
                 wait(TimeUnit.NANOSECONDS.toMillis(TIMEOUT_NANOS) / 10);
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt(); // not now, then: the call goes on, as it did before there was a wait
+                Thread.currentThread().interrupt(); // the call continues without the wait
                 return true;
             }
         }
         return true;
     }
 
-    /** Forgets all; what is sent from now on is nobody's. */
+    /** Drops all messages, and those that are sent later. */
     synchronized void end() {
         ended = true;
         messages.clear();

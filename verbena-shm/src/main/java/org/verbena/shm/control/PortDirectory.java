@@ -21,8 +21,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * Who listens on which port. A port is an abstract Unix name: the kernel gives it to one process of the network
- * namespace and takes it back when that process ends. Each user has ports of its own. Whoever connects to one is told the
+ * The listeners of ports. A port is an abstract Unix name: the kernel gives it to one process of the network
+ * namespace and takes it back when that process ends. Each user has ports of its own. A client that connects to one receives the
  * listening context's instance.
  */
 public final class PortDirectory {
@@ -40,13 +40,13 @@ public final class PortDirectory {
         return "verbena-port/" + user + "/" + port;
     }
 
-    /** Takes a port and answers all who ask, until it is closed. */
+    /** Binds a port and answers all queries, until it is closed. */
     public Acceptor listen(String verb, int port) throws VerbsException {
         try {
             return InstanceQuery.answer(engine, instance, name(Sys.uid(), port));
         } catch (LinuxException e) {
             throw e.errno() == Errno.EADDRINUSE
-                    ? new VerbsException(verb, Errno.EADDRINUSE, "somebody listens on port " + port + " already")
+                    ? new VerbsException(verb, Errno.EADDRINUSE, "port " + port + " has a listener already")
                     : new VerbsException(verb, e);
         }
     }
@@ -54,7 +54,7 @@ public final class PortDirectory {
     /** The instance of the context that listens on a port. */
     public long listenerInstance(String verb, int port, Duration timeout) throws VerbsException {
         UnixSocket s = connect(verb, port);
-        CompletableFuture<Long> f = InstanceQuery.ask(engine, s, "ask who listens on port " + port, "the listener");
+        CompletableFuture<Long> f = InstanceQuery.ask(engine, s, "find the listener of port " + port, "the listener");
         try {
             return Control.get(verb, f, timeout,
                     () -> "the process that listens there does not answer: is it stopped?");
@@ -85,7 +85,7 @@ public final class PortDirectory {
                         + ": shm0 connects processes of one user (others by -Dverbena.shm.trusted-uids=<uid,…>)");
     }
 
-    /** The other user who listens on a port, as the kernel's list of Unix sockets has it; empty if there is none. */
+    /** The other user that listens on a port, by the kernel's list of Unix sockets; empty if there is none. */
     private static String otherUser(int port) {
         try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
             return sockets.map(OTHER_USER::matcher).filter(m -> m.find() && m.group(2).equals(Integer.toString(port)))

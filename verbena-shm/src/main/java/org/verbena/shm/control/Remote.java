@@ -33,7 +33,7 @@ public final class Remote {
     final int ringMask;
     public final long stride;
     public final int maxSge;
-    /** Where receives come from; null if the queue pair has a ring of its own. */
+    /** The source of receives; null if the queue pair has a ring of its own. */
     final @Nullable public RemotePool pool;
     public final boolean timestamps;
     public final long armWord;
@@ -75,7 +75,7 @@ public final class Remote {
      *
      * @param type which it has to be, see {@link org.verbena.verbs.QueuePairType}
      * @return null if it is not connected to {@code number} of this context yet
-     * @throws ProtocolException if what it says makes no sense
+     * @throws ProtocolException if it violates the protocol
      */
     static @Nullable public Remote find(Session session, int number, int peerNumber, int type)
             throws ProtocolException {
@@ -98,26 +98,26 @@ public final class Remote {
         }
     }
 
-    /** True if all that was read since the link was is of that connection. */
+    /** True if all that was read since the link belongs to that connection. */
     private static boolean isStill(long entry, long link) {
         VarHandle.acquireFence();
         return ((RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK) ^ link) & Link.IDENTITY) == 0;
     }
 
-    /** Makes ready to wake the far end, if it ever sleeps. */
+    /** Opens the doorbell of the far end, if it has one. */
     public void reachBell() throws VerbsException {
         if (channel != 0) {
             session.bells().reach("wake " + session.peerName(), channel);
         }
     }
 
-    /** Wakes the far end, whose arm word that is. */
+    /** Wakes the far end for this value of its arm word. */
     public void wake(long word) {
         RawMemory.putLongVolatile(session.ownLanes().entry(number) + LaneLayout.LANE_NOTIFIED, word);
         session.bells().ring(ArmWord.bell(word, channel));
     }
 
-    /** Tells the far end that its queue pair, in the connection it has now, failed a request. */
+    /** Reports to the far end that its queue pair, in the present connection, failed a request. */
     public void reportError(int event, String reason) {
         session.send(new ControlMessage.Writer(ControlMessage.QP_ERROR).putLong(link).putInt(event).putText(reason),
                 null);

@@ -28,7 +28,7 @@ import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * All that this context has with one other context, the {@link Peer}: the control socket, queue pairs, and the memory that
+ * What this context shares with one other context, the {@link Peer}: the control socket, queue pairs, and the memory that
  * the peer lets us map. A context's session with itself has no socket and one arena.
  */
 public final class Session {
@@ -48,7 +48,7 @@ public final class Session {
     private final List<Connected> queuePairs = new CopyOnWriteArrayList<>();
     private final OwnLanes ownLanes;
     private final Outbox outbox = new Outbox(new ControlWire(), System::nanoTime);
-    /** Where messages are put for the kernel; used under the outbox's lock. */
+    /** The buffer of messages for the kernel; used under the outbox's lock. */
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
 
     public Session(Control control, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
@@ -65,12 +65,12 @@ public final class Session {
         parts = control.owner().parts(this);
     }
 
-    /** The other context; what needs no more of the session takes this. */
+    /** The other context; for users that need no more of the session. */
     public Peer peer() {
         return peer;
     }
 
-    /** Memory that the peer has given us. */
+    /** Memory that the peer shares with us. */
     public PeerMemories peerMemories() {
         return peerMemories;
     }
@@ -90,7 +90,7 @@ public final class Session {
         throw new IllegalArgumentException("a session has no " + kind.getSimpleName());
     }
 
-    /** What either side does to memory of the other. */
+    /** Counts of accesses of either side to memory of the other. */
     public SessionCounts counts() {
         return counts;
     }
@@ -103,7 +103,7 @@ public final class Session {
         return peer.isDead();
     }
 
-    /** The peer is gone: finds out whether it has said that it would end in order. Before {@link #end}. */
+    /** The peer is gone: reads whether it had announced an orderly end. Before {@link #end}. */
     public void checkDeparted() {
         synchronized (outbox) {
             peer.checkDeparted();
@@ -138,7 +138,7 @@ public final class Session {
         releaseMemories();
     }
 
-    /** Gives the memory of a dead peer back when the last queue pair that may reach into it has left. */
+    /** Releases the memory of a dead peer when the last queue pair that may access it has left. */
     private void releaseMemories() {
         if (peer.isDead() && queuePairs.isEmpty()) {
             peerMemories.release();
@@ -149,8 +149,8 @@ public final class Session {
     }
 
     /**
-     * Gives the pages of the peer's adapter and lanes back, which read as zero then, if its process has ended and nobody needs what
-     * stands there; else the garbage collector does.
+     * Releases the pages of the peer's adapter and lanes, which read as zero then, if its process has ended and their
+     * content is not needed; else the garbage collector does.
      *
      * @return false if the process still runs
      */
@@ -195,7 +195,7 @@ public final class Session {
         return ownLanes;
     }
 
-    /** We shall not read the lane any more that the peer made for {@code link}. */
+    /** We do not read the lane any more that the peer made for {@code link}. */
     public void sendLaneDone(long link) {
         if (isLoopback()) {
             ownLanes.readerDone(link);
@@ -210,7 +210,7 @@ public final class Session {
 
     // ---- the control socket
 
-    /** Sends a message, or leaves it to the engine if the socket is full; what cannot be sent ends the session. */
+    /** Sends a message, or leaves it to the engine if the socket is full; a failure to send ends the session. */
     public void send(ControlMessage.Writer message, @Nullable Fd fd) {
         if (isLoopback()) {
             own.engine().submit(() -> control.receiveOwn(this, message));
@@ -248,7 +248,7 @@ public final class Session {
                 long length = message.copyTo(scratch);
                 return socket().send(scratch, 0, length, fd == null ? NO_FDS : new int[] {fd.value()});
             } catch (IllegalStateException e) {
-                // the memory or channel was closed meanwhile, or the session has ended: nobody needs the message
+                // the memory or channel was closed meanwhile, or the session has ended: the message is not needed
                 return 0;
             }
         }
@@ -272,7 +272,7 @@ public final class Session {
         return s;
     }
 
-    /** Handles a message that only concerns this session; answers false if it is none of those. */
+    /** Handles a message that only concerns this session; false if it is another kind. */
     public boolean receive(ControlMessage.Reader m, int[] fds, int fdCount) throws ProtocolException, LinuxException {
         switch (m.type()) {
             case ControlMessage.LANE_DONE -> {
@@ -308,12 +308,12 @@ public final class Session {
         return false;
     }
 
-    /** True if a connection of a queue pair with the peer was not ended by anybody yet. */
+    /** True if a connection of a queue pair with the peer has not been ended by either side. */
     public boolean isInUse() {
         return queuePairs.stream().anyMatch(Connected::isUp);
     }
 
-    /** The peer is gone: its queue pairs fail, its descriptors and mappings are given back. False if that was so already. */
+    /** The peer is gone: its queue pairs fail, its descriptors and mappings are released. False if it had ended already. */
     public boolean end(String reason) {
         synchronized (outbox) {
             if (peer.isDead()) {
@@ -323,7 +323,7 @@ public final class Session {
             outbox.end();
         }
         peer.publishEnded();
-        VarHandle.fullFence(); // who begins to touch something from here on sees that; who is inside is seen below
+        VarHandle.fullFence(); // an initiator that enters from here on sees that; one that is inside is seen below
         for (Connected qp : queuePairs) {
             qp.peerDied(this, reason);
         }

@@ -12,14 +12,14 @@ import org.verbena.shm.memory.Memories;
 import org.verbena.shm.memory.PeerMemories;
 
 /**
- * Memory that the two ends of a session let each other map: which of ours the peer has been told of, and the messages
- * by which {@link PeerMemories} come. Safe for use by several threads.
+ * Memory that the two ends of a session let each other map: which of ours were announced to the peer, and the messages
+ * by which {@link PeerMemories} arrive. Safe for use by several threads.
  */
 public final class SessionMemories {
     private final Memories own;
     private final Session session;
     private final PeerMemories peers;
-    /** Protection domains whose memory the peer is told of, and memories that it has been told of. */
+    /** Protection domains whose memory is announced to the peer, and memories that have been announced. */
     private final Set<Integer> sharedPds = new HashSet<>();
     private final Set<Long> sentMemories = new HashSet<>();
 
@@ -45,7 +45,7 @@ public final class SessionMemories {
         }
     }
 
-    /** A queue pair or remote user of a pool has left: the peer is told nothing more of its protection domain, if it was the last one there. */
+    /** A queue pair or remote user of a pool has left: memory of its protection domain is not announced any more, if it was the last one there. */
     public void unshare(int pd) {
         synchronized (sharedPds) {
             if (!session.uses(pd)) {
@@ -91,7 +91,7 @@ public final class SessionMemories {
         }
     }
 
-    /** Handles a message about memory; answers false if it is none. Engine's thread only. */
+    /** Handles a message about memory; false if it is another kind. Engine's thread only. */
     boolean receive(ControlMessage.Reader m, int[] fds, int fdCount) throws ProtocolException, LinuxException {
         switch (m.type()) {
             case ControlMessage.MEMORY, ControlMessage.MEMORY_DMABUF -> peers.take(m, fds, fdCount,

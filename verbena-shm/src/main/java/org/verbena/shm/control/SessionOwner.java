@@ -8,16 +8,16 @@ import org.verbena.shm.layout.ProtocolException;
 
 /** The context, as its sessions need it; called on the engine's thread. */
 public interface SessionOwner {
-    /** What a new session consists of beside its memory. */
+    /** The parts of a new session beside its memory. */
     List<SessionPart> parts(Session s);
 
-    /** A session stands. */
+    /** A session is established. */
     void begun(Session s);
 
-    /** Handles a message that is none of the session's; answers false if it is unknown. */
+    /** Handles a message that is none of the session's; false if it is unknown. */
     boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException;
 
-    /** The control socket tells that a peer is gone, be it that it said so before. */
+    /** The control socket reports that a peer is gone, perhaps after it announced its departure. */
     void peerGone(Session s, String reason);
 
     /** A peer is gone, or is given up. */

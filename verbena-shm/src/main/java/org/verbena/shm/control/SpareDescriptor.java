@@ -11,8 +11,8 @@ import org.verbena.linux.LinuxException;
 import org.verbena.shm.layout.EngineLog;
 
 /**
- * A descriptor that a context keeps for when its process has none left: what others send, connections and memory, could
- * otherwise neither be taken nor turned away. For the engine's thread.
+ * A descriptor that a context keeps for when its process has none left: connections and memory of other processes could
+ * otherwise neither be accepted nor rejected. For the engine's thread.
  */
 final class SpareDescriptor {
     private @Nullable Fd kept;
@@ -22,7 +22,7 @@ final class SpareDescriptor {
         kept = Eventfd.create();
     }
 
-    /** Gives it back to the process: who asks for a descriptor next has one. Says whether there was one. */
+    /** Gives it back to the process, for the next descriptor that is needed; whether there was one. */
     boolean lend() {
         Fd spare = kept;
         if (spare == null) {

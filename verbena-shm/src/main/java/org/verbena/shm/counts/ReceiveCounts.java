@@ -19,7 +19,7 @@ import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * Counters of the receive side of a queue pair: completed receives, which the poller counts, and accesses of its peer to memory
- * here, which only the peer counts and which are gathered now and then.
+ * here, which only the peer counts and which are read from it on request.
  */
 public final class ReceiveCounts {
     /** In the order of {@link CountsLayout}. */
@@ -36,7 +36,7 @@ public final class ReceiveCounts {
 
     private @Nullable Session session;
     private final int number;
-    /** What peers of earlier connections have done, less what this one had counted when the connection was made. */
+    /** Counts of peers of earlier connections, less those of this one when the connection was made. */
     private final long[] offset = new long[CountsLayout.NUMBERS];
 
     public ReceiveCounts(int number, CounterEntry entry) {
@@ -57,7 +57,7 @@ public final class ReceiveCounts {
         }
     }
 
-    /** Counts a message that came without an error; the poller only. */
+    /** Counts a message that arrived without an error; the poller only. */
     public void received(long bytes) {
         if (!ShownObjects.COUNTING) {
             return;
@@ -66,7 +66,7 @@ public final class ReceiveCounts {
         RawMemory.putLong(cells, Long.BYTES, receiveBytes += bytes);
     }
 
-    /** Receives completed without an error; any thread may ask. */
+    /** Receives completed without an error; any thread. */
     public long receives() {
         return RawMemory.getLongOpaque(cells);
     }
@@ -93,9 +93,9 @@ public final class ReceiveCounts {
         entry.add(ShownObjects.cell(point), 1);
     }
 
-    // ---- what the peer does
+    // ---- accesses of the peer
 
-    /** A connection begins: what the peer does from now on is done to this queue pair. */
+    /** A connection begins: accesses of the peer belong to this queue pair from now on. */
     public synchronized void connected(Session s) {
         session = s;
         long[] now = sums(s);
@@ -104,7 +104,7 @@ public final class ReceiveCounts {
         }
     }
 
-    /** Gathers what the peer has counted. */
+    /** Reads the counts of the peer. */
     public synchronized void update() {
         Session s = session;
         if (s != null) {

@@ -12,7 +12,7 @@ import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.ShownObjects;
 
-/** Counters of what peers did to a region of memory, which only they count and which are gathered now and then. Thread-safe. */
+/** Counters of accesses of peers to a region of memory, which only they count and which are read from them on request. Thread-safe. */
 public final class RegionCounts {
     /** In the order of {@link CountsLayout}. */
     private static final int[] POINTS = {SamplePoint.MR_REMOTE_WRITES, SamplePoint.MR_REMOTE_WRITE_BYTES,
@@ -22,7 +22,7 @@ public final class RegionCounts {
     private final Control control;
     private final int key;
     private final CounterEntry entry;
-    /** What peers that are gone did, less what they had done to an earlier region with this key. */
+    /** Counts of peers that are gone, less those for an earlier region with this key. */
     private final long[] gone = new long[CountsLayout.NUMBERS];
     /** Those peers. */
     private final Set<Session> ended = Collections.newSetFromMap(new WeakHashMap<>());
@@ -40,7 +40,7 @@ public final class RegionCounts {
         }
     }
 
-    /** Gathers what all peers have counted. */
+    /** Reads the counts of all peers. */
     public synchronized void update() {
         if (closed) {
             return; // the entry is perhaps another object's
@@ -56,14 +56,14 @@ public final class RegionCounts {
         }
     }
 
-    /** A peer is about to be forgotten, and does nothing any more. */
+    /** A peer is about to be forgotten, and accesses nothing any more. */
     public synchronized void end(Session s) {
         if (!closed && ended.add(s)) {
             s.counts().addOfKey(key, gone);
         }
     }
 
-    /** No peer reaches the region any more: gathers for the last time. */
+    /** No peer accesses the region any more: reads the counts for the last time. */
     public synchronized void close() {
         update();
         closed = true;

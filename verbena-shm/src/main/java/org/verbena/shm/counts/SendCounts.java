@@ -95,7 +95,7 @@ public final class SendCounts {
         FlightEvents.retries(ShmLimits.DEVICE, number, "the peer has posted no receive");
     }
 
-    /** A request begins to wait for the peer to be there. */
+    /** A request begins to wait for the peer's queue pair. */
     public void waitedForPeer() {
         add(SamplePoint.QP_TX_PEER_WAITS);
         FlightEvents.retries(ShmLimits.DEVICE, number, "the peer does not answer");

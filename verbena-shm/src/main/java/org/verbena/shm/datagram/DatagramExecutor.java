@@ -20,7 +20,7 @@ import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * Carries out the sends of a queue pair of type UD: puts each datagram into the ring to its destination, or into those to
- * all members of a group. What cannot be delivered is lost, and its completion is a success all the same. Used by one
+ * all members of a group. A datagram that cannot be delivered is lost, and completes with success. Used by one
  * thread at a time, the one that executes the send queue.
  */
 public final class DatagramExecutor {
@@ -39,7 +39,7 @@ public final class DatagramExecutor {
     /**
      * Makes one.
      *
-     * @param blockLoopback whether what is sent to a group does not come back to the queue pair
+     * @param blockLoopback whether datagrams to a group are not delivered to the queue pair itself
      * @param hazard address of its word, see {@link Hazard}
      */
     public DatagramExecutor(DatagramQueuePair qp, Control control, SendCompletions completions, SendCounts counts,
@@ -67,7 +67,7 @@ public final class DatagramExecutor {
         if (w.total > DatagramLayout.MAX_MESSAGE) {
             return fail(w, number, WcStatus.LOC_LEN_ERR);
         }
-        // no memory of a peer is touched, but taking a region of ours away has to wait for this read
+        // no memory of a peer is accessed, but deregistration of a region of ours has to wait for this read
         Hazard.enter(hazard, ++sequence, Hazard.RECEIVES);
         int answer = buffers.check(w, 0) ? send(w) : -1;
         Hazard.leave(hazard);
@@ -89,7 +89,7 @@ public final class DatagramExecutor {
         return !signalAll && !w.isSignaled() || done(w, number, WcStatus.SUCCESS);
     }
 
-    /** Sends to one or all; answers as {@link Destination#prepare}, or -1 if a buffer cannot be read. */
+    /** Sends to one or all; returns as {@link Destination#prepare}, or -1 if a buffer cannot be read. */
     private int send(WorkRequest w) {
         ShmAddressHandle to = (ShmAddressHandle) w.destination;
         if (to == null) {
@@ -107,7 +107,7 @@ public final class DatagramExecutor {
         for (MulticastGroup.Member m : group.members()) {
             if (!blockLoopback || m.number() != qp.number() || m.instance() != qp.instance()) {
                 int one = put(destinations.get(m.instance(), m.number()), w, to);
-                // members have a session, as a rule; one that is just ending or has just come is not waited for
+                // members have a session, as a rule; no wait for one that is just ending or has just begun
                 if (one == Destination.WAIT) {
                     count();
                 }
@@ -144,7 +144,7 @@ public final class DatagramExecutor {
         RawMemory.putInt(record + DatagramLayout.LENGTH, (int) total);
         RawMemory.putInt(record + DatagramLayout.IMMEDIATE, w.immediate);
         RawMemory.putLong(record + DatagramLayout.POSTED, posted);
-        // with the top bit set, the queue pair's own key is meant
+        // the top bit stands for the queue pair's own key
         RawMemory.putInt(record + DatagramLayout.QKEY, w.rkey < 0 ? qp.qkey() : w.rkey);
         RawMemory.putInt(record + DatagramLayout.FLAGS, flags);
         RawMemory.putInt(record + DatagramLayout.SOURCE, qp.number());
@@ -204,7 +204,7 @@ public final class DatagramExecutor {
         buffers.reset();
     }
 
-    /** Gives up the rings, when no thread sends any more. */
+    /** Releases the rings, when no thread sends any more. */
     public void close() {
         destinations.close();
     }

@@ -29,10 +29,10 @@ public interface DatagramQueuePair {
     /** A send has failed here: what follows is flushed, receiving goes on. */
     void sendFailed(String reason);
 
-    /** The oldest request waits: the engine goes on with it if the application does not. */
+    /** The oldest request waits: the engine makes progress if the application does not. */
     void requestProgress();
 
-    /** There is another ring to read; {@code hasDatagrams} if something was put into it before. */
+    /** There is another ring to read; {@code hasDatagrams} if it holds some already. */
     void ringAdded(boolean hasDatagrams);
 
     /** The multicast groups that it is attached to have changed. */

@@ -20,7 +20,7 @@ public final class DatagramReader {
     private long position;
     private long taken;
     private int length;
-    /** No more will come; set by the engine. */
+    /** The writer is done; set by the engine. */
     private volatile boolean ended;
 
     public DatagramReader(Session session, long key, long ring, long bytes, long counter) {
@@ -45,7 +45,7 @@ public final class DatagramReader {
             if (commit == position + 1) {
                 int n = RawMemory.getInt(base + offset + DatagramLayout.LENGTH);
                 if (n < 0 || n > DatagramLayout.MAX_MESSAGE || offset + DatagramLayout.record(n) > size) {
-                    ended = true; // it is damaged, and what follows cannot be found
+                    ended = true; // it is damaged, and the next record cannot be found
                     return 0;
                 }
                 length = n;
@@ -58,7 +58,7 @@ public final class DatagramReader {
         }
     }
 
-    /** Bytes of the message in the record that {@link #record} answered last. */
+    /** Bytes of the message in the last record that {@link #record} returned. */
     public int length() {
         return length;
     }
@@ -74,7 +74,7 @@ public final class DatagramReader {
         RawMemory.putLongRelease(counter + DatagramLayout.COUNTER_TAKEN, count);
     }
 
-    /** Gives the record back that {@link #record} answered last. */
+    /** Releases the last record that {@link #record} returned. */
     public void advance() {
         moveTo(position + DatagramLayout.record(length));
     }
@@ -122,7 +122,7 @@ public final class DatagramReader {
         ended = true;
     }
 
-    /** True if no more will come; what was committed before may still be there. */
+    /** True if the writer is done; committed records may still be there. */
     public boolean isEnded() {
         return ended || session.isDead();
     }

@@ -22,8 +22,8 @@ import org.verbena.verbs.spi.KeepAlive;
 /**
  * The receive side of a queue pair of type UD: takes datagrams from the rings of all its senders, in turn, and copies
  * them into receives. A datagram gets only receives that were posted when it was sent, as if its sender had written
- * it there; one that finds none, or has a wrong Q_Key, is lost. While the poller is inside, a word is not 0, as that of a
- * peer in its {@link Hazard}.
+ * it there; one that finds none, or has a wrong Q_Key, is lost. While the poller is inside, a word is not 0, like the word of a
+ * peer inside its {@link Hazard}.
  */
 public final class DatagramReceiver {
     private static final VarHandle INSIDE;
@@ -39,14 +39,14 @@ public final class DatagramReceiver {
     private static final int ALLOWED_FLAGS = LaneLayout.HAS_IMMEDIATE | LaneLayout.IS_SOLICITED
             | LaneLayout.HAS_TIMESTAMP;
 
-    /** More rings than regular senders need are refused. */
+    /** The limit of rings, which regular senders do not reach. */
     private static final int MAX_RINGS = 8192;
 
     private final DatagramQueuePair qp;
     private final ReceiveCounts counts;
     private volatile DatagramReader[] rings = {};
     private int next;
-    /** A number that is another one each time while the poller is inside, else 0. */
+    /** Not 0 while the poller is inside, and a different number each time. */
     @SuppressWarnings("unused") // INSIDE
     private long inside;
     private long sequence;
@@ -85,7 +85,7 @@ public final class DatagramReceiver {
         }
     }
 
-    /** A ring was made; answers false if it is for another connection. Engine's thread. */
+    /** A ring was made; false if it is for another connection. Engine's thread. */
     boolean add(DatagramReader r, long meant) {
         synchronized (this) {
             if (link == 0 || rings.length >= MAX_RINGS || (meant & Link.IDENTITY) != (link & Link.IDENTITY)) {
@@ -150,12 +150,12 @@ public final class DatagramReceiver {
 
     // ---- the data path
 
-    /** Not 0 while the poller is inside, and another number each time. */
+    /** Not 0 while the poller is inside, and a different number each time. */
     public long inside() {
         return (long) INSIDE.getAcquire(this);
     }
 
-    /** Completes a receive with the next datagram; answers false if there is none. */
+    /** Completes a receive with the next datagram; false if there is none. */
     public boolean poll(DatagramSink receives) {
         INSIDE.setOpaque(this, ++sequence);
         VarHandle.releaseFence(); // no instruction on x86: rings and state are read after the store
@@ -179,7 +179,7 @@ public final class DatagramReceiver {
     }
 
     private boolean poll(DatagramReader r, DatagramSink receives) {
-        // no further than once around, however fast the peer is
+        // at most once around, however fast the peer writes
         for (long left = r.size(); left > 0;) {
             long record = r.record();
             if (record == 0) {
@@ -222,7 +222,7 @@ public final class DatagramReceiver {
         if (before >= (limit & ~DatagramLayout.OF_RING)) {
             return false;
         }
-        r.setTaken(before + 1); // first: a sender may count the receive as free still, but not as used already
+        r.setTaken(before + 1); // first: a sender may still count the receive as free, but never as used too early
         if (take(record, length, receives, Long.MAX_VALUE)) {
             return true;
         }

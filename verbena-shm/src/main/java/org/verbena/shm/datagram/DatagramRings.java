@@ -72,15 +72,15 @@ public final class DatagramRings implements SessionPart {
         return w;
     }
 
-    /** The writer will write no more. */
+    /** The writer is done. */
     void end(DatagramWriter w) {
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_END).putLong(w.key), null);
         done(w, true);
     }
 
     /**
-     * Takes back the memory of rings whose readers have left, though the queue pairs that write them have not seen that
-     * yet. They do when they send next, inside their hazard; one that is inside now keeps its rings.
+     * Takes back the memory of rings whose readers have left, though the queue pairs that write them have not noticed
+     * yet. They notice when they send next, inside their hazard; one that is inside now keeps its rings.
      */
     void sweep() {
         List<DatagramWriter> gone = writers.values().stream().filter(w -> w.readerDone).toList();
@@ -146,7 +146,7 @@ public final class DatagramRings implements SessionPart {
         }
     }
 
-    /** Handles a message; answers false if it is none of these. Engine's thread only. */
+    /** Handles a message; false if it is another kind. Engine's thread only. */
     @Override
     public boolean receive(ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
@@ -221,7 +221,7 @@ public final class DatagramRings implements SessionPart {
         }
     }
 
-    /** Whether a reader may still read what the peer has sent. */
+    /** Whether a reader may still read datagrams of the peer. */
     @Override
     public boolean readsPeer() {
         return read;

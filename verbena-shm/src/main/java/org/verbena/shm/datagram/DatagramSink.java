@@ -4,7 +4,7 @@ package org.verbena.shm.datagram;
 /** Receives into which datagrams that have arrived are copied. Used by the poller. */
 public interface DatagramSink {
     /**
-     * Completes the oldest receive with a datagram, in the cursor of its completion queue, unless there is none for it or it is too short: then nothing happens.
+     * Completes the oldest receive with a datagram, in the cursor of its completion queue; false, without effect, if there is no receive or it is too short.
      *
      * @param data the datagram with its header, {@code length} bytes
      * @param limit number of receives that had been posted when the datagram was sent, or more if it may have any

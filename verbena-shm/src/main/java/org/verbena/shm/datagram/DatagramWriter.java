@@ -9,7 +9,7 @@ import org.verbena.shm.layout.Hazard;
 
 /** Writes a datagram ring, see {@link DatagramLayout}. Used by one thread at a time, except where another thread is mentioned. */
 public final class DatagramWriter {
-    /** Pages are reserved in such parts on the first way through the ring. */
+    /** Pages are reserved in parts of this size on the first pass through the ring. */
     private static final long PART = 64 << 10;
     final Session session;
     final long key;
@@ -22,7 +22,7 @@ public final class DatagramWriter {
     private final long base;
     private final long size;
     private long position;
-    /** Up to here there are pages. */
+    /** Bytes that have pages. */
     private long reserved;
     /** Position of the reader, as last read. */
     private long consumed;
@@ -58,7 +58,7 @@ public final class DatagramWriter {
         consumedAt = address;
     }
 
-    /** Whether the address of the reader's position is known; until then what it has read is no room. */
+    /** Whether the address of the reader's position is known; until then no record is reused. */
     boolean knowsReader() {
         return consumedAt != 0;
     }
@@ -103,7 +103,7 @@ public final class DatagramWriter {
         }
     }
 
-    /** Lets the reader have the record that was begun at {@code record}, all of which has been written. */
+    /** Commits the record that was begun at {@code record} and has been written completely. */
     public void commit(long record, long message) {
         long next = position + DatagramLayout.record(message);
         RawMemory.putLong(base + (next & size - 1) + DatagramLayout.COMMIT, 0);

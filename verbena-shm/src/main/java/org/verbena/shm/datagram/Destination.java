@@ -24,11 +24,11 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A queue pair that one of ours sends datagrams to: finds it, and keeps the ring to it. The session with its context is
- * made on demand, by the engine; no thread is blocked meanwhile. Used by one thread at a time.
+ * A queue pair that one of ours sends datagrams to: finds it, and keeps the ring to it. The engine makes the session with its
+ * context on demand; no thread blocks meanwhile. Used by one thread at a time.
  */
 final class Destination {
-    /** Answers of {@link #prepare}. */
+    /** Results of {@link #prepare}. */
     static final int READY = 0;
     static final int WAIT = 1;
     static final int LOST = 2;
@@ -49,7 +49,7 @@ final class Destination {
     private long waitUntil;
     /** The ring was full before its reader's position was known. */
     private boolean full;
-    /** Whether that was known when room was searched for last. */
+    /** Whether that position was known at the last search for room. */
     private boolean knewReader;
     private long pauseUntil = System.nanoTime();
 
@@ -86,7 +86,7 @@ final class Destination {
         return asked == null && (s == null || s.isDead() || w == null || w.readerDone);
     }
 
-    /** Makes ready to send: {@link #READY}, {@link #WAIT} while the session is made, or {@link #LOST}. */
+    /** Prepares to send: {@link #READY}, {@link #WAIT} while the session is made, or {@link #LOST}. */
     int prepare() {
         Session s = session;
         if (s == null || s.isDead()) {
@@ -99,7 +99,7 @@ final class Destination {
                 return READY;
             }
             close();
-            return pause(); // it could not accept the ring; later perhaps
+            return pause(); // it could not accept the ring; perhaps later
         }
         return open(s, l);
     }
@@ -136,7 +136,7 @@ final class Destination {
         return LOST;
     }
 
-    /** The destination has appeared, or is another one than before; each word of its entry is read once and checked. */
+    /** The destination is new, or another than before; each word of its entry is read once and checked. */
     private int open(Session s, long l) {
         close();
         if ((l & 1) == 0 || RawMemory.getInt(entry + AdapterLayout.QP_NUMBER) != number
@@ -156,7 +156,7 @@ final class Destination {
             if (channel != 0) {
                 s.bells().reach("wake " + s.peerName(), channel);
             }
-            // those on a shared queue do not have all of its receives
+            // a queue pair on a shared queue does not get all of its receives
             writer = make(s, l & Link.IDENTITY, pool == 0
                     ? DatagramLayout.bytes(receives)
                     : Math.min(DatagramLayout.bytes(receives), DatagramLayout.SHARED_BYTES));
@@ -219,7 +219,7 @@ final class Destination {
     }
 
     /**
-     * The limit of a datagram that is sent now, see {@link DatagramLayout}; 0 if no receive is there. On a shared receive queue
+     * The limit of a datagram that is sent now, see {@link DatagramLayout}; 0 if there is no receive. On a shared receive queue
      * it may get receives that are not claimed yet, unless datagrams before it in this ring get them.
      */
     long posted() {
@@ -232,7 +232,7 @@ final class Destination {
         if (p <= n) {
             return 0;
         }
-        long taken = w.taken(Math.min(sent, n - nextThen)); // after the position, which is moved later: at worst it may get one more
+        long taken = w.taken(Math.min(sent, n - nextThen)); // read after the position, which moves later: at worst the datagram may get one more
         return DatagramLayout.OF_RING | taken + p - n;
     }
 
@@ -268,7 +268,7 @@ final class Destination {
         return wakes;
     }
 
-    /** Gives the ring up. */
+    /** Releases the ring. */
     void close() {
         DatagramWriter w = writer;
         if (w != null) {

@@ -51,7 +51,7 @@ final class Destinations {
         return i;
     }
 
-    /** Gives up the rings whose readers have left. */
+    /** Releases the rings whose readers have left. */
     void sweep() {
         for (Destination d : table) {
             if (d != null && d.isIdle()) {

@@ -39,21 +39,21 @@ import org.verbena.verbs.VerbsException;
 /**
  * The multicast groups of a context: which of its queue pairs are attached, and those of all other contexts of this user.
  *
- * <p>A context that takes an interest in multicast, as receiver or sender, binds a name and then makes a session with all
- * others that have bound one; of two that come at the same time, the later one finds the other. Over each session both
- * sides announce their attachments, at its beginning and when they change. So every sender knows all members, and sends
+ * <p>A context that participates in multicast, as receiver or sender, binds a name and then makes a session with all
+ * others that have bound one; of two that start at the same time, the later one finds the other. Over each session both
+ * sides announce their attachments, at its beginning and when they change. So every sender has the list of all members, and sends
  * a copy of the datagram to each. Safe for use by several threads.
  */
 public final class Multicast {
     /** Attachments of one context. */
     public static final int MAX_ATTACHED = 4096;
-    /** Limit of groups that peers name. */
+    /** Limit of groups of peers. */
     private static final int MAX_GROUPS = 16384;
     /** Limit of groups that one queue pair is attached to. */
     private static final int MAX_GROUPS_OF_QP = 256;
 
     private static final String NAME = "verbena-multicast/";
-    /** Attaching waits this long for the peers' answers; a peer that does not answer is assumed to be stopped. */
+    /** The timeout of attaching for the peers' answers; a peer that does not answer is assumed to be stopped. */
     private static final long TIMEOUT_MILLIS = 500;
 
     private final long instance;
@@ -75,7 +75,7 @@ public final class Multicast {
 
     // ---- for applications' threads
 
-    /** The group as a destination; knows its members from now on. */
+    /** The group as a destination, whose members are tracked from now on. */
     public MulticastGroup group(String verb, Gid gid) throws VerbsException {
         participate(verb);
         sync();
@@ -176,7 +176,7 @@ public final class Multicast {
         }
     }
 
-    /** Waits until the peers have read what was sent to them, and we what they had sent before. */
+    /** Waits until the peers have read our messages, and we those that they had sent before. */
     private void sync() {
         List<CompletableFuture<?>> answers = new ArrayList<>();
         List<Long> asked = new ArrayList<>();
@@ -225,7 +225,7 @@ public final class Multicast {
         }
     }
 
-    /** Handles a message; answers false if it is none of these. */
+    /** Handles a message; false if it is another kind. */
     public boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
             case ControlMessage.MULTICAST_JOIN, ControlMessage.MULTICAST_LEAVE -> {

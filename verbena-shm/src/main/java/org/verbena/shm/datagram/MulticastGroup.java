@@ -6,7 +6,7 @@ import java.util.List;
 
 import org.verbena.verbs.Gid;
 
-/** A multicast group as one context knows it: the queue pairs of all contexts that are attached to it. */
+/** A multicast group as one context sees it: the queue pairs of all contexts that are attached to it. */
 public final class MulticastGroup {
     private final Gid gid;
     private volatile Member[] members = {};

@@ -10,7 +10,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
 /**
- * A context's own adapter: the memory file of {@link AdapterLayout}, and who has which entry of it. Allocation is safe
+ * A context's own adapter: the memory file of {@link AdapterLayout}, and the allocation of its entries. Allocation is safe
  * for use by several threads; an entry is written by its user.
  */
 public final class Adapter {
@@ -40,7 +40,7 @@ public final class Adapter {
         return base;
     }
 
-    /** The file as its own peer sees it, for queue pairs that talk to this context. */
+    /** The file as its own peer sees it, for queue pairs that are connected to this context. */
     public SharedFile file() {
         return file;
     }
@@ -86,13 +86,13 @@ public final class Adapter {
         keys.give(index);
     }
 
-    /** Takes memory for a receive ring; answers its offset. */
+    /** Takes memory for a receive ring; returns its offset. */
     public long takeRing(long bytes) throws VerbsException {
         return takeRing("create QP", bytes, bytes);
     }
 
     /**
-     * Takes address space for receives; answers its offset.
+     * Takes address space for receives; returns its offset.
      *
      * @param used bytes at its beginning that are to be memory at once; more by {@link #reserve}
      */
@@ -115,7 +115,7 @@ public final class Adapter {
         heap.give(at, bytes);
     }
 
-    /** Makes sure that a range has memory; answers its address. */
+    /** Ensures that a range has memory; returns its address. */
     public long reserve(String verb, long offset, long bytes) throws VerbsException {
         try {
             file.reserve(offset, bytes);
@@ -125,7 +125,7 @@ public final class Adapter {
         return base + offset;
     }
 
-    /** Tells the peers that the process is about to end in order. */
+    /** Announces to the peers that the process is about to end in order. */
     public synchronized void depart() {
         if (!closed) {
             RawMemory.putLongRelease(base + AdapterLayout.HEADER_DEPARTS, 1);

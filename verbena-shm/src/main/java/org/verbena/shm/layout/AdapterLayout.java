@@ -2,8 +2,8 @@
 package org.verbena.shm.layout;
 
 /**
- * Layout of an adapter, the memory file in which a context tells its peers about its queue pairs, keys and armed
- * completion queues. The owner writes, peers map it read-only. Little-endian; offsets in bytes.
+ * Layout of an adapter, the memory file in which a context publishes its queue pairs, keys and arm words
+ * for its peers. The owner writes, peers map it read-only. Little-endian; offsets in bytes.
  *
  * <pre>
  * 0         header: magic, version, size, process id, instance, and 1 once its process is about to end in order
@@ -14,7 +14,7 @@ package org.verbena.shm.layout;
  * 8 Mi      heap: receive rings; rings and slots of pools; in pages
  *
  * queue pair entry               line
- *   0  link                      0   what this end is ready for, see {@link Link}; 0: nothing
+ *   0  link                      0   the requests that this end accepts, see {@link Link}; 0: none
  *   8  receive ring, offset      0
  *  16  receive ring, entries     0   int, a power of two
  *  20  elements of a receive     0   int
@@ -30,7 +30,7 @@ package org.verbena.shm.layout;
  *  64  peer's queue pair         1   int, its number
  *  96  starving                  1   1: a send waits here for the peer to post a receive, which then signals
  * 112  XRC domain                1   16 bytes, its key; of type XRC_RECV
- * 128  hazard                    2   what the initiator touches now, see {@link Hazard}
+ * 128  hazard                    2   what the initiator accesses now, see {@link Hazard}
  * 136  held                      2   the {@link Claim} that is kept for the next try; 0: none
  * 144  held of                   2   int, number of the shared receive queue that it is of, with XRC
  * 192  receives posted           3   see {@link Posted}; with a pool: the lane entries that may be used
@@ -54,7 +54,7 @@ package org.verbena.shm.layout;
  *  72  limit                     1   sequence:32, limit:32; ring the engine when fewer receives are left
  *
  * key table entry
- *   0  word: bit 0 valid, bit 1 shared, bit 2 nothing there, bit 3 memory window, bits 4 and 5 access to flush, access 8 bits from bit 8,
+ *   0  word: bit 0 valid, bit 1 shared, bit 2 no memory, bit 3 memory window, bits 4 and 5 access to flush, access 8 bits from bit 8,
  *      domain 16 bits from bit 16, generation from bit 32
  *   8  address as requests name it, 16 length, 24 memory id (if shared)
  *  32  offset in that memory; if it is not shared, the address in its process

@@ -4,10 +4,10 @@ package org.verbena.shm.layout;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * The word by which a completion queue tells whoever completes something what to do besides:
- * {@code sequence:60 | moderated:1 | many:1 | mode:2}. The mode says for which completions to signal the channel, once
- * for each sequence; {@link #MODERATED} asks to ring the owner's engine instead, which counts; {@link #MANY} asks
- * for a count of the queue pair, see {@link LaneLayout}.
+ * The word by which a completion queue requests signals from the threads that complete requests:
+ * {@code sequence:60 | moderated:1 | many:1 | mode:2}. The mode selects the completions that signal the channel, once
+ * for each sequence; {@link #MODERATED} requests to ring the owner's engine instead, which counts; {@link #MANY} requests
+ * a count of the queue pair, see {@link LaneLayout}.
  */
 public final class ArmWord {
     static final int SOLICITED_ONLY = 1;
@@ -21,7 +21,7 @@ public final class ArmWord {
 
     private ArmWord() {}
 
-    /** True if a completion asks for nothing besides. */
+    /** True if no signal and no count is requested. */
     public static boolean isQuiet(long word) {
         return (word & (MODE | MANY)) == 0;
     }
@@ -42,7 +42,7 @@ public final class ArmWord {
         return (word >>> SEQUENCE_SHIFT) + 1 << SEQUENCE_SHIFT | word & MANY | mode;
     }
 
-    /** The same arming once more, so that whoever has signalled it does so again, and to the engine. */
+    /** The same arming once more, so that a thread that has signalled it does so again, and to the engine. */
     public static long moderate(long word) {
         return (word >>> SEQUENCE_SHIFT) + 1 << SEQUENCE_SHIFT | word & (MANY | MODE) | MODERATED;
     }
@@ -51,7 +51,7 @@ public final class ArmWord {
         return word & ~(MODE | MODERATED);
     }
 
-    /** The bell to ring for a word: the channel's, or that of the engine, which decides when to signal the channel. */
+    /** The doorbell to ring for a word: the channel's, or that of the engine, which decides when to signal the channel. */
     public static int bell(long word, int channel) {
         return isModerated(word) ? 0 : channel;
     }
@@ -62,10 +62,10 @@ public final class ArmWord {
     }
 
     /**
-     * Says that an arm word was signalled, where several say so. One who is late must not write an earlier arming over a
-     * later one; false if the owner has armed again, and so looked again, meanwhile.
+     * Records that an arm word was signalled, where several initiators record it. A late one must not write an earlier arming over a
+     * later one; false if the owner has armed again, and so has polled again, meanwhile.
      *
-     * @param notified address of the word that says so
+     * @param notified address of the word that records it
      * @param armWord address of the arm word
      */
     public static boolean markNotified(long notified, long armWord, long word) {
@@ -78,7 +78,7 @@ public final class ArmWord {
                 return true;
             }
         }
-        return true; // somebody writes without end
+        return true; // a peer writes endlessly
     }
 
     /** True if both were armed by the same call. */

@@ -12,7 +12,7 @@ import org.verbena.verbs.QueuePairState;
 
 /**
  * {@link QueuePairAttributes} in a control message: the mask, and then each field that it names, in the order of its bits.
- * Of the fields that queue pairs of type XRC_RECV do not have, which are left out, there is nothing.
+ * Fields that queue pairs of type XRC_RECV do not have are left out.
  */
 public final class AttributesMessage {
     private static final int FIELDS = QueuePairAttributes.STATE | QueuePairAttributes.CUR_STATE
@@ -134,7 +134,7 @@ public final class AttributesMessage {
         for (int bit = AddressVector.SOURCE_GID_INDEX; bit <= AddressVector.DESTINATION_LID; bit <<= 1) {
             int v = m.getInt();
             if ((mask & bit) == 0) {
-                continue; // it has the value that it has when nobody sets it
+                continue; // it keeps its default
             }
             switch (bit) {
                 case AddressVector.SOURCE_GID_INDEX -> b.sourceGidIndex(v);

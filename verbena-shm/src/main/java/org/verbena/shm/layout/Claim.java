@@ -3,11 +3,11 @@ package org.verbena.shm.layout;
 
 /**
  * The word that names a receive of a pool while it is posted: {@code 1 | position:41 | length:8 | slot:14}. It stands in
- * the pool's ring for whoever claims the position, and travels back in the entry that completes it. The length is that of
- * the receive, at most {@link #LONG}: a message that fits may travel inside the entry without a look at the receive.
+ * the pool's ring for the initiator that claims the position, and travels back in the entry that completes it. The length is that of
+ * the receive, at most {@link #LONG}: a message that fits may travel inside the entry without reading the receive.
  */
 public final class Claim {
-    /** A length that says "this, or more". */
+    /** The length that means "this, or more". */
     public static final int LONG = 255;
     /** Never a claim. */
     public static final long NONE = 0;

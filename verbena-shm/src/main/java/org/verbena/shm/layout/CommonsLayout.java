@@ -2,8 +2,8 @@
 package org.verbena.shm.layout;
 
 /**
- * Layout of the commons, the one memory file of a context that its peers may write as well: there they agree among each
- * other who takes which receive of a pool, see {@link Claim}. So its owner trusts no word of it. Little-endian;
+ * Layout of the commons, the one memory file of a context that its peers may write as well: there they agree among
+ * themselves which of them takes which receive of a pool, see {@link Claim}. So its owner trusts no word of it. Little-endian;
  * offsets in bytes.
  *
  * <pre>
@@ -13,9 +13,9 @@ package org.verbena.shm.layout;
  *
  * pool                 line
  *   0  next            0   the position that will be claimed next
- *  64  starving        1   1: somebody may wait for a receive; who posts looks for those who do
+ *  64  starving        1   1: an initiator may wait for a receive; a post then wakes those that do
  *  72  notified        1   the owner's arm word that was signalled last for an entry of the inbox
- *  80  lost            1   1: a claim came to nothing, and the receive is to be posted again
+ *  80  lost            1   1: a claim was lost, and the receive is to be posted again
  *  88  limit           1   the sequence of the owner's limit that a claim was the first to go below
  * </pre>
  */

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Messages on a session's socket, little-endian: {@code int type}, then fields in order. {@code docs/shm.md} lists them.
- * What comes from a peer is read through {@link Reader}, which refuses everything that is too short, too long or out of
+ * Messages of a peer are read through {@link Reader}, which refuses all that is too short, too long or out of
  * range.
  */
 public final class ControlMessage {
@@ -22,7 +22,7 @@ public final class ControlMessage {
      * {version, instance, process id, adapter size, arena size, commons size}, 3 descriptors: adapter, arena, commons.
      */
     public static final int HELLO = 1;
-    /** Who listens on a port: {instance}. */
+    /** The context that has bound a name: {instance}. */
     public static final int IDENTITY = 2;
     /** Memory to map: {id, size}, 1 descriptor. */
     public static final int MEMORY = 3;
@@ -30,18 +30,18 @@ public final class ControlMessage {
     public static final int MEMORY_GONE = 4;
     /** A request was refused: {the receiver's link, event type, text}. */
     public static final int QP_ERROR = 5;
-    /** The reader of a lane will not look at it any more: {the reader's link}. */
+    /** The reader of a lane does not read it any more: {the reader's link}. */
     public static final int LANE_DONE = 6;
-    /** The memory could not be taken when it came, send it again: {id}. */
+    /** The memory could not be mapped when it arrived, send it again: {id}. */
     public static final int MEMORY_AGAIN = 7;
     /**
-     * A queue pair wants to take receives out of a shared receive queue of type XRC: {SRQ number, QP number, token,
+     * A queue pair requests access to a shared receive queue of type XRC: {SRQ number, QP number, token,
      * domain: two longs}.
      */
     public static final int POOL_ATTACH = 8;
     /** The answer: {SRQ number, QP number, token, pool number or 0}. */
     public static final int POOL_ATTACHED = 9;
-    /** It will take none any more: {SRQ number, QP number}. */
+    /** It takes no receives any more: {SRQ number, QP number}. */
     public static final int POOL_DETACH = 10;
     /** A shared buffer (dma-buf) to map: {id, size, offset in the buffer}, 1 descriptor. */
     public static final int MEMORY_DMABUF = 11;
@@ -49,15 +49,15 @@ public final class ControlMessage {
     public static final int DATAGRAM_RING = 24;
     /** Nothing more will be written to a ring of the sender: {key}. */
     public static final int DATAGRAM_END = 25;
-    /** Where the reader of a ring counts what it has read: {key, offset in the reader's arena}. */
+    /** The position of a ring's reader: {key, offset in the reader's arena}. */
     public static final int DATAGRAM_COUNT = 26;
-    /** The reader of a ring will not look at it any more: {key}. */
+    /** The reader of a ring does not read it any more: {key}. */
     public static final int DATAGRAM_DONE = 27;
     /** A queue pair is attached to a multicast group: {upper, lower half of the GID, QP number}. */
     public static final int MULTICAST_JOIN = 28;
-    /** It is attached no more; as before. */
+    /** It is detached; fields as before. */
     public static final int MULTICAST_LEAVE = 29;
-    /** To be answered with the same {token} when all before it was read. */
+    /** To be answered with the same {token} when all earlier messages were read. */
     public static final int MULTICAST_SYNC = 30;
     /** {token}. */
     public static final int MULTICAST_SYNCED = 31;
@@ -65,13 +65,13 @@ public final class ControlMessage {
     public static final int XRC_OPEN = 32;
     /** It is to be closed: {token, handle}. */
     public static final int XRC_CLOSE = 33;
-    /** How is it? {token, handle}. */
+    /** Its state and attributes: {token, handle}. */
     public static final int XRC_QUERY = 34;
     /** It is to be changed: {token, handle, the state it is in, attributes}. */
     public static final int XRC_MODIFY = 35;
     /** {token, errno, text, attributes}. */
     public static final int XRC_ANSWER = 36;
-    /** Something happened to it: {handle, event type, text}. */
+    /** An asynchronous event of it: {handle, event type, text}. */
     public static final int XRC_EVENT = 37;
     /** Connection manager: {connection, port, QP number, retries, retries of the receiver when there is no receive, private data}. */
     public static final int CM_REQUEST = 16;
@@ -115,7 +115,7 @@ public final class ControlMessage {
             return putBytes(utf8.length <= MAX_TEXT ? utf8 : java.util.Arrays.copyOf(utf8, MAX_TEXT));
         }
 
-        /** Copies the message to native memory of at least {@link #MAX_BYTES}; answers its length. */
+        /** Copies the message to native memory of at least {@link #MAX_BYTES}; returns its length. */
         public long copyTo(MemorySegment to) {
             MemorySegment.copy(MemorySegment.ofArray(b.array()), 0, to, 0, b.position());
             return b.position();

@@ -45,8 +45,8 @@ public final class Copy {
     }
 
     /**
-     * Copies at most 64 bytes, those of more than 16 in any order. There is no loop over the length, of which the compiler
-     * makes too much: first and last part may overlap.
+     * Copies at most 64 bytes, those of more than 16 in any order. There is no loop over the length, which the compiler
+     * would unroll too far: first and last part may overlap.
      */
     public static void small(long from, long to, int bytes) {
         if (bytes > 32) {

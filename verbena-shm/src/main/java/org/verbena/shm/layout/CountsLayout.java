@@ -2,8 +2,8 @@
 package org.verbena.shm.layout;
 
 /**
- * Layout of the part of a lane arena in which an initiator says how often it has touched what is the peer's: only it knows,
- * for WRITE, READ and atomics go past the peer. Offsets in bytes, from the beginning of the arena.
+ * Layout of the part of a lane arena in which an initiator publishes counts of its accesses to memory of the peer: only it can count them,
+ * for WRITE, READ and atomics bypass the peer. Offsets in bytes, from the beginning of the arena.
  *
  * <pre>
  *   40    in the arena's header: slots that were used so far

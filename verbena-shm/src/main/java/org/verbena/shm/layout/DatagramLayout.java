@@ -2,16 +2,16 @@
 package org.verbena.shm.layout;
 
 /**
- * Layout of a datagram ring: what one queue pair of type UD sends to one other. It lies in the lane arena of the sending
+ * Layout of a datagram ring, from one queue pair of type UD to one other. It lies in the lane arena of the sending
  * side; the sender alone writes it. Little-endian; offsets in bytes.
  *
  * <pre>
  * ring
  *    0   notified: the arm word of the reader's completion queue that was signalled last
- * 4096   records, a power of two of bytes; positions count on for ever
+ * 4096   records, a power of two of bytes; positions never wrap
  *
  * record, a multiple of 64 bytes, in one piece
- *    0   commit: position + 1; with the top bit, the rest of the ring is left out
+ *    0   commit: position + 1; with the top bit, the rest of the ring is skipped
  *    8   int length of the message, 12 int immediate
  *   16   limit: receives that the reader had posted when the record was made; with the top bit, how many records of this ring
  *        may get one up to this record, by the receives that were free then
@@ -29,7 +29,7 @@ public final class DatagramLayout {
     /** The longest message: the port's MTU. */
     public static final int MAX_MESSAGE = ShmLimits.MTU;
 
-    /** In the reader's counter, behind the position up to which it has read: records of the ring that got a receive. */
+    /** In the reader's counter, after the read position: records of the ring that got a receive. */
     public static final long COUNTER_TAKEN = 8;
     public static final long COUNTER_BYTES = 16;
 
@@ -64,7 +64,7 @@ public final class DatagramLayout {
         return MESSAGE + message + UNIT - 1 & -UNIT;
     }
 
-    /** Bytes of the records of a ring whose reader has so many receives: room for as many of the longest, if possible. */
+    /** Bytes of the records of a ring for the reader's number of receives: room for as many of the longest, if possible. */
     public static long bytes(int receives) {
         long want = (receives + 1L) * record(MAX_MESSAGE);
         long power = Long.highestOneBit(want - 1) << 1;

@@ -21,7 +21,7 @@ public final class EngineLog {
         try {
             LOG.log(level, message, cause);
         } catch (Throwable t) {
-            // there is nobody left to tell
+            // there is no other place to report it
             assert t != null;
         }
     }

@@ -19,7 +19,7 @@ public final class Extents {
         return (bytes + PAGE - 1) & -PAGE;
     }
 
-    /** Takes an extent of at least {@code bytes}; answers its offset, or -1 if there is none. */
+    /** Takes an extent of at least {@code bytes}; returns its offset, or -1 if there is none. */
     public synchronized long take(long bytes) {
         long need = pages(bytes);
         long at = -1;
@@ -38,7 +38,7 @@ public final class Extents {
         return at;
     }
 
-    /** Gives back what {@link #take} answered for the same number of bytes. */
+    /** Releases an extent that {@link #take} returned for the same number of bytes. */
     public synchronized void give(long at, long bytes) {
         long start = at;
         long length = pages(bytes);

@@ -8,7 +8,7 @@ import org.verbena.linux.Membarrier;
 import org.verbena.linux.spi.RawMemory;
 
 /**
- * The word in which an initiator says what it touches: {@code sequence:32 | key index + 1}, or {@link #RECEIVES} for
+ * The word in which an initiator publishes what it accesses: {@code sequence:32 | key index + 1}, or {@link #RECEIVES} for
  * the peer's posted receives; 0 at rest.
  *
  * <p>The initiator stores the word, then reads the peer's link and key entry, then copies. The owner invalidates link or
@@ -19,21 +19,21 @@ public final class Hazard {
     /** In place of a key: the peer's posted receives, or its lane. */
     public static final int RECEIVES = 0x1000000;
 
-    /** A key that no region has, which names {@link #RECEIVES}. */
+    /** A key that no region has, which stands for {@link #RECEIVES}. */
     public static final int RECEIVES_KEY = 0xffffff00;
 
-    /** A peer gets this long to leave before it is taken for stopped. */
+    /** A peer that has not left after this time is taken for stopped. */
     public static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private Hazard() {}
 
-    /** Says that {@code what} is touched from now on. */
+    /** Publishes that {@code what} is accessed from now on. */
     public static void enter(long address, int sequence, int what) {
         RawMemory.putLongOpaque(address, (long) sequence << 32 | what);
         VarHandle.fullFence();
     }
 
-    /** At rest again; everything written before is visible to whoever sees it. */
+    /** At rest again; all earlier writes are visible to a thread that sees it. */
     public static void leave(long address) {
         RawMemory.putLongRelease(address, 0);
     }

@@ -14,10 +14,10 @@ import org.verbena.verbs.WcStatus;
  *    0   header: magic, version, size, writer's instance, reader's instance
  *   56   in the header: pages of the lane directory that there are, a bit each
  *   72   in the header: 1 once the session has ended for the writer
- * 4096   counts of 16 bits, one for each queue pair of the reader: what was committed for it
+ * 4096   counts of 16 bits, one for each queue pair of the reader: of entries committed for it
  *  256 Ki lane directory: {@value AdapterLayout#MAX_QP} entries of 64 bytes, one for each queue pair of the reader, by its
  *        number's low 12 bits
- *    1 Mi what the writer has done to memory of the reader, see {@link CountsLayout}
+ *    1 Mi counts of the writer's accesses to memory of the reader, see {@link CountsLayout}
  *    8 Mi lanes, in pages
  *
  * lane directory entry
@@ -37,13 +37,13 @@ import org.verbena.verbs.WcStatus;
  *   80   instance of the sender's context, 88 int sender's queue pair, 92 int receiver's queue pair
  * </pre>
  *
- * What the directory says of a lane stays as long as the reader is in that connection, whatever becomes of the queue pair
- * that writes: a message that is committed is found.
+ * The directory entry of a lane stays as long as the reader is in that connection, whatever becomes of the queue pair
+ * that writes: a committed message is found.
  *
  * <p>The sequence is the entry's number plus 1; one that does not fit means "not yet". The commit is stored last, with
  * release, and read first, with acquire. Messages of up to {@value #INLINE} bytes travel in the entry, longer ones are
  * copied into the posted receive before the commit. A payload lies in one line as a whole: the reader spins on the first
- * line and takes it away as soon as it is written to, so that a second store to it may cost a second trip.
+ * line and takes it away as soon as it is written, so that a second store to it may cost a second trip.
  */
 public final class LaneLayout {
     public static final long MAGIC = 0x314e_414c_5342_4556L; // "VEBSLAN1"
@@ -54,7 +54,7 @@ public final class LaneLayout {
     static final long HEADER_SIZE = 16;
     static final long HEADER_WRITER = 24;
     public static final long HEADER_READER = 32;
-    /** What {@link CountsLayout} has in the header lies on both sides of it. */
+    /** The header words of {@link CountsLayout} lie on both sides of it. */
     public static final long HEADER_LANE_PAGES = 56;
     /**
      * Set by the writer when the session ends, before it reads the hazards of the reader's queue pairs. A sender that enters its
@@ -62,7 +62,7 @@ public final class LaneLayout {
      */
     static final long HEADER_ENDED = 72;
     public static final long HINTS = 4096;
-    /** What an arena has from the beginning. */
+    /** The part of an arena that is reserved from the beginning. */
     static final long HEAD = HINTS + 2L * AdapterLayout.MAX_QP;
     static final long LANES = 256L << 10;
     static final int LANE_SHIFT = 6;
@@ -81,7 +81,7 @@ public final class LaneLayout {
     public static final long COMMIT = 56;
     public static final int INLINE_LENGTH_SHIFT = 56;
     public static final long SECOND_LINE = 64;
-    /** What entries for receives of a pool have besides; their payload lies in the first line. */
+    /** Further fields of entries for receives of a pool; their payload lies in the first line. */
     public static final long CLAIM = 72;
     public static final long SOURCE = 80;
     public static final long SOURCE_QP = 88;
@@ -104,12 +104,12 @@ public final class LaneLayout {
 
     private LaneLayout() {}
 
-    /** Offset of what is said of the lane to a queue pair of the reader. */
+    /** Offset of the directory entry of the lane to a queue pair of the reader. */
     public static long lane(int number) {
         return LANES + ((long) AdapterLayout.qpIndex(number) << LANE_SHIFT);
     }
 
-    /** The bit of {@link #HEADER_LANE_PAGES} for the page with that. */
+    /** The bit of {@link #HEADER_LANE_PAGES} for the page of that entry. */
     public static int lanePage(int number) {
         return AdapterLayout.qpIndex(number) >>> 12 - LANE_SHIFT;
     }
@@ -133,7 +133,7 @@ public final class LaneLayout {
         return (int) commit != 0 && (int) commit - (int) (index + 1) >= 0;
     }
 
-    /** True for a message that travels in its entry, succeeded, and has nothing that would have to be looked up. */
+    /** True for a message that travels in its entry, succeeded, and needs no further lookup. */
     public static boolean isPlainInline(long commit) {
         return (commit & NOT_PLAIN) == PLAIN_INLINE;
     }

@@ -4,19 +4,19 @@ package org.verbena.shm.layout;
 import org.verbena.verbs.AccessFlags;
 
 /**
- * The word by which a queue pair says that it takes requests: {@code connection:48 | access:8 | 0:7 | 1}. 0: it
+ * The word by which a queue pair publishes that it accepts requests: {@code connection:48 | access:8 | 0:7 | 1}. 0: it
  * takes none. Each connection of
- * a context has a number of its own, which never comes again: so nothing that is meant for an earlier connection, of this or
- * another queue pair, ever touches a later one.
+ * a context has a number of its own, which never comes again: so a message for an earlier connection, of this or
+ * another queue pair, never affects a later one.
  */
 public final class Link {
     /** The bits that an initiator expects to be unchanged; access may change in between. */
     public static final long IDENTITY = ~0xff00L;
 
     /**
-     * In place of a link that was withdrawn: nobody waits any more for who is inside. The owner stores it, passes a full
-     * barrier, then looks into the lane for the last time; who commits passes one too, then looks for this. So one of them
-     * sees the other: what completes with success is received.
+     * In place of a link that was withdrawn: the owner waits no more for a peer that is inside. It stores this word, passes a full
+     * barrier, then reads the lane for the last time; an initiator commits, passes one too, then reads this word. So one of them
+     * sees the other: a request that completes with success is received.
      */
     public static final long GIVEN_UP = 2;
 

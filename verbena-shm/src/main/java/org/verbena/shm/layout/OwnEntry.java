@@ -15,7 +15,7 @@ public final class OwnEntry {
     }
 
     /**
-     * What a new entry says of receives and their completions.
+     * The fields of a new entry for receives and their completions.
      *
      * @param ring offset of the receive ring in the adapter
      * @param entries how many it has, a power of two
@@ -55,39 +55,39 @@ public final class OwnEntry {
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, number);
     }
 
-    /** Of the last queue pair there is nothing left, but that whoever is still inside is given up. */
+    /** Clears the entry of the last queue pair, except that a peer that is still inside is given up. */
     private void clear() {
         RawMemory.putLong(address + AdapterLayout.QP_LINK, Link.GIVEN_UP);
         RawMemory.fill(address + AdapterLayout.QP_LINK + Long.BYTES, (1L << AdapterLayout.QP_STRIDE_SHIFT) - Long.BYTES,
                 (byte) 0);
     }
 
-    /** The entry is nobody's any more. */
+    /** The entry is free. */
     public void free() {
         RawMemory.putIntRelease(address + AdapterLayout.QP_NUMBER, 0);
     }
 
-    /** Says what the queue pair is ready for, see {@link Link}. */
+    /** Publishes the requests that the queue pair accepts, see {@link Link}. */
     public void setLink(long link) {
         RawMemory.putLongRelease(address + AdapterLayout.QP_LINK, link);
     }
 
-    /** From now on it is ready for nothing; who was inside is still waited for, unless it was given up before. */
+    /** From now on it accepts no request; the owner still waits for a peer that is inside, unless it was given up before. */
     public void withdrawLink() {
         if (Link.isUp(RawMemory.getLong(address + AdapterLayout.QP_LINK))) {
             setLink(0);
         }
     }
 
-    /** After the link was withdrawn: what is committed from now on may be found by nobody, see {@link Link#GIVEN_UP}. */
+    /** After the link was withdrawn: entries committed from now on may never be read, see {@link Link#GIVEN_UP}. */
     public void giveUp() {
-        RawMemory.compareAndSetLong(address + AdapterLayout.QP_LINK, 0, Link.GIVEN_UP); // or it is, or there is another link
+        RawMemory.compareAndSetLong(address + AdapterLayout.QP_LINK, 0, Link.GIVEN_UP); // unless it is given up already, or there is another link
         VarHandle.fullFence();
     }
 
-    /** A connection to a peer begins; until the link is set nobody is to look. */
+    /** A connection to a peer begins; the entry is not read until the link is set. */
     public void setPeer(long instance, int number) {
-        VarHandle.releaseFence(); // who sees this sees that the last link was withdrawn
+        VarHandle.releaseFence(); // a peer that sees this sees that the last link was withdrawn
         RawMemory.putLong(address + AdapterLayout.QP_PEER, instance);
         RawMemory.putInt(address + AdapterLayout.QP_PEER_NUMBER, number);
     }
@@ -100,7 +100,7 @@ public final class OwnEntry {
         return RawMemory.getLongAcquire(address + AdapterLayout.QP_HAZARD);
     }
 
-    /** Waits until the request is done that this process carries out now, but not for long. */
+    /** Waits until the request that this process executes now is done, up to the timeout. */
     public void awaitIdle() {
         long now = hazard();
         long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;

@@ -11,8 +11,8 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Another context, or this one as its own peer: who it is, where its memory files lie in this process, the arena that it reads
- * of ours, and whether it is still there. As long as this is reachable the files stay mapped. Safe for use by several threads.
+ * Another context, or this one as its own peer: its identity, the addresses of its memory files in this process, the arena of ours that it
+ * reads, and whether it still lives. As long as this is reachable the files stay mapped. Safe for use by several threads.
  */
 public final class Peer {
     /** GIDs of contexts are link-local addresses whose lower half is the instance. */
@@ -23,7 +23,7 @@ public final class Peer {
     private final int pid;
     private final boolean loopback;
     private final SharedFile arena;
-    /** What is in use of the arena. */
+    /** The parts of the arena that are in use. */
     private final Extents heap = new Extents(LaneLayout.HEAP, LaneLayout.SIZE);
     private final Files files;
     private volatile boolean dead;
@@ -100,7 +100,7 @@ public final class Peer {
         return files.commons.address();
     }
 
-    // ---- whether it is there
+    // ---- whether it lives
 
     public boolean isDead() {
         return dead;
@@ -112,8 +112,8 @@ public final class Peer {
     }
 
     /**
-     * Whether the peer's process has ended, so that it touches nothing any more. A session may end though that process lives; a
-     * queue pair of the peer's that is inside a transfer then stays inside until it leaves.
+     * Whether the peer's process has ended, so that it accesses nothing any more. A session may end though that process lives; a
+     * queue pair of the peer that is inside a transfer then stays inside until it leaves.
      */
     public boolean isGone() {
         if (!gone && dead) {
@@ -126,16 +126,16 @@ public final class Peer {
         try (Fd process = Pidfd.open(pid)) {
             return Pidfd.isAlive(process);
         } catch (LinuxException e) {
-            return e.errno() != Errno.ESRCH; // out of descriptors: not known now
+            return e.errno() != Errno.ESRCH; // out of descriptors: unknown for now
         }
     }
 
-    /** Whether the session has ended for the peer; to be asked after a {@link Hazard} was entered. */
+    /** Whether the session has ended for the peer; to be read after a {@link Hazard} was entered. */
     public boolean hasEndedForPeer() {
         return RawMemory.getLongAcquire(arenaBase() + LaneLayout.HEADER_ENDED) != 0;
     }
 
-    /** Finds out, unless it is dead already, whether it has said that it would end in order. */
+    /** Reads, unless it is dead already, whether it has announced an orderly end. */
     public void checkDeparted() {
         departed |= !dead && RawMemory.getLongAcquire(base() + AdapterLayout.HEADER_DEPARTS) == 1;
     }
@@ -155,7 +155,7 @@ public final class Peer {
         return heap;
     }
 
-    /** Takes a part of the arena, without pages yet; answers its address. */
+    /** Takes a part of the arena, without pages yet; returns its address. */
     public long takeArena(String verb, long bytes) throws VerbsException {
         long at = heap.take(bytes);
         if (at < 0) {
@@ -164,7 +164,7 @@ public final class Peer {
         return arena.address() + at;
     }
 
-    /** Gives pages to a part of the arena. */
+    /** Reserves pages for a part of the arena. */
     public void reserveArena(long address, long bytes) throws LinuxException {
         arena.reserve(address - arena.address(), bytes);
     }
@@ -185,12 +185,12 @@ public final class Peer {
 
     // ---- the end
 
-    /** Tells the peer, who may touch what is ours, that the session has ended. */
+    /** Publishes to the peer, which may access our memory, that the session has ended. */
     public void publishEnded() {
         RawMemory.putLongRelease(arena.address() + LaneLayout.HEADER_ENDED, 1);
     }
 
-    /** Gives the pages of the peer's adapter and lanes back, which read as zero then. */
+    /** Releases the pages of the peer's adapter and lanes, which read as zero then. */
     public void discard() throws LinuxException {
         files.adapter.discard();
         files.arena.discard();

@@ -2,9 +2,9 @@
 package org.verbena.shm.layout;
 
 /**
- * The word that says how many receives a queue pair has posted: {@code count:56 | shortest:8}. {@code shortest} is the
+ * The word with the number of receives that a queue pair has posted: {@code count:56 | shortest:8}. {@code shortest} is the
  * length of the shortest outstanding receive, at most 255: a message that fits into it may travel inside the lane entry
- * without a look at the receive itself.
+ * without reading the receive itself.
  */
 public final class Posted {
     /** The bits behind the count. */

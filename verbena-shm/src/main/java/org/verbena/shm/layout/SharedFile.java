@@ -10,8 +10,8 @@ import org.verbena.linux.Memfd;
 
 /**
  * A sparse memory file that this process writes and peers can only read: it is mapped writable once and then sealed
- * against every later writable mapping, truncation and hole. Pages are reserved before they are used, for a page that
- * cannot be had when it is touched would be a SIGBUS.
+ * against every later writable mapping, truncation and hole. Pages are reserved before they are used, for the first access to a page
+ * without memory would be a SIGBUS.
  */
 public final class SharedFile {
     private static final int SIZE_SEALS = Memfd.SEAL_SEAL | Memfd.SEAL_SHRINK | Memfd.SEAL_GROW;
@@ -48,7 +48,7 @@ public final class SharedFile {
         return new SharedFile(name, size, head, SIZE_SEALS);
     }
 
-    /** Maps a peer's file for writing that is meant to be, after checking that the peer cannot shrink it. */
+    /** Maps a peer's commons writable, after checking that the peer cannot shrink it. */
     public static Mapping mapPeerCommons(Fd fd, long size) throws ProtocolException, LinuxException {
         return mapPeer(fd, size, SIZE_SEALS, true);
     }
@@ -78,7 +78,7 @@ public final class SharedFile {
         return mapping.address();
     }
 
-    /** Makes sure that a range has pages. */
+    /** Ensures that a range has pages. */
     public synchronized void reserve(long offset, long length) throws LinuxException {
         int from = (int) (offset >>> PAGE_SHIFT);
         int to = (int) (offset + length - 1 >>> PAGE_SHIFT) + 1;

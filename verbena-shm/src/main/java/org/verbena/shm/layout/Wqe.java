@@ -11,7 +11,7 @@ public final class Wqe {
         return wqe + AdapterLayout.WQE_HEADER + AdapterLayout.WQE_SGE * n;
     }
 
-    /** True for what an element may be long. */
+    /** True for a valid length of an element. */
     public static boolean isLength(long length) {
         return length >= 0 && length <= ShmLimits.MAX_MESSAGE;
     }

@@ -18,9 +18,9 @@ import org.verbena.verbs.spi.SharedBuffer;
 
 /**
  * Memory that peers of its protection domains map: a memory file of Verbena's own, or a buffer that another driver shares
- * (dma-buf). The pages of a file are reserved at once. The address range stays valid as long as anybody holds the
- * segment, but {@link #free} takes the pages away: what a peer that is stopped in the middle of a copy writes later goes
- * to pages that nobody sees, unless they are another driver's.
+ * (dma-buf). The pages of a file are reserved at once. The address range stays valid as long as the segment is
+ * reachable, but {@link #free} takes the pages away: a peer that is stopped in the middle of a copy writes later
+ * to pages that are not mapped here, unless they are another driver's.
  */
 public final class Allocation {
     public final long id;
@@ -33,11 +33,11 @@ public final class Allocation {
     private final long start;
     /** Another driver's buffer; null for a file of Verbena's own. */
     private final @Nullable SharedBuffer foreign;
-    /** It stays without regions, for it is device memory. */
+    /** It outlives its regions, for it is device memory. */
     private boolean held;
-    /** Nobody uses it, and nobody will. */
+    /** It is not in use, and will not be. */
     private boolean retired;
-    /** How many regions of each protection domain lie in it. */
+    /** The number of its regions of each protection domain. */
     private final Map<Integer, Integer> users = new HashMap<>();
 
     private Allocation(long id, long bytes, Fd fd, Mapping mapping, long fileOffset, long start,
@@ -83,7 +83,7 @@ public final class Allocation {
         return foreign != null;
     }
 
-    /** Counts a region of a protection domain; answers false if the memory is given back already. */
+    /** Counts a region of a protection domain; false if the memory is released already. */
     synchronized boolean use(int pd) {
         if (!retired) {
             users.merge(pd, 1, Integer::sum);
@@ -91,19 +91,19 @@ public final class Allocation {
         return !retired;
     }
 
-    /** Counts a region off; answers true if it was the protection domain's last. */
+    /** Removes a region from the count; true if it was the protection domain's last. */
     synchronized boolean unuse(int pd) {
         return users.computeIfPresent(pd, (_, n) -> n == 1 ? null : n - 1) == null;
     }
 
-    /** If nobody uses it any more, nobody will; answers true to the one that is to free it. */
+    /** Closes it to further use if it is not in use; true to the one caller that has to free it. */
     synchronized boolean retire() {
         boolean last = !retired && !held && users.isEmpty();
         retired |= last;
         return last;
     }
 
-    /** Keeps it without regions, or does so no more. */
+    /** Keeps it without regions, or ends that. */
     synchronized void hold(boolean on) {
         held = on;
     }
@@ -123,7 +123,7 @@ public final class Allocation {
         return offset >= 0 && offset <= bytes && s.byteSize() <= bytes - offset && !mapping.isDiscarded();
     }
 
-    /** Gives the pages back; the address range then holds zeros that belong to nobody else. */
+    /** Releases the pages; the address range then holds private zeros. */
     void free() throws VerbsException {
         try {
             mapping.discard();

@@ -11,7 +11,7 @@ import org.verbena.shm.ring.LaneReader;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
-/** Brings messages that travelled inside an entry into their receives. Used by one thread at a time. */
+/** Copies inline messages into their receives. Used by one thread at a time. */
 public final class Delivery {
     private final KeyTable keys;
     private final int pd;
@@ -30,7 +30,7 @@ public final class Delivery {
         this.scratch = scratch;
     }
 
-    /** Brings a message into its receive, unless the initiator has done so; answers the status. */
+    /** Copies a message into its receive, unless the initiator has done so; returns the status. */
     public int deliver(long entry, long commit, long length, long wqe, PostedReceive p) {
         if (length > RawMemory.getLong(wqe, AdapterLayout.WQE_LENGTH)) {
             return WcStatus.LOC_LEN_ERR;
@@ -71,7 +71,7 @@ public final class Delivery {
         return WcStatus.SUCCESS;
     }
 
-    /** Brings a datagram of our own memory into the elements of a receive that is long enough; answers the status. */
+    /** Copies a datagram of our own memory into the elements of a receive that is long enough; returns the status. */
     public int scatterDatagram(long data, long firstSge, int length) {
         int done = 0;
         for (long a = firstSge; done < length; a += AdapterLayout.WQE_SGE) {

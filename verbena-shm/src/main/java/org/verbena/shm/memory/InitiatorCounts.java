@@ -10,9 +10,9 @@ import org.verbena.verbs.spi.SendOpcode;
 import org.verbena.verbs.spi.ShownObjects;
 
 /**
- * Counts what a queue pair does to memory of one peer, where the peer can read it: see {@link CountsLayout}. Used by one
- * thread at a time; what was done to memory is counted inside the {@link Hazard}, so that it is there when the peer has
- * seen that nobody is inside. A key other than the last costs a lock of the session's and some dozen stores.
+ * Counts the accesses of a queue pair to memory of one peer, where the peer can read the counts: see {@link CountsLayout}. Used by one
+ * thread at a time; accesses are counted inside the {@link Hazard}, so that the counts are complete when the peer has
+ * seen that it was left. A key other than the last costs a lock of the session's and some dozen stores.
  */
 public final class InitiatorCounts {
     private final @Nullable SessionCounts all;
@@ -63,7 +63,7 @@ public final class InitiatorCounts {
     }
 
     /**
-     * A request without bytes touches no region. First as if it were in the tables: who reads in between sees one less, and
+     * A request without bytes accesses no region. First as if it were in the tables: a reader in between sees one less, and
      * never one more.
      */
     private void touchedNothing(long number, long value) {
@@ -110,7 +110,7 @@ public final class InitiatorCounts {
         return all != null;
     }
 
-    /** Nothing is done to the peer any more. */
+    /** No more accesses to the peer. */
     void close() {
         if (all != null) {
             all.give(slot);

@@ -25,7 +25,7 @@ public final class KeyTable {
 
     private final Adapter adapter;
     private final AtomicReferenceArray<@Nullable Region> regions = new AtomicReferenceArray<>(AdapterLayout.MAX_KEYS);
-    /** By the key's index; null until there is one. */
+    /** By the key's index; null until there is a window. */
     private volatile @Nullable AtomicReferenceArray<@Nullable Window> windows;
     private final int[] generations = new int[AdapterLayout.MAX_KEYS];
 
@@ -107,7 +107,7 @@ public final class KeyTable {
         return all == null || index >= AdapterLayout.MAX_KEYS ? null : all.getAcquire(index);
     }
 
-    /** A snapshot of the windows that are bound, or were and are not let go. */
+    /** A snapshot of the windows that are bound, or were and still hold their region. */
     List<Window> boundWindows() {
         List<Window> list = new ArrayList<>();
         AtomicReferenceArray<@Nullable Window> all = windows;
@@ -195,7 +195,7 @@ public final class KeyTable {
         adapter.giveKey(r.key >>> 8);
     }
 
-    /** The region of a key, whatever it may be used for; null if there is none. */
+    /** The region of a key, without checks of rights; null if there is none. */
     @Nullable
     Region find(int key) {
         int index = key >>> 8;

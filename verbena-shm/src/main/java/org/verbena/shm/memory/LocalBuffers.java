@@ -20,7 +20,7 @@ public final class LocalBuffers {
         this.scratch = scratch;
     }
 
-    /** The region of a buffer; null if it may not be used so. */
+    /** The region of a buffer; null if the access is not allowed. */
     @Nullable
     public Region region(int lkey, long at, long bytes, int access) {
         Region r = lastRegion;
@@ -32,7 +32,7 @@ public final class LocalBuffers {
         return r;
     }
 
-    /** True if all buffers may be used so. */
+    /** True if the access is allowed to all buffers. */
     public boolean check(WorkRequest w, int access) {
         for (int s = 0; s < w.sgeCount; s++) {
             if (region(w.lkey(s), w.address(s), w.length(s), access) == null) {
@@ -42,7 +42,7 @@ public final class LocalBuffers {
         return true;
     }
 
-    /** Where a short message's bytes lie in one piece, or -1 if a buffer is not allowed. */
+    /** The address of a short message in one piece, or -1 if a buffer is not allowed. */
     public long gather(WorkRequest w, long total) {
         if (w.isInline()) {
             return w.inlineBuffer;

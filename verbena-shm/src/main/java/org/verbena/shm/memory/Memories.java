@@ -23,7 +23,7 @@ import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The memory of a context: what peers may map, and the regions in it, which are taken away here. Thread-safe.
+ * The memory of a context: allocations that peers may map, and the regions in it, with their revocation. Thread-safe.
  */
 public final class Memories {
     private final String context;
@@ -35,13 +35,13 @@ public final class Memories {
     private final AtomicLong deviceMemory = new AtomicLong();
     /** Peers that were inside a transfer when their queue pair was closed here, or their session ended. */
     private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
-    /** Closing the context takes all regions away together; single ones do not come or go meanwhile. */
+    /** Closing the context revokes all regions together; no single one is added or removed meanwhile. */
     private final ReadWriteLock revocations = new ReentrantReadWriteLock();
 
     /**
      * Makes one.
      *
-     * @param context what errors call the context
+     * @param context its name in errors
      */
     public Memories(String context, MemoryPeers peers, KeyTable keys) {
         this.context = context;
@@ -49,7 +49,7 @@ public final class Memories {
         this.keys = keys;
     }
 
-    // ---- what peers map
+    // ---- allocations
 
     /** Allocates memory that no protection domain uses yet. */
     public Allocation allocate(String verb, long bytes) throws VerbsException {
@@ -164,13 +164,13 @@ public final class Memories {
         }
     }
 
-    /** Takes a region away from everybody; complete when it returns. */
+    /** Revokes a region; complete when it returns. */
     public void deregister(String name, Region r) throws VerbsException {
         refuseWindows("deregister " + name, r);
         revocations.readLock().lock();
         try {
             Allocation a = r.allocation;
-            // one that is not valid was taken away already, because the context closes
+            // an invalid one was revoked already, because the context closes
             List<Revocation.Inside> left = r.valid ? revoke(name, List.of(r)) : List.of();
             if (!left.isEmpty() && (a == null || !a.vanishesWithout(r.pd))) {
                 keys.restore(r);
@@ -223,7 +223,7 @@ public final class Memories {
 
     // ---- memory windows
 
-    /** Takes a window's key away from everybody; complete when it returns. The caller has made it busy. */
+    /** Revokes a window's key; complete when it returns. The caller has made it busy. */
     void withdraw(String name, Window w) throws VerbsException {
         w.withdraw();
         List<Revocation.Inside> left = awaitLeft(name, Set.of(Hazard.region(w.rkey())));
@@ -252,7 +252,7 @@ public final class Memories {
         }
     }
 
-    /** A peer may not have left what is closed or has ended all the same. */
+    /** Keeps a peer that may still be inside a closed object or an ended session. */
     public void linger(Revocation.Inside inside) {
         lingering.removeIf(Revocation.Inside::hasLeft);
         if (!inside.hasLeft()) {
@@ -270,7 +270,7 @@ public final class Memories {
         return false;
     }
 
-    /** Takes the keys of regions away and waits; answers those who did not leave, whose queue pairs have failed. */
+    /** Revokes the keys of regions and waits; returns the peers that did not leave, whose queue pairs have failed. */
     private List<Revocation.Inside> revoke(String name, Collection<Region> regions) {
         regions.forEach(keys::invalidate);
         return awaitLeft(name, Revocation.of(regions));
@@ -287,14 +287,14 @@ public final class Memories {
     }
 
     private static VerbsException stopped(String verb, Revocation.Inside peer, String hint) {
-        return new VerbsException(verb, Errno.EBUSY, peer.who() + " is stopped in the middle of a transfer to memory "
+        return new VerbsException(verb, Errno.EBUSY, peer.name() + " is stopped in the middle of a transfer to memory "
                 + "that stays yours: continue or end it first" + hint);
     }
 
     // ---- the end
 
     /**
-     * Takes all regions away at once, and gives them all back if one cannot be: allocations lose their pages with their
+     * Revokes all regions at once, and restores all of them if one cannot be revoked: allocations lose their pages with their
      * last region, but registered memory stays.
      */
     public void prepareClose() throws VerbsException {
@@ -331,7 +331,7 @@ public final class Memories {
         return r.allocation == null || r.allocation.isForeign();
     }
 
-    /** Frees what is left: memory whose regions were dropped without having been closed, which peers may still write to. */
+    /** Frees the remaining memory, whose regions were dropped without having been closed, and which peers may still write. */
     public void close() throws VerbsException {
         VerbsException failure = null;
         for (Allocation a : allocations.values()) {

@@ -4,7 +4,7 @@ package org.verbena.shm.memory;
 import java.util.Collection;
 import java.util.List;
 
-/** The peers of a context, as its {@link Memories} tell them what to map and wait for them to leave. Thread-safe. */
+/** The peers of a context, as its {@link Memories} announce memory to them and wait for them to leave. Thread-safe. */
 public interface MemoryPeers {
     /** Waits while a peer has many messages to take; not under a lock. */
     void awaitRoom();
@@ -15,12 +15,12 @@ public interface MemoryPeers {
     /** A protection domain has no region in the memory any more. */
     void unused(Allocation a);
 
-    /** The memory is about to be given back. */
+    /** The memory is about to be released. */
     void freed(Allocation a);
 
     /** The context's queue pairs. */
     Collection<? extends MemoryUser> queuePairs();
 
-    /** Those who take receives here without being connected to a queue pair of the context, as they are now. */
+    /** The initiators that take receives here without being connected to a queue pair of the context, as they are now. */
     List<Revocation.Inside> unconnectedUsers();
 }

@@ -9,8 +9,8 @@ import org.verbena.shm.layout.Peer;
 import org.verbena.verbs.QueuePairState;
 
 /**
- * A queue pair as seen by what takes memory away from it: this process, or the peer, may be inside a transfer through it. Any
- * thread may ask.
+ * A queue pair as seen by revocation: this process, or the peer, may be inside a transfer through it. For any
+ * thread.
  */
 public interface MemoryUser {
     int number();
@@ -33,13 +33,13 @@ public interface MemoryUser {
     /** Identity of the connection that it is in, see {@link Link}. */
     long linkIdentity();
 
-    /** What this process touches now, see {@link Hazard}. */
+    /** The hazard word of this process, see {@link Hazard}. */
     long ownHazard();
 
-    /** What the peer touches now; 0 if it is dead or not connected. */
+    /** The hazard word of the peer; 0 if it is dead or not connected. */
     long peerHazard();
 
-    /** How long polls may wait for the peer. */
+    /** The budget of polls for waits for the peer. */
     WaitBudget waitBudget();
 
     /** Moves to ERR, in whatever connection it is; {@code event} -1: none is raised. */

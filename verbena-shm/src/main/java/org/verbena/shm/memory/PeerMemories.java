@@ -23,10 +23,10 @@ import org.verbena.shm.layout.Peer;
 import org.verbena.shm.layout.ProtocolException;
 
 /**
- * Memory that the peer of a session has given us, mapped here; with oneself it is one's own. Safe for use by several threads.
+ * Memory that the peer of a session shares with us, mapped here; in a loopback session it is our own. Safe for use by several threads.
  */
 public final class PeerMemories {
-    /** More memories of one peer than the kernel could map anyway are not taken. */
+    /** The limit of memories of one peer, about as many as the kernel can map. */
     private static final int MAX_MEMORIES = 16384;
     private static final long REQUEST_AGAIN_NANOS = 20_000_000;
 
@@ -36,12 +36,12 @@ public final class PeerMemories {
     private final LongConsumer requestAgain;
     private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
     private final Map<Long, Missing> missing = new ConcurrentHashMap<>();
-    /** What a dead peer had given us, as long as it may be in use. */
+    /** Mappings of a dead peer, as long as they may be in use. */
     private final List<Mapping> left = new ArrayList<>();
 
-    /** Memory that came and could not be taken. It is asked for once; if it is missed again, that is another object. */
+    /** Memory that arrived and could not be mapped. It is requested again once; if that fails too, that is another object. */
     private static final class Missing {
-        /** Why; 0 as long as it may still come by the spare descriptor. */
+        /** The cause; 0 as long as it may still arrive by the spare descriptor. */
         final int errno;
         private final long since = System.nanoTime();
         private final AtomicBoolean asked;
@@ -59,7 +59,7 @@ public final class PeerMemories {
     /**
      * Makes one.
      *
-     * @param requestAgain asks the peer for memory of that id once more
+     * @param requestAgain requests memory of that id from the peer once more
      */
     public PeerMemories(Memories own, Peer peer, SessionCounts counts, LongConsumer requestAgain) {
         this.own = own;
@@ -68,7 +68,7 @@ public final class PeerMemories {
         this.requestAgain = requestAgain;
     }
 
-    /** Where it is counted what is done to the memory. */
+    /** The counts of accesses to the memory. */
     SessionCounts counts() {
         return counts;
     }
@@ -84,9 +84,9 @@ public final class PeerMemories {
     }
 
     /**
-     * Somebody needs memory of the peer that is not there: asks for it again if it was missed, now and then.
+     * A request needs memory of the peer that is missing: requests it again if it could not be mapped, at a limited rate.
      *
-     * @return why it was missed, an errno; 0 if it has not come yet
+     * @return the errno for which it could not be mapped; 0 if it has not arrived yet
      */
     int request(long id) {
         Missing m = missing.get(id);
@@ -99,7 +99,7 @@ public final class PeerMemories {
         return m.errno;
     }
 
-    /** Whether memory that could not be taken was asked for again, and has not come. */
+    /** Whether memory that could not be mapped was requested again, and has not arrived. */
     public boolean isRequested() {
         for (Missing m : missing.values()) {
             if (m.asked.get()) {
@@ -110,8 +110,8 @@ public final class PeerMemories {
     }
 
     /**
-     * Memory that came could not be taken. It is asked for again at once, for then there is the spare descriptor; and if it is
-     * missed again, when somebody needs it. Engine's thread only.
+     * Memory that arrived could not be mapped. It is requested again at once, for then there is the spare descriptor; and if that
+     * fails, when a request needs it. Engine's thread only.
      */
     private void miss(long id, LinuxException why) throws ProtocolException {
         if (memories.size() + missing.size() >= MAX_MEMORIES) {
@@ -154,7 +154,7 @@ public final class PeerMemories {
         }
     }
 
-    /** True for a file of that size that nobody can make shorter. */
+    /** True for a file of that size that is sealed against shrinking. */
     private static boolean isSealed(Fd fd, long size) throws LinuxException {
         int seals = Memfd.SEAL_SHRINK | Memfd.SEAL_GROW | Memfd.SEAL_SEAL;
         return (Memfd.seals(fd) & seals) == seals && size > 0 && Memfd.size(fd) == size;
@@ -184,7 +184,7 @@ public final class PeerMemories {
         }
     }
 
-    /** The peer is dead: what it shared is found no more, and stays mapped until {@link #release()}. */
+    /** The peer is dead: its memory is found no more, and stays mapped until {@link #release()}. */
     public void end() {
         synchronized (left) {
             left.addAll(memories.values());
@@ -194,8 +194,8 @@ public final class PeerMemories {
     }
 
     /**
-     * No queue pair reaches into the memory of the dead peer any more: its pages go at once, for who knows when the garbage
-     * collector comes; that one takes the address range.
+     * No queue pair accesses the memory of the dead peer any more: its pages are released at once, for the next garbage
+     * collection may be far away; that releases the address range.
      */
     public void release() {
         synchronized (left) {

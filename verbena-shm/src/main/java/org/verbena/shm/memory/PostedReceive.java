@@ -3,10 +3,10 @@ package org.verbena.shm.memory;
 
 import org.jspecify.annotations.Nullable;
 
-/** What the poller has to know of a posted receive: one object, for each array that it looked into would be checked. */
+/** A posted receive for the poller: one object, for each further array would need a bounds check. */
 public final class PostedReceive {
     public long wrId;
-    /** The region that the only buffer was found in when it was posted; null if that needs a second look. */
+    /** The region that the only buffer was found in when it was posted; null if it has to be looked up. */
     @Nullable public Region region;
     /** The only buffer, if there is a region. */
     public long address;

@@ -14,7 +14,7 @@ import org.verbena.verbs.MemoryAdvice;
 import org.verbena.verbs.ScatterGatherElement;
 import org.verbena.verbs.VerbsException;
 
-/** Follows advice on regions: brings their pages in. It is done when the call returns, whatever was asked for. */
+/** Follows advice on regions: brings their pages in. It is done when the call returns, whatever the flags. */
 public final class Prefetch {
     private Prefetch() {}
 

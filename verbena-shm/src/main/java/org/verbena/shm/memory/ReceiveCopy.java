@@ -25,8 +25,8 @@ public final class ReceiveCopy {
      * Copies a message of {@code total} bytes into the receive at {@code wqe}.
      *
      * @param maxSge how many elements a receive has at most
-     * @return the sender's status; {@link Target#WAIT} if memory is on its way to us, {@link WcStatus#FATAL_ERR} if the
-     *         receive makes no sense
+     * @return the sender's status; {@link Target#WAIT} if memory is in transit to us, {@link WcStatus#FATAL_ERR} if the
+     *         receive violates the protocol
      */
     public int copy(WorkRequest w, long total, Target t, long wqe, int maxSge) {
         peerStatus = WcStatus.SUCCESS;

@@ -12,20 +12,20 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.Copy;
 
 /**
- * What the data path knows of a memory region of this process: bounds, rights, and how to reach it. Immutable but for
+ * A memory region of this process for the data path: bounds, rights, and how to reach it. Immutable but for
  * {@link #valid}.
  */
 public final class Region {
-    /** The table that the region stands in: one for each context. */
+    /** The table that holds the region: one for each context. */
     public final KeyTable table;
     public final int key;
     public final int pd;
     public final int access;
-    /** Where the first byte lies in this process. */
+    /** The address of the first byte in this process. */
     public final long address;
     /** The first byte as work requests name it. */
     public final long iova;
-    /** What to add to the one to get the other. */
+    /** {@link #address} less {@link #iova}. */
     private final long shift;
     public final long length;
     public final MemorySegment segment;
@@ -60,7 +60,7 @@ public final class Region {
         return n >= 0;
     }
 
-    /** Counts one off. */
+    /** Undoes {@link #bind}. */
     void unbind() {
         windows.decrementAndGet();
     }
@@ -75,12 +75,12 @@ public final class Region {
         windows.compareAndSet(-1, 0);
     }
 
-    /** Where what work requests name {@code at} lies in this process. */
+    /** The address in this process of the address {@code at} of work requests. */
     public long local(long at) {
         return at + shift;
     }
 
-    /** True if the memory stays mapped whatever happens, so that it may be touched by address. */
+    /** True if the memory stays mapped whatever happens, so that it may be accessed by address. */
     public boolean isRaw() {
         return allocation != null;
     }

@@ -13,7 +13,7 @@ import org.verbena.verbs.spi.SendOpcode;
 
 /**
  * The one-sided operations: WRITE, READ and atomics on the memory of a {@link Target}. Used by one thread at a time,
- * inside a {@link Hazard}; all answer a status.
+ * inside a {@link Hazard}; all return a status.
  */
 public final class RemoteAccess {
     private final LocalBuffers buffers;
@@ -22,7 +22,7 @@ public final class RemoteAccess {
         this.buffers = buffers;
     }
 
-    /** Whether a write may be; {@link Target#OK}, or as {@link #write}. */
+    /** Whether a write is allowed; {@link Target#OK}, or as {@link #write}. */
     public int resolve(WorkRequest w, long link, Target t) {
         if (w.total == 0) {
             return Target.OK;

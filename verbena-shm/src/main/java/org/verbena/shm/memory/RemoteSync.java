@@ -11,20 +11,20 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.FlushType;
 import org.verbena.verbs.WcStatus;
 
-/** FLUSH and ATOMIC_WRITE on the memory of a {@link Target}; inside a {@link Hazard}. All answer a status. */
+/** FLUSH and ATOMIC_WRITE on the memory of a {@link Target}; inside a {@link Hazard}. All return a status. */
 public final class RemoteSync {
     /** How far the rights to flush lie from the types of a flush. */
     private static final int FLUSH_SHIFT = 8;
 
     private RemoteSync() {}
 
-    /** True for types and a level that there are. */
+    /** True for valid types and a valid level. */
     public static boolean isFlush(int type, int level) {
         return type != 0 && (type & ~(FlushType.GLOBAL | FlushType.PERSISTENT)) == 0
                 && (level == FlushType.RANGE || level == FlushType.REGION);
     }
 
-    /** All that was written before is in memory that all see: a fence is all there is to do, if it is allowed. */
+    /** Earlier writes are in shared memory already: a fence is sufficient, if the flush is allowed. */
     public static int flush(WorkRequest w, long link, Target t) {
         int rights = w.immediate << FLUSH_SHIFT;
         if ((Link.flushAccess(link) & rights) != rights) {

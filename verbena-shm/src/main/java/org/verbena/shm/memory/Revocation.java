@@ -18,13 +18,13 @@ import org.verbena.shm.layout.Link;
 import org.verbena.shm.layout.Peer;
 
 /**
- * Waits until nobody touches something that has been invalidated, see {@link Hazard}. Whoever starts after the barrier
- * sees the invalidation; whoever is inside shows it by its word, and is out when the word has changed.
+ * Waits until an invalidated object is not accessed any more, see {@link Hazard}. An initiator that starts after the barrier
+ * sees the invalidation; one that is inside shows it by its word, and has left when the word has changed.
  */
 public final class Revocation {
     private Revocation() {}
 
-    /** Waits for all to leave regions, see {@link #of}, whose keys have been taken away; answers those who did not. */
+    /** Waits for all to leave regions, see {@link #of}, whose keys have been invalidated; returns those that did not. */
     static List<Inside> revoke(Collection<? extends MemoryUser> queuePairs, Collection<Inside> unconnectedUsers,
             Collection<Inside> lingering, Set<Integer> regions) {
         Membarrier.ownProcess();
@@ -73,7 +73,7 @@ public final class Revocation {
     }
 
     /**
-     * Somebody inside a transfer of a queue pair: this process, or its peer.
+     * An initiator inside a transfer of a queue pair: this process, or its peer.
      *
      * @param qp our queue pair; null for one of the peer that is not connected to one of ours
      * @param connection that our queue pair was in then, see {@link Link}
@@ -100,13 +100,13 @@ public final class Revocation {
             return peer == null;
         }
 
-        /** True if one of these regions may be touched; who fills receives may be in any. */
+        /** True if one of these regions may be accessed; an initiator that fills receives may access any. */
         boolean isIn(Set<Integer> regions) {
             int what = Hazard.what(word);
             return what == Hazard.RECEIVES || regions.contains(what);
         }
 
-        String who() {
+        String name() {
             return peer == null ? "this process" : peer.name();
         }
 

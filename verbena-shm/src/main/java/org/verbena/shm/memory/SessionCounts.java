@@ -16,8 +16,8 @@ import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * What the two ends of a session count for each other, see {@link CountsLayout}: how often we touched what is the peer's,
- * and how often the peer says that it touched what is ours. Thread-safe.
+ * The counts of the two ends of a session for each other, see {@link CountsLayout}: our accesses to memory of the peer,
+ * and those that the peer publishes of its accesses to ours. Thread-safe.
  */
 public final class SessionCounts {
     private static final int ATTEMPTS = 100;
@@ -29,9 +29,9 @@ public final class SessionCounts {
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private int used;
     private boolean logged;
-    /** The session is over: nobody reads any more, and the arena's descriptor is another file's soon. */
+    /** The session is over: the peer reads no more, and the arena's descriptor may soon be another file's. */
     private boolean ended;
-    /** The peer's tables were caught in a change that did not end. */
+    /** A change of the peer's tables did not end in time. */
     private volatile boolean inconsistent;
 
     public SessionCounts(Peer peer) {
@@ -43,7 +43,7 @@ public final class SessionCounts {
 
     // ---- ours
 
-    /** Takes a slot for a queue pair of ours; answers its address, or 0 if there is none. */
+    /** Takes a slot for a queue pair of ours; returns its address, or 0 if there is none. */
     synchronized long take(int queuePair, int peerQueuePair) {
         if (ended) {
             return 0;
@@ -167,7 +167,7 @@ public final class SessionCounts {
         long tag = CountsLayout.tag(what);
         if (RawMemory.getLong(e + CountsLayout.ENTRY_TAG) != tag) {
             if (!there) {
-                return 0; // who asked for it is late, or wrong
+                return 0; // a late or wrong request
             }
             RawMemory.fill(e, 1L << CountsLayout.ENTRY_SHIFT, (byte) 0);
             RawMemory.putLong(e + CountsLayout.ENTRY_TAG, tag);
@@ -194,12 +194,12 @@ public final class SessionCounts {
 
     // ---- the peer's
 
-    /** Adds what the peer has done through its queue pairs that are connected to one of ours. */
+    /** Adds the accesses of the peer through its queue pairs that are connected to one of ours. */
     public void addOfQueuePair(int number, long[] sums) {
         collect(sums, CountsLayout.queuePair(number), CountsLayout.tag(number), number, 0);
     }
 
-    /** Adds what the peer has done to a region of ours. */
+    /** Adds the accesses of the peer to a region of ours. */
     public void addOfKey(int key, long[] sums) {
         collect(sums, CountsLayout.key(key), CountsLayout.tag(key), 0, key);
     }
@@ -219,7 +219,7 @@ public final class SessionCounts {
                 Thread.onSpinWait();
             }
         }
-        // killed in the middle of a change, or lying: nobody waits for it again
+        // killed in the middle of a change, or hostile: no second wait
         inconsistent |= !steady;
         for (int i = 0; i < sums.length; i++) {
             sums[i] += found[i];

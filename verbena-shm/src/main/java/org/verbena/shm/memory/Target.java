@@ -17,11 +17,11 @@ import org.verbena.verbs.WcStatus;
 
 /**
  * Memory of the peer as one queue pair's initiator sees it: looks keys up in the peer's key table, checks rights and
- * bounds, and copies. The last key is remembered; its entry's word is read each time, so a key that was taken away is
- * seen. Used by one thread at a time, inside a {@link Hazard}.
+ * bounds, and copies. The last key is remembered; its entry's word is read each time, so an invalidated key is
+ * noticed. Used by one thread at a time, inside a {@link Hazard}.
  */
 public final class Target {
-    /** Answers of {@link #resolve} beside {@link WcStatus} values. */
+    /** Results of {@link #resolve} beside {@link WcStatus} values. */
     public static final int OK = 0;
     public static final int WAIT = -1;
 
@@ -37,17 +37,17 @@ public final class Target {
     private long word;
     private long address;
     private long length;
-    /** What to add to an address as requests name it: to get ours, or the peer's if {@link #mapping} is null. */
+    /** The offset from an address in requests to ours, or to the peer's if {@link #mapping} is null. */
     private long delta;
     private @Nullable Mapping mapping;
     /** There is no memory: it reads as zero, and what is written vanishes. */
     private boolean nothing;
     private int errno;
     private int missing;
-    /** Null until something is done to the memory. */
+    /** Null until the first access. */
     private @Nullable InitiatorCounts counts;
 
-    /** Memory that is reached through no queue pair of the peer's in particular. */
+    /** Memory that is accessed through no particular queue pair of the peer. */
     public Target(PeerMemories memories, int pd) {
         this(memories, pd, 0);
     }
@@ -60,9 +60,9 @@ public final class Target {
     }
 
     /**
-     * Where it is counted what is done to the memory.
+     * The counts of accesses to the memory.
      *
-     * @param queuePair the number of ours that does it
+     * @param queuePair the number of our accessing queue pair
      */
     public InitiatorCounts counts(int queuePair) {
         InitiatorCounts c = counts;
@@ -75,7 +75,7 @@ public final class Target {
         return c;
     }
 
-    /** Nothing is done to the memory any more. */
+    /** No more accesses to the memory. */
     public void close() {
         InitiatorCounts c = counts;
         if (c != null) {
@@ -87,7 +87,7 @@ public final class Target {
     /**
      * Makes a range of the peer's memory the current one.
      *
-     * @return {@link #OK}, {@link #WAIT} if the memory is on its way to us, or {@link WcStatus#REM_ACCESS_ERR}
+     * @return {@link #OK}, {@link #WAIT} if the memory is in transit to us, or {@link WcStatus#REM_ACCESS_ERR}
      */
     public int resolve(int rkey, long at, long bytes, int access) {
         long w = RawMemory.getLongAcquire(keys + AdapterLayout.keyEntry(rkey));
@@ -103,7 +103,7 @@ public final class Target {
                 : WcStatus.REM_ACCESS_ERR;
     }
 
-    /** Makes all of a region the current range; answers as {@link #resolve(int, long, long, int)}. */
+    /** Makes all of a region the current range; returns as {@link #resolve(int, long, long, int)}. */
     int resolve(int rkey) {
         long w = RawMemory.getLongAcquire(keys + AdapterLayout.keyEntry(rkey));
         return rkey == key && w == word && w != 0 ? OK : load(rkey, w);
@@ -170,7 +170,7 @@ public final class Target {
     }
 
     /**
-     * Makes 8 bytes at an aligned address the current range, for an operation that is not seen in part: they have to be
+     * Makes 8 bytes at an aligned address the current range, for an operation that must be atomic: they have to be
      * mapped here.
      */
     int resolveWord(int rkey, long at, int access) {
@@ -184,12 +184,12 @@ public final class Target {
         return (local(at) & 7) == 0 ? OK : refuse(Errno.EINVAL, WcStatus.REM_INV_REQ_ERR);
     }
 
-    /** True if the current range is mapped here; else it is reached through the kernel. */
+    /** True if the current range is mapped here; else it is accessed through the kernel. */
     public boolean isMapped() {
         return mapping != null;
     }
 
-    /** Where the peer's address lies here; only if {@link #isMapped()}. */
+    /** The local address of the peer's address; only if {@link #isMapped()}. */
     public long local(long at) {
         return at + delta;
     }
@@ -201,7 +201,7 @@ public final class Target {
         return m == null ? null : m.segment().asSlice(local(at) - m.address(), bytes).asReadOnly();
     }
 
-    /** Copies from a region of ours to the current range; answers {@link #OK} or a status. */
+    /** Copies from a region of ours to the current range; returns {@link #OK} or a status. */
     int write(Region from, long source, long at, long bytes) {
         if (mapping != null) {
             return from.copyOut(source, at + delta, bytes) ? OK : WcStatus.LOC_PROT_ERR;
@@ -223,7 +223,7 @@ public final class Target {
                 : moved(bytes == 0 ? 0 : RawProcessVm.write(memories.peer.pid(), source, at + delta, bytes), bytes);
     }
 
-    /** Copies from the current range to a region of ours; answers {@link #OK} or a status. */
+    /** Copies from the current range to a region of ours; returns {@link #OK} or a status. */
     int read(Region to, long destination, long at, long bytes) {
         if (mapping != null) {
             return to.copyIn(at + delta, destination, bytes) ? OK : WcStatus.LOC_PROT_ERR;
@@ -232,7 +232,7 @@ public final class Target {
                 bytes));
     }
 
-    /** The kernel does not say whose memory is gone: ours, if it cannot be read. */
+    /** The kernel does not tell which end's memory is gone: ours, if it cannot be read. */
     private static int faultStatus(Region own, long at, long bytes, int status) {
         return status == WcStatus.REM_ACCESS_ERR && !own.isReadable(at, bytes) ? WcStatus.LOC_PROT_ERR : status;
     }
@@ -280,18 +280,18 @@ public final class Target {
         return errno == Errno.ESRCH ? WcStatus.RETRY_EXC_ERR : WcStatus.REM_ACCESS_ERR;
     }
 
-    /** After {@link #WAIT}: why the memory could not be taken when it came, an errno; 0 if it has not come yet. */
+    /** After {@link #WAIT}: the errno for which arrived memory could not be mapped; 0 if it has not arrived yet. */
     public int missing() {
         return missing;
     }
 
-    /** Notes why an operation is refused; answers {@code status}. */
+    /** Records why an operation is refused; returns {@code status}. */
     int refuse(int reason, int status) {
         errno = reason;
         return status;
     }
 
-    /** The errno of what failed since this was asked last; 0 if there is none. */
+    /** The errno of a failure since the last call; 0 if there is none. */
     public int takeErrno() {
         int e = errno;
         errno = 0;

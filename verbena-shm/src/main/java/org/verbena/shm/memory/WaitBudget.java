@@ -4,8 +4,8 @@ package org.verbena.shm.memory;
 import org.verbena.verbs.QueuePairState;
 
 /**
- * How long a poll may wait for the peer of a connection, all times together, because of what that peer has sent. When it is
- * used up the queue pair fails, and then nobody waits any more. Used by one thread at a time.
+ * The total time that polls may wait for the peer of a connection because of messages of that peer. When it is
+ * used up the queue pair fails, and later polls do not wait. Used by one thread at a time.
  */
 public final class WaitBudget {
     private final long whole;

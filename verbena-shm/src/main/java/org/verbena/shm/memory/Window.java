@@ -13,8 +13,8 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.MemoryWindow;
 
 /**
- * A memory window: an entry of the key table that comes and goes without registering anything. Any thread may try to
- * change it; the one that makes it busy has it to itself until it says what it is then, which only closing waits for.
+ * A memory window: an entry of the key table that is bound and unbound without a registration. Any thread may try to
+ * change it; the one that makes it busy owns it until it sets the next state, which only closing waits for.
  */
 public final class Window {
     private static final VarHandle STATE;
@@ -30,7 +30,7 @@ public final class Window {
     private static final int FREE = 0;
     private static final int BOUND = 1;
     private static final int BUSY = 2;
-    /** Its key is gone, but somebody who is stopped may still be inside: it can only be closed. */
+    /** Its key is gone, but a stopped peer may still be inside: it can only be closed. */
     private static final int STUCK = 3;
     private static final int CLOSED = 4;
 
@@ -42,7 +42,7 @@ public final class Window {
     private int postedKey;
     @SuppressWarnings("unused") // STATE
     private int state;
-    /** Where it is bound, and through whom; changed by who has made it busy. */
+    /** The region that it is bound to, and the queue pair through which; changed by the thread that has made it busy. */
     private volatile @Nullable Region region;
     private volatile @Nullable MemoryUser owner;
     private volatile boolean suspended;
@@ -109,23 +109,23 @@ public final class Window {
         return rkey == key && owner == through;
     }
 
-    /** It was busy, and somebody does not leave it. */
+    /** It was busy, and a peer does not leave it. */
     void stick() {
         STATE.setRelease(this, STUCK);
     }
 
-    /** Takes the key away because the context closes, which waits for all who are inside. */
+    /** Invalidates the key because the context closes, which waits for all that are inside. */
     void suspend() {
         suspended = true;
         withdraw();
     }
 
-    /** True if the key was taken away for good already. */
+    /** True if the key was invalidated for good already. */
     boolean isSuspended() {
         return suspended;
     }
 
-    /** Nothing will be done to it after this; waits for who has made it busy. False if that was said already. */
+    /** No change follows; waits for the thread that has made it busy. False if it was closed already. */
     boolean beginClose() {
         while (true) {
             int s = (int) STATE.getAcquire(this);
@@ -144,21 +144,21 @@ public final class Window {
         STATE.setRelease(this, region == null ? FREE : STUCK);
     }
 
-    /** Takes the key away; who is inside is to be waited for. */
+    /** Invalidates the key; the caller then waits for peers that are inside. */
     void withdraw() {
         RawMemory.putLongRelease(table.entry(rkey) + AdapterLayout.KEY_WORD, 0);
     }
 
-    /** Gives a key that was withdrawn back, because the context was not closed after all. */
+    /** Restores a withdrawn key, because the context was not closed after all. */
     void restore() {
         suspended = false;
-        if (STATE.compareAndSet(this, BOUND, BUSY)) { // else somebody takes it away or binds it anew
+        if (STATE.compareAndSet(this, BOUND, BUSY)) { // else a thread unbinds or rebinds it
             table.republish(rkey);
             STATE.setRelease(this, BOUND);
         }
     }
 
-    /** Nobody is inside any more: lets the region go. */
+    /** No peer is inside any more: releases the region. */
     void release() {
         Region r = region;
         region = null;

@@ -14,9 +14,9 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.SendOpcode;
 
 /**
- * The work requests that bind memory windows and take their keys away. They concern this process alone, and need no
- * connection; all answer a status. When one has succeeded nobody uses the old key any more: who is inside a transfer is
- * waited for, as a rule for no time at all.
+ * The work requests that bind memory windows and invalidate their keys. They concern this process alone, and need no
+ * connection; all return a status. After success the old key is not in use any more: they wait for peers inside a
+ * transfer, as a rule for no time at all.
  */
 public final class WindowWork {
     private WindowWork() {}
@@ -32,16 +32,16 @@ public final class WindowWork {
                 : WcStatus.LOC_QP_OP_ERR;
     }
 
-    /** A message that arrived through {@code qp} takes a key away; false if it had no right to. */
+    /** A message that arrived through {@code qp} invalidates a key; false if it had no right to. */
     public static boolean invalidateFor(MemoryUser qp, KeyTable keys, int rkey) {
         Window window = keys.window(rkey);
         return window != null && window.pd == qp.pdIndex() && invalidate(window, rkey, qp, qp.waitBudget());
     }
 
     /**
-     * Takes a window's key away.
+     * Invalidates a window's key.
      *
-     * @param budget how long may be waited; null for as long as for one that is stopped
+     * @param budget of the wait; null for the timeout of stopped peers
      */
     private static boolean invalidate(Window window, int rkey, @Nullable MemoryUser owner,
             @Nullable WaitBudget budget) {

@@ -37,14 +37,14 @@ public final class WorkRequest {
     public long remoteAddress;
     public long compare;
     public long swap;
-    /** Where a datagram goes; its queue pair's number is {@link #remoteAddress}, its Q_Key {@link #rkey}. */
+    /** The destination of a datagram; its queue pair's number is {@link #remoteAddress}, its Q_Key {@link #rkey}. */
     @Nullable public AddressHandle destination;
-    /** Number of the shared receive queue that it goes to, with XRC. */
+    /** Number of the destination's shared receive queue, with XRC. */
     public int sharedReceiveQueue;
     /** Bytes of all buffers. */
     public long total;
 
-    /** What is bound, and to what; for that operation alone, and only until it is carried out. */
+    /** The window to bind, and its region; for that operation alone, and only until it is executed. */
     @Nullable public Window window;
     @Nullable public Region region;
 
@@ -112,7 +112,7 @@ public final class WorkRequest {
         return i == 0 ? length : moreLengths[i - 1];
     }
 
-    /** Adds a buffer; answers 0 or an errno. */
+    /** Adds a buffer; returns 0 or an errno. */
     public int addSge(int key, long at, long bytes, KeyTable keys, int pd) {
         if (sgeCount == 0 && maxSge > 0 && bytes >= 0 && !isInline()) {
             lkey = key;
@@ -158,7 +158,7 @@ public final class WorkRequest {
         return 0;
     }
 
-    /** Takes inline data; answers 0 or an errno. */
+    /** Takes inline data; returns 0 or an errno. */
     public int setInline(MemorySegment data, long offset, long bytes) {
         if (bytes < 0 || bytes > maxInline || offset < 0 || offset > data.byteSize() - bytes || sgeCount != 0
                 || total != 0

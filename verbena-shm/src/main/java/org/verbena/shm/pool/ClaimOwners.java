@@ -4,12 +4,12 @@ package org.verbena.shm.pool;
 import org.verbena.shm.layout.Claim;
 
 /**
- * Which receives of a pool, posted and not completed, belong to somebody: who holds their claim, or has committed an entry
- * for it. Found out in one pass over all who take receives. Used by one thread.
+ * The owners of a pool's receives that are posted and not completed: an initiator owns a receive if it holds its claim, or has
+ * committed an entry for it. Collected in one pass over all users of the pool. Used by one thread.
  */
 public final class ClaimOwners {
     private final ReceivePool pool;
-    /** By slot: the number of the one who owns it, 0 if nobody does. */
+    /** By slot: the number of its owner, 0 if there is none. */
     private final int[] owners;
     private int owner;
 
@@ -18,7 +18,7 @@ public final class ClaimOwners {
         owners = new int[pool.slots()];
     }
 
-    /** Looks at one who takes receives; what it holds first, for that is what it commits next. */
+    /** Collects the claims of one user; the held one first, for that is committed next. */
     void ask(PoolUser user) {
         owner++;
         note(user.held());
@@ -26,9 +26,9 @@ public final class ClaimOwners {
     }
 
     /**
-     * The one who is asked owns the receive of a claim.
+     * The user being collected owns the receive of a claim.
      *
-     * @return false if that cannot be: there is no such receive, or it has said so before
+     * @return false if that is impossible: there is no such receive, or the user has claimed it twice
      */
     public boolean note(long claim) {
         if (!pool.isOutstanding(claim) || owners[Claim.slot(claim)] == owner) {
@@ -38,7 +38,7 @@ public final class ClaimOwners {
         return true;
     }
 
-    /** True if a receive, which has been outstanding since before the first was asked, belongs to one of them. */
+    /** True if a receive that was outstanding before the first user was collected belongs to one of them. */
     boolean isOwned(long claim) {
         return owners[Claim.slot(claim)] != 0;
     }

@@ -18,7 +18,7 @@ import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
-/** A context's own commons: the memory file of {@link CommonsLayout}, and the pools that have a part of it. */
+/** A context's own commons: the memory file of {@link CommonsLayout}, and the pools in it. */
 public final class Commons {
     private final SharedFile file;
     private final Extents heap = new Extents(CommonsLayout.HEAP, CommonsLayout.SIZE);
@@ -73,7 +73,7 @@ public final class Commons {
         return file.address() + CommonsLayout.pool(index(number));
     }
 
-    /** Takes address space for an inbox; answers its offset. */
+    /** Takes address space for an inbox; returns its offset. */
     long takeInbox(String verb, long bytes) throws VerbsException {
         long at = heap.take(bytes);
         if (at < 0) {
@@ -87,7 +87,7 @@ public final class Commons {
         heap.give(at, bytes);
     }
 
-    /** Makes sure that a range has memory; answers its address. */
+    /** Ensures that a range has memory; returns its address. */
     long reserve(String verb, long offset, long bytes) throws VerbsException {
         try {
             file.reserve(offset, bytes);
@@ -105,7 +105,7 @@ public final class Commons {
         pools.set(index(pool.number()), null);
     }
 
-    /** The pool of that number; null if there is none, or no more. */
+    /** The pool of that number; null if there is none any more. */
     @Nullable
     OwnPool pool(int number) {
         OwnPool p = pools.get(index(number));

@@ -8,9 +8,9 @@ import org.verbena.shm.layout.Claim;
 import org.verbena.shm.ring.Inbox;
 
 /**
- * Finds what was committed into an {@link Inbox}, in the order of positions as far as that is known: a position that was
- * claimed and is not committed yet is passed over, for whoever claimed it may be stopped, and is looked at again. Before
- * a later one is taken, those passed over are looked at once more: what one sender commits is found in its order. Used by
+ * Finds the entries committed into an {@link Inbox}, in the order of positions as far as possible: a position that was
+ * claimed and is not committed yet is skipped, for its initiator may be stopped, and is checked again. Before
+ * a later one is taken, skipped ones are checked once more: entries of one sender are found in order. Used by
  * one thread at a time.
  */
 public final class InboxReader {
@@ -29,9 +29,9 @@ public final class InboxReader {
 
     private final ReceivePool pool;
     private final long base;
-    /** All positions before this one have been found or passed over. */
+    /** All positions before this one have been found or skipped. */
     private long at;
-    /** Claims that were passed over, the oldest first. */
+    /** Claims that were skipped, the oldest first. */
     private final long[] passed;
     private int passedCount;
     /** The position of the first of them. */
@@ -55,9 +55,9 @@ public final class InboxReader {
         long posted = pool.posted();
         if (p < posted) {
             long c = pool.at(p);
-            if (passedCount == 0 && isUnread(c)) { // the usual case
+            if (passedCount == 0 && isUnread(c)) { // the common case
                 if (!pool.isClaimed(c)) {
-                    pool.fail(); // a peer completes what may yet be given to another
+                    pool.fail(); // a peer completes a receive that another may still claim
                     return Claim.NONE;
                 }
                 AT.setOpaque(this, p + 1);
@@ -70,7 +70,7 @@ public final class InboxReader {
         return passedCount == 0 ? Claim.NONE : takePassed();
     }
 
-    /** Goes on to the first position that is committed, or not claimed. */
+    /** Continues to the first position that is committed, or not claimed. */
     private void passOver(long posted) {
         long claimed = Math.min(pool.claimed(), posted);
         while (at < claimed && passedCount < passed.length) {
@@ -102,7 +102,7 @@ public final class InboxReader {
         return found;
     }
 
-    /** How far positions were looked at; any thread. */
+    /** The next position to check; any thread. */
     long at() {
         return (long) AT.getOpaque(this);
     }
@@ -121,7 +121,7 @@ public final class InboxReader {
         return n;
     }
 
-    /** True if the receive of a claim was completed, as far as its entry says; any thread. */
+    /** True if the receive of a claim was completed, according to its entry; any thread. */
     boolean isUnread(long claim) {
         return Inbox.isCommitted(entry(claim), claim);
     }

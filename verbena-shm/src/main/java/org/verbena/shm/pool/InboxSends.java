@@ -10,7 +10,7 @@ import org.verbena.shm.ring.Inbox;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
-/** Sends to a shared receive queue that each request names: entries go to its inbox, at the place of the receive. */
+/** Sends to a shared receive queue that each request names: entries go to its inbox, at the index of the receive. */
 public final class InboxSends extends PooledSends {
     private final long source;
     private final int sourceQp;

@@ -16,7 +16,7 @@ public final class LaneSends extends PooledSends {
     /** Address of the peer's directory entry, and how many entries the lane has. */
     private final long entry;
     private final int entries;
-    /** How many lane entries may be committed; read anew when used up. */
+    /** How many lane entries may be committed; read again when used up. */
     private long room;
     private long index;
 
@@ -28,11 +28,11 @@ public final class LaneSends extends PooledSends {
         this.entries = entries;
     }
 
-    /** True if the peer has polled enough for one more entry, after so many. */
+    /** True if the peer has polled enough for one more entry after {@code sent}. */
     public boolean hasRoom(long sent) {
         if (sent >= room) {
             long count = Posted.count(RawMemory.getLongAcquire(entry + AdapterLayout.QP_POSTED));
-            room = Math.min(count, sent + entries); // a peer that says more only ruins its own lane
+            room = Math.min(count, sent + entries); // a peer that sets more only ruins its own lane
         }
         return room > sent;
     }

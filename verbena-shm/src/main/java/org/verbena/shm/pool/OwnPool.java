@@ -19,16 +19,16 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * A pool of this context: its {@link ReceivePool}, where that lies, and who takes receives out of it. Made, changed and
+ * A pool of this context: its {@link ReceivePool}, its memory, and the users that take receives out of it. Made, changed and
  * closed by any thread; the engine polls it from {@link #start} until it is closed, see {@link PoolProgress}.
  */
 public final class OwnPool {
-    /** What is told when something happens to the pool; on the engine's thread. */
+    /** Receives the events of the pool; on the engine's thread. */
     public interface Owner {
-        /** Fewer receives are left than the limit, or were for a moment; said once for each limit. */
+        /** Fewer receives are left than the limit, or were for a moment; reported once for each limit. */
         void limitReached();
 
-        /** Peers wrote what makes no sense; the pool gives out no receive any more. Said once. */
+        /** Peers violated the protocol; the pool gives out no receive any more. Reported once. */
         void broken();
     }
 
@@ -45,7 +45,7 @@ public final class OwnPool {
      * How to make one.
      *
      * @param capacity receives that may be posted
-     * @param maxCapacity the most that {@link #resize} may ask for
+     * @param maxCapacity the limit of {@link #resize}
      * @param reader the completion queue that reads the inbox; null if there is none, because lanes lead to it
      */
     public record Shape(int pd, int capacity, int maxCapacity, int maxSge, @Nullable Reader reader) {
@@ -112,7 +112,7 @@ public final class OwnPool {
         progress = new PoolProgress(this, engine, owner);
     }
 
-    /** The owner is complete and can be told of things from now on. */
+    /** The owner is constructed and receives events from now on. */
     public void start() {
         progress.start();
     }
@@ -159,7 +159,7 @@ public final class OwnPool {
         commons.giveNumber(n);
     }
 
-    /** 24 bits; the low 13 say where it is. */
+    /** 24 bits; the low 13 are its index. */
     public int number() {
         return number;
     }
@@ -196,17 +196,17 @@ public final class OwnPool {
         if (capacity > widest) {
             adapter.reserve(verb, slots, slotBytes(capacity));
             if (inbox != 0) {
-                clearInbox(verb, inbox, widest, capacity); // slots that were in use before are so still
+                clearInbox(verb, inbox, widest, capacity); // slots that were in use before still are
             }
             widest = capacity;
         }
         pool.setCapacity(capacity);
     }
 
-    /** Has the owner told when fewer receives are left; 0: not. */
+    /** Sets the limit below which the owner is notified; 0: none. */
     public synchronized void setLimit(int limit) {
         RawMemory.putLongRelease(entry + AdapterLayout.POOL_LIMIT, (long) ++limitSequence << 32 | limit);
-        Membarrier.ownProcess(); // who claims from here on sees it, or its claim is seen below
+        Membarrier.ownProcess(); // an initiator that claims from here on sees it, or its claim is seen below
         progress.requestProgress();
     }
 
@@ -219,7 +219,7 @@ public final class OwnPool {
         return RawMemory.getLong(entry + AdapterLayout.POOL_LIMIT);
     }
 
-    /** A claim of our own left fewer receives than this {@link #limitWord()} says; any thread. */
+    /** A claim of our own left fewer receives than the limit of this {@link #limitWord()}; any thread. */
     public void limitCrossed(long word) {
         limitCrossed.accumulateAndGet((int) (word >>> 32), (a, b) -> b - a > 0 ? b : a);
         progress.requestProgress();
@@ -236,7 +236,7 @@ public final class OwnPool {
         return true;
     }
 
-    // ---- who takes receives
+    // ---- users
 
     public List<PoolUser> users() {
         return users;
@@ -248,7 +248,7 @@ public final class OwnPool {
         }
     }
 
-    /** Keeps a former user that may still be inside a transfer: receives that it has claimed are not used before it has left. */
+    /** Keeps a former user that may still be inside a transfer: receives that it has claimed are not reused before it has left. */
     public void keepStopped(Revocation.Inside user) {
         if (!user.hasLeft()) {
             users.add(new StoppedPoolUser(user));
@@ -264,19 +264,19 @@ public final class OwnPool {
         return false;
     }
 
-    /** A user claims nothing any more. What it may have claimed and not used comes back. */
+    /** A user claims nothing any more. Receives that it has claimed and not used are recovered. */
     public void remove(PoolUser user) {
         if (users.remove(user)) {
             recover();
         }
     }
 
-    /** Forgets those of whom nothing is to be expected any more. */
+    /** Forgets users that have left for good. */
     void forgetGone() {
         users.removeIf(PoolUser::isGone);
     }
 
-    /** What several peers say cannot be true together: nobody gets a receive any more. */
+    /** Claims of several peers contradict each other: no receive is given out any more. */
     public void damaged() {
         if (!pool.isBroken()) {
             pool.fail();
@@ -284,7 +284,7 @@ public final class OwnPool {
         }
     }
 
-    /** Brings back what was claimed by somebody who is dead, or has gone. */
+    /** Recovers receives claimed by initiators that are dead, or have left. */
     public void recover() {
         progress.recover();
     }
@@ -294,7 +294,7 @@ public final class OwnPool {
         progress.requestProgress();
     }
 
-    /** Somebody waits for receives, or nobody any more. */
+    /** Whether an initiator waits for receives. */
     void setStarving(boolean on) {
         RawMemory.putLongVolatile(line + CommonsLayout.STARVING, on ? 1 : 0);
     }
@@ -303,14 +303,14 @@ public final class OwnPool {
         return RawMemory.getLongVolatile(line + CommonsLayout.STARVING) != 0;
     }
 
-    /** True once after an initiator found that its claim came to nothing. */
+    /** True once after an initiator reported a lost claim. */
     boolean takeLost() {
         long a = line + CommonsLayout.LOST;
         return RawMemory.getLongOpaque(a) != 0 && RawMemory.getAndSetLong(a, 0) != 0;
     }
 
     /**
-     * Takes the pool away from everybody.
+     * Closes the pool for all users.
      *
      * @param left whether it is known that at most remote users are inside, which are waited for here; else its memory stays
      *        as it is until the context is closed
@@ -328,7 +328,7 @@ public final class OwnPool {
         }
     }
 
-    /** Waits for all who are inside; false if one does not leave. */
+    /** Waits for all users that are inside; false if one does not leave. */
     boolean waitUntilLeft() {
         Membarrier.ownProcess();
         long end = System.nanoTime() + Hazard.TIMEOUT_NANOS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm.pool;
 
-/** Whether one of our queue pairs may take receives out of a pool of a peer: what the peer has answered so far. */
+/** The access of one of our queue pairs to a pool of a peer, as far as the peer has answered. */
 public final class PoolAccess {
     private static final int PENDING = -1;
 
@@ -12,7 +12,7 @@ public final class PoolAccess {
         this.token = token;
     }
 
-    /** Tells this question from earlier ones for the same queue. */
+    /** Distinguishes this request from earlier ones for the same queue. */
     public long token() {
         return token;
     }
@@ -26,7 +26,7 @@ public final class PoolAccess {
         return pool != PENDING;
     }
 
-    /** Number of the pool; 0 if there is none, or no more, or its process is dead. */
+    /** Number of the pool; 0 if there is none any more, or its process is dead. */
     public int pool() {
         return pool;
     }

@@ -8,12 +8,12 @@ import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.Hazard;
 
 /**
- * How initiators take receives out of a pool: whoever moves {@code next} on from a position has the receive that is
- * posted there. Used by one thread at a time, inside a {@link Hazard}, by which the owner finds out what a process took
+ * How initiators take receives out of a pool: the one that advances {@code next} from a position has the receive that is
+ * posted there. Used by one thread at a time, inside a {@link Hazard}, by which the owner recovers the claims of a process
  * that died.
  */
 public final class PoolClaims {
-    /** Whoever loses the race so often in a row leaves it for now: a peer may write without end. */
+    /** After this number of lost races the attempt is given up for now: a peer may write endlessly. */
     private static final int TRIES = 64;
 
     private final long posted;
@@ -42,7 +42,7 @@ public final class PoolClaims {
         this.slots = entries;
     }
 
-    /** Takes the oldest receive; answers {@link Claim#NONE} if there is none. */
+    /** Takes the oldest receive; {@link Claim#NONE} if there is none. */
     public long claim() {
         for (int i = 0; i < TRIES; i++) {
             long n = RawMemory.getLongAcquire(next);
@@ -56,7 +56,7 @@ public final class PoolClaims {
                     left = p - n - 1;
                     return c;
                 }
-                // this process did not run for so long that the ring has gone round
+                // this process was not scheduled for a whole round of the ring
                 lose();
                 lossSeen = true;
             }
@@ -64,12 +64,12 @@ public final class PoolClaims {
         return Claim.NONE;
     }
 
-    /** Tells the owner that a claim came to nothing. */
+    /** Reports a lost claim to the owner. */
     void lose() {
         RawMemory.putLongVolatile(lost, 1);
     }
 
-    /** True once after claims came to nothing: the owner is to be told. */
+    /** True once after claims were lost: the owner is to be woken. */
     boolean takeLoss() {
         boolean seen = lossSeen;
         lossSeen = false;
@@ -81,7 +81,7 @@ public final class PoolClaims {
         return left;
     }
 
-    /** True if a receive is there to be claimed. */
+    /** True if a receive can be claimed. */
     boolean isAvailable() {
         return RawMemory.getLongAcquire(next) < RawMemory.getLongAcquire(posted);
     }

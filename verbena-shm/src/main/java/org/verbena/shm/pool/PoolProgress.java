@@ -13,12 +13,12 @@ import org.verbena.shm.layout.Hazard;
 import org.verbena.verbs.spi.Engine;
 
 /**
- * What the engine does for a pool: says that its limit is reached, wakes those who wait for receives, and brings back
- * receives that were claimed by somebody who will not use them.
+ * The engine's work for a pool: reports that its limit is reached, wakes initiators that wait for receives, and recovers
+ * receives whose initiator will not use them.
  *
- * <p>An initiator claims inside a {@link Hazard} and, before it leaves, has committed an entry or said that it holds the
- * claim. So when all who were inside have left once, a claim from before that is neither held nor committed nor completed
- * belongs to nobody.
+ * <p>An initiator claims inside a {@link Hazard} and, before it leaves, has committed an entry or published that it holds the
+ * claim. So when all that were inside have left once, an earlier claim that is neither held nor committed nor completed
+ * has no owner.
  */
 final class PoolProgress implements Engine.Waiting {
     private final OwnPool pool;
@@ -55,7 +55,7 @@ final class PoolProgress implements Engine.Waiting {
 
     @Override
     public boolean wake() {
-        synchronized (pool) { // closing gives the memory away that is written to here
+        synchronized (pool) { // closing releases the memory that is written here
             return pool.isClosed() || progress();
         }
     }
@@ -83,7 +83,7 @@ final class PoolProgress implements Engine.Waiting {
 
     @Override
     public boolean tick() {
-        // nothing is brought back any more when the pool has failed
+        // a failed pool recovers no receive
         return (candidates != null || recoveryWanted) && !pool.receives().isBroken();
     }
 
@@ -96,7 +96,7 @@ final class PoolProgress implements Engine.Waiting {
         }
     }
 
-    /** Wakes those who wait, if there is something for them; answers whether anybody waits. */
+    /** Wakes waiting initiators, if there are receives; whether any waits. */
     private boolean wakeStarving() {
         boolean some = false;
         for (PoolUser u : pool.users()) {
@@ -158,7 +158,7 @@ final class PoolProgress implements Engine.Waiting {
         return Arrays.copyOf(all, n);
     }
 
-    /** Brings back what belongs to nobody; false if something has to wait for the reader of the inbox. */
+    /** Recovers receives without an owner; false if one has to wait for the reader of the inbox. */
     private boolean finishRecovery(long[] all) {
         ReceivePool r = pool.receives();
         InboxReader reader = pool.reader();

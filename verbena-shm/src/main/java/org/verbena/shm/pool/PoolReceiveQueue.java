@@ -32,7 +32,7 @@ public final class PoolReceiveQueue extends ReceiveQueue {
     private int sgeCount;
     private long total;
     private long posted;
-    /** Address of the cell that shows it. */
+    /** Address of its counter cell. */
     private long postedCell;
 
     public PoolReceiveQueue(OwnPool own, KeyTable keys) {
@@ -147,7 +147,7 @@ public final class PoolReceiveQueue extends ReceiveQueue {
             long keyAndLength = Wqe.keyAndLength(current, i);
             Region r = regions.region((int) keyAndLength, address, keyAndLength >>> 32);
             if (r == null) {
-                // the initiator is to look at this receive, so that it is told of the error too
+                // the initiator has to read this receive, so that it reports the error too
                 fits = 0;
             } else if (sgeCount == 1 && r.isRaw()) {
                 pool.receive(last).setBuffer(r, r.local(address), keyAndLength >>> 32);
@@ -157,7 +157,7 @@ public final class PoolReceiveQueue extends ReceiveQueue {
         RawMemory.putLong(current + AdapterLayout.WQE_LENGTH, total);
     }
 
-    /** Forgets a batch that was left open; nobody posts meanwhile. */
+    /** Forgets a batch that was left open; no thread posts meanwhile. */
     void reset() {
         drop();
         open = false;

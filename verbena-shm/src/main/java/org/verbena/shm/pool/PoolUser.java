@@ -6,7 +6,7 @@ import org.verbena.shm.layout.Hazard;
 
 /** An initiator that takes receives out of a pool of ours, as the pool sees it. All reads; what is read is not trusted. */
 public interface PoolUser {
-    /** What it touches now, see {@link Hazard}; 0 if nothing, or if its process has ended. */
+    /** Its hazard word, see {@link Hazard}; 0 if it is not inside, or if its process has ended. */
     long hazard();
 
     /** The claim that it keeps for its next try; {@link Claim#NONE} if there is none, or if it is dead. */
@@ -17,7 +17,7 @@ public interface PoolUser {
     /** Notes all claims for which it has committed an entry, in a lane, that was not polled yet. */
     default void noteCommitted(ClaimOwners owners) {}
 
-    /** True if it claims nothing any more, and nothing that it has claimed before will be used: it may be forgotten. */
+    /** True if it claims nothing any more, and will not use an earlier claim: it may be forgotten. */
     default boolean isGone() {
         return false;
     }

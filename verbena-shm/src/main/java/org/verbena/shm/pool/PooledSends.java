@@ -14,18 +14,18 @@ import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /**
- * Sends into receives that are claimed from a pool: what is done if the peer's queue pair is on a shared
- * receive queue, or each request names one. Where the entries go that complete the receives is for the subclasses to say.
+ * Sends into receives that are claimed from a pool: for a peer's queue pair on a shared
+ * receive queue, or requests that name one. The subclasses commit the entries that complete the receives.
  * Used by one thread at a time, inside a {@link Hazard}.
  *
- * <p>A receive that was claimed and could not be filled yet is kept for the next try, and the owner can see that; one that
+ * <p>A receive that was claimed and could not be filled yet is held for the next try, visibly to the owner; one that
  * will not be used is given back.
  */
 public abstract class PooledSends {
-    /** There is no receive: an answer of an operation beside {@link WcStatus} values and {@link Target#WAIT}. */
+    /** There is no receive: a result of an operation beside {@link WcStatus} values and {@link Target#WAIT}. */
     public static final int WAIT_FOR_RECEIVE = -2;
 
-    /** A kind of send: one whose key to invalidate is wrong, which takes a receive to say so. */
+    /** A kind of send: one whose key to invalidate is wrong, which takes a receive to report that. */
     public static final int REFUSED = 1 << 16;
 
     public final RemotePool pool;
@@ -41,7 +41,7 @@ public abstract class PooledSends {
     /**
      * Makes one.
      *
-     * @param heldAddress address of the word that tells the owner which claim is kept
+     * @param heldAddress address of the word that publishes the held claim to the owner
      */
     PooledSends(RemotePool pool, LocalBuffers buffers, RemoteAccess remoteAccess, ReceiveCopy receiveCopy,
             long heldAddress) {
@@ -53,7 +53,7 @@ public abstract class PooledSends {
         this.heldAddress = heldAddress;
     }
 
-    /** The receives' memory, for what {@link Target} knows of an error. */
+    /** The receives' memory, for the errors of {@link Target}. */
     public final Target receives() {
         return receives;
     }
@@ -67,7 +67,7 @@ public abstract class PooledSends {
         return committed;
     }
 
-    /** Has a claim, the one that was kept or a new one; false if there is no receive. */
+    /** Takes a claim, the held one or a new one; false if there is no receive. */
     private boolean claim() {
         committed = false;
         if (held == Claim.NONE) {
@@ -88,7 +88,7 @@ public abstract class PooledSends {
         return held != Claim.NONE || pool.isAvailable();
     }
 
-    /** The receive that is kept goes back to the pool. */
+    /** Returns the held receive to the pool. */
     public final void giveBack() {
         if (held != Claim.NONE) {
             held = Claim.NONE;
@@ -149,7 +149,7 @@ public abstract class PooledSends {
         if (!isAvailable()) {
             return WAIT_FOR_RECEIVE;
         }
-        int status = remoteAccess.resolve(w, link, target); // first: a receive that is not used is not to be missed
+        int status = remoteAccess.resolve(w, link, target); // first: a request that fails must not take a receive
         if (status == Target.OK) {
             if (!claim()) {
                 return WAIT_FOR_RECEIVE;

@@ -16,21 +16,21 @@ import org.verbena.shm.memory.PostedReceive;
  * the owner's adapter; posting it puts its {@link Claim} on the next position of the ring, and initiators claim one
  * position after the other, see {@link PoolClaims}. Receives complete in any order, so slots that are free stand in a list.
  *
- * <p>One thread posts and any number of threads complete. The engine posts too, when it brings a receive back that a dead
- * peer had claimed; {@link #lock} keeps the two apart. What peers write (the next position, claims in completed entries)
- * is compared with what is known here.
+ * <p>One thread posts and any number of threads complete. The engine posts too, when it recovers a receive that a dead
+ * peer had claimed; {@link #lock} keeps the two apart. Values of peers (the next position, claims in completed entries)
+ * are checked against the state here.
  */
 public final class ReceivePool {
     private static final VarHandle OUTSTANDING = MethodHandles.arrayElementVarHandle(long[].class);
     private static final VarHandle FREED;
     private static final VarHandle BUSY;
-    /** One post in so many compares the peers' word with our own; one less than a power of two. */
+    /** One post of this mask + 1 checks the peers' word against our own; one less than a power of two. */
     private static final int CHECK = 15;
-    /** A peer that writes without end does not keep us from going on. */
+    /** The limit of retries, for a peer may write endlessly. */
     private static final int TRIES = 64;
     private static final int END = -1;
 
-    /** Answers of {@link #complete}. */
+    /** Results of {@link #complete}. */
     public static final int DONE = 0;
     public static final int PROTOCOL_VIOLATION = 1;
     static final int DAMAGED = 2;
@@ -74,10 +74,10 @@ public final class ReceivePool {
     private int freed = END;
     @SuppressWarnings("unused") // BUSY
     private int busy;
-    /** Under the lock: receives posted, and how far claims were seen. */
+    /** Under the lock: receives posted, and the position of claims last seen. */
     private volatile long posted;
     private long claimed;
-    /** What some poller has read last of how far receives were claimed. */
+    /** The position of claims that some poller has read last. */
     private long seenClaimed;
 
     /**
@@ -101,7 +101,7 @@ public final class ReceivePool {
         next = new int[entries];
     }
 
-    /** Bytes of a ring. It has twice as many positions as there are slots, for a receive that is brought back takes two. */
+    /** Bytes of a ring. It has twice as many positions as there are slots, for a recovered receive takes two. */
     static long ringBytes(int entries) {
         return 16L * entries;
     }
@@ -115,7 +115,7 @@ public final class ReceivePool {
         return capacity;
     }
 
-    /** The most receives that may be posted from now on; memory for so many slots is there. */
+    /** The most receives that may be posted from now on; memory for these slots is reserved. */
     void setCapacity(int slotCount) {
         for (int i = 0; i < slotCount; i++) {
             if (receives[i] == null) {
@@ -125,14 +125,14 @@ public final class ReceivePool {
         capacity = slotCount;
     }
 
-    /** True from the moment that a peer's word made no sense: no receive is given out any more. */
+    /** True once a peer has violated the protocol: no receive is given out any more. */
     public boolean isBroken() {
         return broken;
     }
 
     // ---- the poster
 
-    /** A free slot, or -1 if there are as many receives as there may be. */
+    /** A free slot, or -1 if the capacity is used up. */
     int take() {
         while (true) {
             int s = free >= 0 ? free : (int) FREED.getAndSet(this, END);
@@ -173,7 +173,7 @@ public final class ReceivePool {
         return next[slot];
     }
 
-    /** Where a slot's receive lies, in the form of a receive ring's entry. */
+    /** The address of a slot's receive, in the form of a receive ring's entry. */
     public long wqe(int slot) {
         return slots + slot * stride;
     }
@@ -185,7 +185,7 @@ public final class ReceivePool {
     /**
      * Posts a chain of slots.
      *
-     * @return true if somebody may wait for receives, or the pool has just been found broken: the engine is to look
+     * @return true if an initiator may wait for receives, or the pool has just been found broken: the engine has to act
      */
     boolean post(int first, int count) {
         lock();
@@ -199,7 +199,7 @@ public final class ReceivePool {
         publish(p);
         boolean sound = (++posts & CHECK) != 0 || isSound();
         unlock();
-        // a sender that waits sets the word, passes a full barrier, then looks for receives again
+        // a sender that waits sets the word, passes a full barrier, then checks for receives again
         VarHandle.fullFence();
         return !sound || RawMemory.getLongOpaque(line + CommonsLayout.STARVING) != 0;
     }
@@ -254,7 +254,7 @@ public final class ReceivePool {
     /**
      * As {@link #finish}, for an initiator that reports the receive as its claim.
      *
-     * @param owner which one of those who complete receives, from 1 on
+     * @param owner number of the completing initiator, from 1 on
      * @return {@link #DONE}, {@link #PROTOCOL_VIOLATION} if this initiator certainly violates the protocol, or {@link #DAMAGED} if it may be
      *         another: the receive was completed by another initiator, or is one of those that are not claimed
      */
@@ -288,11 +288,11 @@ public final class ReceivePool {
     }
 
     /**
-     * Takes the oldest receive that nobody has claimed, for ourselves, and finishes it; answers {@link Claim#NONE} if
+     * Takes the oldest unclaimed receive, for ourselves, and finishes it; {@link Claim#NONE} if
      * there is none, or if it is too short. Any thread.
      *
      * @param limit only of a position before this one
-     * @param length how long it has to be
+     * @param length that it must have at least
      */
     public long takeOldest(long limit, long length) {
         long a = line + CommonsLayout.NEXT;
@@ -303,11 +303,11 @@ public final class ReceivePool {
             }
             long c = at(n);
             boolean fits = length <= RawMemory.getLong(wqe(Claim.slot(c)) + AdapterLayout.WQE_LENGTH);
-            // what was read is of this position if nobody has claimed that meanwhile
+            // the value read belongs to this position if that was not claimed meanwhile
             if (!fits && RawMemory.getLongAcquire(a) == n) {
                 break;
             }
-            // a claim that was seen by the engine before it was finished may have been brought back
+            // a claim that was seen by the engine before it was finished may have been recovered
             if (fits && RawMemory.compareAndSetLong(a, n, n + 1) && finish(c)) {
                 return c;
             }
@@ -324,7 +324,7 @@ public final class ReceivePool {
         } while (!FREED.compareAndSet(this, first, slot));
     }
 
-    /** True if one more receive may be brought back though a reader is still at a position. */
+    /** True if one more receive may be recovered though a reader is still at a position. */
     boolean mayRepost(long readerAt) {
         return posted - readerAt < outstanding.length;
     }
@@ -344,19 +344,19 @@ public final class ReceivePool {
         return posted;
     }
 
-    /** The position that will be claimed next, as peers say; never more than {@link #posted()}. */
+    /** The position that will be claimed next, according to peers; never more than {@link #posted()}. */
     long claimed() {
         long n = RawMemory.getLongAcquire(line + CommonsLayout.NEXT);
         return Math.max(0, Math.min(n, posted));
     }
 
-    /** Receives that nobody has claimed. */
+    /** Unclaimed receives. */
     public long available() {
         long n = claimed();
         return posted - n;
     }
 
-    /** Compares the peers' word with what is known here; false if it makes no sense, now or before. */
+    /** Checks the peers' word against the state here; false if it is invalid, now or before. */
     public boolean check() {
         lock();
         boolean sound = isSound();
@@ -364,7 +364,7 @@ public final class ReceivePool {
         return sound;
     }
 
-    /** What peers wrote makes no sense. */
+    /** Peers have violated the protocol. */
     void fail() {
         lock();
         setBroken();
@@ -373,7 +373,7 @@ public final class ReceivePool {
 
     private void setBroken() {
         broken = true;
-        RawMemory.putLongRelease(postedAddress, 0); // for all who claim: there is nothing
+        RawMemory.putLongRelease(postedAddress, 0); // initiators find no receive
     }
 
     private boolean isSound() {

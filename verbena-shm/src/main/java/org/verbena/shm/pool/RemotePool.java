@@ -18,7 +18,7 @@ import org.verbena.shm.ring.PeerBells;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A pool of a peer as one of its initiators needs it: read from the peer's directory once, checked, and kept. Used by one
+ * A pool of a peer as one of its initiators sees it: read from the peer's directory once, checked, and kept. Used by one
  * thread at a time, inside a {@link Hazard}.
  */
 public final class RemotePool {
@@ -90,7 +90,7 @@ public final class RemotePool {
         return new RemotePool(memories, bells, memories.peer.base() + AdapterLayout.poolEntry(index), index);
     }
 
-    /** True while the owner has not closed the pool; to be asked after a {@link Hazard} was entered. */
+    /** True while the owner has not closed the pool; to be read after a {@link Hazard} was entered. */
     public boolean isOpen() {
         return RawMemory.getIntAcquire(entry + AdapterLayout.POOL_NUMBER) == number;
     }
@@ -99,14 +99,14 @@ public final class RemotePool {
         return inbox != 0;
     }
 
-    /** Takes the oldest receive; answers {@link Claim#NONE} if there is none. */
+    /** Takes the oldest receive; {@link Claim#NONE} if there is none. */
     public long claim() {
         long c = claims.claim();
         if (claims.takeLoss()) {
             bells.ring(0);
         }
         if (c != Claim.NONE) {
-            VarHandle.fullFence(); // the owner sets the limit, passes a full barrier, then looks for claims
+            VarHandle.fullFence(); // the owner sets the limit, passes a full barrier, then reads the claims
             long limit = RawMemory.getLongOpaque(entry + AdapterLayout.POOL_LIMIT);
             if (claims.left() < (int) limit && limit != limitRung) {
                 limitRung = limit;
@@ -117,17 +117,17 @@ public final class RemotePool {
         return c;
     }
 
-    /** Leaves behind that the limit was crossed: when the owner looks there may be more receives again. */
+    /** Records that the limit was crossed: when the owner checks there may be more receives again. */
     private void limitCrossed(long limit) {
         long a = line + CommonsLayout.LIMIT;
         long sequence = limit >>> 32;
         long before = RawMemory.getAndSetLong(a, sequence);
         if (before != sequence && before == RawMemory.getLongAcquire(entry + AdapterLayout.POOL_LIMIT) >>> 32) {
-            RawMemory.putLongVolatile(a, before); // this process did not run for a while, and the limit is another one now
+            RawMemory.putLongVolatile(a, before); // this process was not scheduled for a while, and the limit is another one now
         }
     }
 
-    /** Makes ready to wake the reader of the inbox, if it ever sleeps. */
+    /** Opens the doorbell of the inbox's reader, if it has one. */
     public void reachBell() throws VerbsException {
         if (channel != 0) {
             bells.reach("wake " + memories.peer.name(), channel);
@@ -148,23 +148,23 @@ public final class RemotePool {
         return Inbox.entry(inbox, claim);
     }
 
-    /** A claim that will not be used is to be posted again; its word of {@link PoolUser#held} is cleared. */
+    /** A claim that will not be used has to be posted again; its word of {@link PoolUser#held} is cleared. */
     void giveBack() {
         claims.lose();
         bells.ring(0);
     }
 
-    /** Has the owner look for those who wait, when it posts. */
+    /** Makes the owner wake waiting initiators when it posts. */
     public void setStarving() {
         RawMemory.putLongVolatile(line + CommonsLayout.STARVING, 1);
     }
 
     /**
-     * Tells the owner of what was just committed into the inbox, if its completion queue wants to be told; true if it had to
+     * Signals the owner after a commit into the inbox, if its completion queue is armed; true if it had to
      * be woken.
      */
     public boolean signal(boolean solicited) {
-        // who arms passes a full barrier, then looks for what was committed
+        // the owner arms, passes a full barrier, then polls the inbox
         VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(armWord);
         if (ArmWord.isArmed(word, solicited) && word != lastNotified) {

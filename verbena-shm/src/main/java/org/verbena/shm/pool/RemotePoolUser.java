@@ -10,12 +10,12 @@ import org.verbena.shm.ring.PeerBells;
 
 /**
  * A queue pair of a peer, by the low 12 bits of its number, that takes receives out of a shared receive queue of ours,
- * because it has asked to. It is not connected to one of ours; its entries go to the pool's inbox.
+ * as it has requested. It is not connected to one of ours; its entries go to the pool's inbox.
  */
 public record RemotePoolUser(Peer peer, PeerBells bells, Host host, int queue, int queuePair) implements PoolUser {
     private static final int TRIES = 8;
 
-    /** What lets a peer's queue pairs in. */
+    /** The part of the session that attaches a peer's queue pairs. */
     public interface Host {
         /** A pool of ours is closed: its remote users leave. Any thread. */
         void closed(OwnPool pool);
@@ -37,7 +37,7 @@ public record RemotePoolUser(Peer peer, PeerBells bells, Host host, int queue, i
         return h == 0 || peer.isGone() ? 0 : h;
     }
 
-    /** The word that says what it touches; of a process that has ended, what it did. */
+    /** Its hazard word; of a process that has ended, the last value. */
     long word() {
         return RawMemory.getLongAcquire(entry() + AdapterLayout.QP_HAZARD);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Receives that many requesters take from one queue, a shared receive queue: claims, how receives that nobody will use come
- * back, and who sends into them.
+ * Receives that many requesters take from one queue, a shared receive queue: claims, the recovery of receives that will not be
+ * used, and the sends into them.
  *
  * <p>What is public here is so for the other packages of this module only, which exports nothing.
  */

@@ -6,9 +6,9 @@ import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.LaneLayout;
 
 /**
- * The inbox of a pool: where initiators commit what they put into receives, if one completion queue reads it all and no
- * lane leads from each of them to it. It lies in the owner's commons and has an entry for each slot, of the form of
- * {@link LaneLayout}: who has claimed a receive is the only one to write its entry. The sequence in the commit is the
+ * The inbox of a pool: where initiators commit entries if one completion queue reads all of them and there is
+ * no lane for each initiator. It lies in the owner's commons and has an entry for each slot, of the form of
+ * {@link LaneLayout}: only the initiator that has claimed a receive writes its entry. The sequence in the commit is the
  * position plus 1.
  */
 public final class Inbox {
@@ -27,13 +27,13 @@ public final class Inbox {
         return base + ((long) Claim.slot(claim) << LaneLayout.ENTRY_SHIFT);
     }
 
-    /** True if whoever has claimed the receive has committed its entry. */
+    /** True if the initiator that has claimed the receive has committed its entry. */
     public static boolean isCommitted(long entry, long claim) {
         return LaneLayout.isOf(LaneReader.commit(entry), Claim.position(claim))
                 && LaneReader.claim(entry) == claim;
     }
 
-    /** Who sends to whom; before the commit. */
+    /** Stores source and destination; before the commit. */
     public static void address(long entry, long claim, long sourceInstance, int sourceQp, int destinationQp) {
         RawMemory.putLong(entry + LaneLayout.CLAIM, claim);
         RawMemory.putLong(entry + LaneLayout.SOURCE, sourceInstance);

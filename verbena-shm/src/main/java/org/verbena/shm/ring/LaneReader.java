@@ -11,7 +11,7 @@ import org.verbena.shm.layout.ProtocolException;
 
 /**
  * Reads one lane, see {@link LaneLayout}, in memory that the peer may write at any time: the commit is read once and
- * handed on, and whatever it says, all reads stay inside the entry. Immutable.
+ * handed on, and whatever its value, all reads stay inside the entry. Immutable.
  */
 public final class LaneReader {
     private final long base;
@@ -27,9 +27,9 @@ public final class LaneReader {
      *
      * @param arena address of the arena that the peer writes
      * @param number of our queue pair
-     * @param link the connection, as we named it
+     * @param link the connection, by our number
      * @return null if there is none yet
-     * @throws ProtocolException if what the peer says makes no sense
+     * @throws ProtocolException if the peer violates the protocol
      */
     static @Nullable public LaneReader find(long arena, int number, long link, int entries) throws ProtocolException {
         long directoryEntry = directoryEntry(arena, number, link);
@@ -44,18 +44,18 @@ public final class LaneReader {
         return new LaneReader(arena + offset, entries);
     }
 
-    /** True if who writes the lane has signalled this arm word last; the first arguments are those of {@link #find}. */
+    /** True if the writer of the lane has signalled this arm word last; the first arguments are those of {@link #find}. */
     public static boolean isNotified(long arena, int number, long link, long armWord) {
         long directoryEntry = directoryEntry(arena, number, link);
         return directoryEntry != 0 && ArmWord.isSame(RawMemory.getLongAcquire(directoryEntry
                 + LaneLayout.LANE_NOTIFIED), armWord);
     }
 
-    /** Address of what the peer says of the lane for a connection; 0 if there is none. */
+    /** Address of the peer's directory entry of the lane for a connection; 0 if there is none. */
     private static long directoryEntry(long arena, int number, long link) {
         long pages = RawMemory.getLongAcquire(arena + LaneLayout.HEADER_LANE_PAGES);
         if ((pages & 1L << LaneLayout.lanePage(number)) == 0 || link == 0) {
-            return 0; // what has no page must not be touched, for there may be no memory for it
+            return 0; // an entry without a page must not be read, for there may be no memory for it
         }
         long directoryEntry = arena + LaneLayout.lane(number);
         return RawMemory.getLongAcquire(directoryEntry + LaneLayout.LANE_TARGET) == link ? directoryEntry : 0;
@@ -75,16 +75,16 @@ public final class LaneReader {
         return LaneLayout.entry(base, mask, index);
     }
 
-    /** The commit word of an entry; {@link LaneLayout#isOf} tells whether it is the one that is waited for. */
+    /** The commit word of an entry; {@link LaneLayout#isOf} checks whether it is the expected one. */
     public static long commit(long entry) {
         return RawMemory.getLongAcquire(entry + LaneLayout.COMMIT);
     }
 
     /**
-     * Asks for the second line of an entry. Who does so before the look at the commit has both lines on their way at once,
+     * Prefetches the second line of an entry. Before the commit is read, this fetches both lines at once,
      * where one after the other would cost a message of 49 to 64 bytes a second trip.
      *
-     * @return whatever is there, perhaps of the entry's last use
+     * @return its first word, perhaps of the entry's last use
      */
     public static long secondLine(long entry) {
         return RawMemory.getLongOpaque(entry + LaneLayout.SECOND_LINE);
@@ -105,7 +105,7 @@ public final class LaneReader {
         return RawMemory.getLong(entry + LaneLayout.timestamp(LaneLayout.flags(commit)));
     }
 
-    /** Which receive of a pool the entry completes, see {@link Claim}. */
+    /** The receive of a pool that the entry completes, see {@link Claim}. */
     public static long claim(long entry) {
         return RawMemory.getLong(entry + LaneLayout.CLAIM);
     }

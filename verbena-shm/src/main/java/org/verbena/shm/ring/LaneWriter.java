@@ -45,8 +45,8 @@ public final class LaneWriter {
     }
 
     /**
-     * Takes the lines of an entry that the peer has consumed away from it, by stores that mean nothing. In a ring that the first
-     * cache of a core does not hold, the store of a message would cost one more trip.
+     * Takes the lines of a consumed entry away from the peer, by stores without meaning. In a ring that does not fit into the
+     * first-level cache of a core, the store of a message would cost one more trip.
      *
      * @param length of the message that is expected
      */
@@ -58,7 +58,7 @@ public final class LaneWriter {
         }
     }
 
-    /** Says which receive of a pool an entry completes; before it is committed, and its payload is for the first line. */
+    /** Stores the receive of a pool that an entry completes; before the commit, and with a payload in the first line only. */
     public void setClaim(long index, long claim) {
         RawMemory.putLong(entry(index) + LaneLayout.CLAIM, claim);
     }

@@ -19,7 +19,7 @@ import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The lanes that we write in a session. Where one lies is said in the arena, see {@link LaneLayout}, at the index of the
+ * The lanes that we write in a session. The lane directory of the arena, see {@link LaneLayout}, has each at the index of the
  * queue pair that reads it: so it is found as long as that one is in the connection, whatever has become of the queue pair
  * that wrote it. Its memory is free again when neither end uses it. Safe for use by several threads.
  */
@@ -60,7 +60,7 @@ public final class OwnLanes {
     }
 
     /**
-     * Makes a lane to a queue pair of the peer. One that has been reset since it wrote to the same connection goes on where
+     * Makes a lane to a queue pair of the peer. A queue pair that has been reset since it wrote to the same connection continues where
      * it was.
      *
      * @param reader address of the peer's directory entry
@@ -68,7 +68,7 @@ public final class OwnLanes {
      * @return null if the peer has left the connection
      */
     synchronized @Nullable public OwnLane make(long reader, int number, long link, int entries) throws VerbsException {
-        // under the lock: who read the link before another connection began does not take that one's place
+        // under the lock: a thread that read the link before another connection began does not replace that one's lane
         if ((RawMemory.getLongAcquire(reader + AdapterLayout.QP_LINK) & Link.IDENTITY) != link) {
             return null;
         }
@@ -113,12 +113,12 @@ public final class OwnLanes {
         RawMemory.putLongRelease(pages, RawMemory.getLong(pages) | 1L << LaneLayout.lanePage(number));
     }
 
-    /** Address of what we say of the lane to a queue pair of the peer; there once a lane was made. */
+    /** Address of the directory entry of the lane to a queue pair of the peer; valid once a lane was made. */
     public long entry(int number) {
         return arena.address() + LaneLayout.lane(number);
     }
 
-    /** Nothing is written into it any more; {@code sent} entries have been committed. The peer may not have looked yet. */
+    /** Nothing is written into it any more; {@code sent} entries have been committed. The peer may not have read them yet. */
     public synchronized void writerDone(OwnLane l, long sent) {
         l.writerDone = true;
         l.sent = sent;
@@ -127,7 +127,7 @@ public final class OwnLanes {
         }
     }
 
-    /** The peer will not look any more at the lane that was made for a connection, if there is one. */
+    /** The peer does not read the lane of a connection any more, if there is one. */
     public synchronized void readerDone(long link) {
         OwnLane l = byLink.remove(link);
         if (l != null && l.writerDone) {

@@ -29,7 +29,7 @@ public final class PeerBells {
         return "verbena-bell/" + Long.toHexString(instance) + "/" + bell;
     }
 
-    /** Rings a completion channel of the peer, or, as number 0, its engine, which has work that waits for us. */
+    /** Rings a completion channel of the peer, or, as number 0, its engine, which has waiting work. */
     public void ring(int bell) {
         Doorbell d = bells.get(bell);
         if (d == null) {
@@ -41,9 +41,9 @@ public final class PeerBells {
     }
 
     /**
-     * Makes ready to ring, so that no wake-up is lost later because this process is out of descriptors then.
+     * Opens a doorbell in advance, so that no wake-up is lost later for want of descriptors.
      *
-     * @throws VerbsException if this process is out of something; that the peer has no such bell is not said here
+     * @throws VerbsException if this process is out of resources; a missing doorbell of the peer is no error here
      */
     public void reach(String verb, int bell) throws VerbsException {
         try {

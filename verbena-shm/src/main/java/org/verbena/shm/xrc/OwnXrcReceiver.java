@@ -25,8 +25,8 @@ import org.verbena.verbs.spi.QueuePairValues;
 
 /**
  * A queue pair of type XRC_RECV of this context: a state and a directory entry. It moves no data: initiators read from it
- * whether they are connected, with what rights and to which domain, and turn to the shared receive queues themselves. It
- * lives until the last one has closed it who had it open, in this process or another.
+ * whether they are connected, with what rights and to which domain, and access the shared receive queues themselves. It
+ * lives until its last handle is closed, in this process or another.
  */
 public final class OwnXrcReceiver implements XrcReceiver, Connected {
     private final XrcDirectory directory;
@@ -38,7 +38,7 @@ public final class OwnXrcReceiver implements XrcReceiver, Connected {
     private final List<Observer> observers = new CopyOnWriteArrayList<>();
     /** One change at a time. */
     private final Object modifyLock = new Object();
-    /** Guards the state against what happens while it is changed. */
+    /** Guards the state against errors while it is changed. */
     private final Object stateLock = new Object();
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
@@ -72,7 +72,7 @@ public final class OwnXrcReceiver implements XrcReceiver, Connected {
         return number;
     }
 
-    /** Lets somebody open it who has named the domain; false if that is another one, or it is just being destroyed. */
+    /** Opens it for a caller that names the domain; false if that is another one, or it is just being destroyed. */
     public boolean open(XrcDomains.Key of, Observer observer) {
         synchronized (modifyLock) {
             return !closed && of.equals(domain) && observers.add(observer);
@@ -217,7 +217,7 @@ public final class OwnXrcReceiver implements XrcReceiver, Connected {
         return state.receives();
     }
 
-    /** Moves to ERR if the condition holds, which is asked for under the lock, and it is in use. */
+    /** Moves to ERR if the condition holds, which is evaluated under the lock, and it is in use. */
     private void enterError(BooleanSupplier condition, String reason, int event) {
         synchronized (stateLock) {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET || !condition.getAsBoolean()) {
@@ -237,7 +237,7 @@ public final class OwnXrcReceiver implements XrcReceiver, Connected {
         enterError(() -> session == s, reason, s.hasDeparted() ? -1 : AsyncEventType.QP_FATAL);
     }
 
-    /** None: memory is reached through the shared receive queues. */
+    /** None: memory is accessed through the shared receive queues. */
     @Override
     public int[] pds() {
         return new int[0];

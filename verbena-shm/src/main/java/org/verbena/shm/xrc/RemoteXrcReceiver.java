@@ -10,7 +10,7 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
-/** A queue pair of type XRC_RECV of another context that we have open: every call asks that context. */
+/** A queue pair of type XRC_RECV of another context that we have open: every call queries that context. */
 public final class RemoteXrcReceiver implements XrcReceiver {
     private final Session session;
     private final long handle;
@@ -18,14 +18,14 @@ public final class RemoteXrcReceiver implements XrcReceiver {
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
 
-    /** Is told of events as soon as {@link SessionReceivers} has let us open it. */
+    /** The observer receives events as soon as {@link SessionReceivers} has opened it. */
     RemoteXrcReceiver(Session session, long handle, Observer observer) {
         this.session = session;
         this.handle = handle;
         this.observer = observer;
     }
 
-    /** By which both sides know that we have it open. */
+    /** The handle that both sides use. */
     long handle() {
         return handle;
     }
@@ -35,7 +35,7 @@ public final class RemoteXrcReceiver implements XrcReceiver {
         try {
             query("query the state of a queue pair of " + session.peerName());
         } catch (VerbsException e) {
-            // then it is what it was
+            // the last known state stays
         }
         return state;
     }
@@ -81,7 +81,7 @@ public final class RemoteXrcReceiver implements XrcReceiver {
         }
     }
 
-    /** Why it cannot be asked any more. */
+    /** The error of queries after its process has ended. */
     static VerbsException gone(String verb, Session s) {
         return new VerbsException(verb, Errno.ECONNRESET, s.peerName() + ", which made the queue pair, has ended");
     }

@@ -23,8 +23,8 @@ import org.verbena.shm.pool.RemotePoolUser;
 
 /**
  * Receives taken out of shared receive queues of type XRC, by queue pairs that are not connected to one of the queue's
- * process: which queue pairs of the peer take from us, and what we may take from the peer. A queue pair asks once for each queue, so
- * that the owner gives its process the memory and knows whose {@link Hazard} to read.
+ * process: which queue pairs of the peer take from us, and what we may take from the peer. A queue pair attaches once to each queue, so
+ * that the owner shares the memory with its process and reads its {@link Hazard}.
  */
 public final class SessionPools implements RemotePoolUser.Host, SessionPart {
     /** Attachments of one peer. */
@@ -45,12 +45,12 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         this.session = session;
     }
 
-    // ---- what we take
+    // ---- our attachments
 
     /**
-     * The way of one of our queue pairs to a queue of the peer, asked for now if this is the first time. Any thread.
+     * The access of one of our queue pairs to a queue of the peer, requested now if this is the first time. Any thread.
      *
-     * @param domain which the queue has to belong to
+     * @param domain that the queue has to belong to
      */
     public PoolAccess access(int queue, int queuePair, XrcDomains.Key domain) {
         PoolAccess fresh = new PoolAccess(tokens.incrementAndGet());
@@ -58,20 +58,20 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         if (known != null) {
             return known;
         }
-        // now that an answer finds it, however soon it comes
+        // now that an early answer finds it
         session.send(message(ControlMessage.POOL_ATTACH, queue, queuePair).putLong(fresh.token()).putLong(domain.high())
                 .putLong(domain.low()), null);
         return fresh;
     }
 
-    /** One of our queue pairs will not take anything out of a queue any more. */
+    /** One of our queue pairs takes no receives of a queue any more. */
     void leave(int queue, int queuePair) {
         if (accesses.remove(key(queue, queuePair)) != null) {
             session.send(message(ControlMessage.POOL_DETACH, queue, queuePair), null);
         }
     }
 
-    /** One of our queue pairs will not take anything any more. */
+    /** One of our queue pairs takes no receives any more. */
     public void leave(int queuePair) {
         accesses.keySet().removeIf(k -> {
             if ((int) (long) k != queuePair) {
@@ -96,9 +96,9 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         return !accesses.isEmpty();
     }
 
-    // ---- what the peer takes
+    // ---- attachments of the peer
 
-    /** Those of the peer's queue pairs that take receives here. */
+    /** The peer's queue pairs that take receives here. */
     public List<RemotePoolUser> remoteUsers() {
         return attachments.stream().map(PoolAttachment::user).distinct().toList();
     }
@@ -108,7 +108,7 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         return attachments.stream().anyMatch(s -> s.pool.pd() == pd && !s.pool.isClosed());
     }
 
-    /** Lets a queue pair of the peer in; answers the pool, or null if there is none for it. */
+    /** Attaches a queue pair of the peer; returns the pool, or null if there is none for it. */
     private @Nullable OwnPool attach(int queue, int queuePair, XrcDomains.Key domain) throws ProtocolException {
         XrcQueue q = directory.queue(queue);
         if (q == null || !q.isOfDomain(domain)) {
@@ -130,7 +130,7 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         return p;
     }
 
-    /** A pool of ours is closed. Who is inside still is waited for when memory is taken away. Any thread. */
+    /** A pool of ours is closed. Revocation of memory waits for peers that are still inside. Any thread. */
     @Override
     public void closed(OwnPool pool) {
         for (Iterator<PoolAttachment> all = attachments.iterator(); all.hasNext();) {
@@ -157,7 +157,7 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         }
     }
 
-    /** Handles a message about pools; answers false if it is none. Engine's thread only. */
+    /** Handles a message about pools; false if it is another kind. Engine's thread only. */
     @Override
     public boolean receive(ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
@@ -177,7 +177,7 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
                 long token = m.getLong();
                 int pool = m.getInt();
                 m.end();
-                if (a != null && a.token() == token) { // else that is of an earlier connection
+                if (a != null && a.token() == token) { // else it belongs to an earlier connection
                     a.answer(pool);
                 }
             }
@@ -194,7 +194,7 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         return true;
     }
 
-    /** The session has ended: what the peer had claimed comes back, once it is not inside any more. */
+    /** The session has ended: receives that the peer had claimed are recovered, once it is not inside any more. */
     @Override
     public void end() {
         for (RemotePoolUser user : remoteUsers()) {

@@ -28,20 +28,20 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Queue pairs of type XRC_RECV that one side of a session has made and the other has open: questions, answers and events.
- * Questions are asked by any thread, messages are handled on the engine's, changes of a queue pair are carried out on a
+ * Queue pairs of type XRC_RECV that one side of a session has made and the other has open: requests, answers and events.
+ * Any thread sends requests, the engine's thread handles messages, changes of a queue pair are executed on a
  * thread of their own, for they may wait for the engine.
  */
 public final class SessionReceivers implements SessionPart {
     /** Longer than the owner may take to connect to a third process. */
     private static final Duration TIMEOUT = Duration.ofSeconds(6);
-    /** Changes that a peer may have under way, and queue pairs that it may have open. */
+    /** The limits of a peer's ongoing changes, and of its open queue pairs. */
     private static final int MAX_CHANGES = 256;
     private static final int MAX_OPEN = AdapterLayout.MAX_QP;
 
     private final XrcDirectory directory;
     private final Session session;
-    /** For questions, and handles of what we have open. */
+    /** Tokens of requests, and handles of queue pairs that we have open. */
     private final AtomicLong tokens = new AtomicLong();
     private final Map<Long, CompletableFuture<Answer>> questions = new ConcurrentHashMap<>();
     /** The peer's, which we have open. */
@@ -51,9 +51,9 @@ public final class SessionReceivers implements SessionPart {
     private final AtomicInteger changes = new AtomicInteger();
 
     /**
-     * What the owner says: how the queue pair is after what it was asked for.
+     * The owner's answer: the attributes of the queue pair after the request.
      *
-     * @param text what is wrong; if nothing is, why the queue pair went to ERR
+     * @param text of the error; without one, why the queue pair went to ERR
      */
     record Answer(int errno, String text, QueuePairAttributes attributes) {}
 
@@ -79,7 +79,7 @@ public final class SessionReceivers implements SessionPart {
         this.session = session;
     }
 
-    // ---- those of the peer
+    // ---- queue pairs of the peer
 
     /** Opens a queue pair of the peer. */
     public RemoteXrcReceiver open(String verb, int number, XrcDomains.Key domain, XrcReceiver.Observer observer)
@@ -91,23 +91,23 @@ public final class SessionReceivers implements SessionPart {
                     .putLong(domain.low()));
             return r;
         } catch (VerbsException e) {
-            close(r); // it may be opened still, when nobody waits any more
+            close(r); // it may still be opened after the timeout
             throw e;
         }
     }
 
-    /** Closes a queue pair of the peer, and waits until it has: if this was the last handle, nothing comes in any more. */
+    /** Closes a queue pair of the peer, and waits until that is done: after the last handle no message arrives any more. */
     void close(RemoteXrcReceiver r) {
         if (remote.remove(r)) {
             try {
                 ask("close a queue pair", ControlMessage.XRC_CLOSE, w -> w.putLong(r.handle()));
             } catch (VerbsException e) {
-                // the peer has ended, and with it all it had; or it stands still, and closes it when it goes on
+                // the peer has ended, and its queue pairs too; or it is stopped, and closes it when it resumes
             }
         }
     }
 
-    /** Asks the peer and waits for the answer; throws what the peer says is wrong. */
+    /** Sends a request and waits for the answer; throws the error that the peer reports. */
     Answer ask(String verb, int type, UnaryOperator<ControlMessage.Writer> fields) throws VerbsException {
         long token = tokens.incrementAndGet();
         CompletableFuture<Answer> f = new CompletableFuture<>();
@@ -129,7 +129,7 @@ public final class SessionReceivers implements SessionPart {
 
     // ---- messages, on the engine's thread
 
-    /** Handles a message; answers false if it is none of these. */
+    /** Handles a message; false if it is another kind. */
     @Override
     public boolean receive(ControlMessage.Reader m) throws ProtocolException {
         switch (m.type()) {
@@ -220,7 +220,7 @@ public final class SessionReceivers implements SessionPart {
         }
     }
 
-    /** What the peer has open by a handle; null if nothing, or no more. */
+    /** The queue pair that the peer has open by a handle; null if there is none any more. */
     private @Nullable RemoteHandle remoteHandle(long handle) {
         return remoteHandles.stream().filter(h -> h.handle == handle).findFirst().orElse(null);
     }

@@ -22,9 +22,9 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
 /**
- * Numbers that say which context of this user they belong to: those of shared receive queues of type XRC, and of queue
+ * Numbers that name their context of this user: those of shared receive queues of type XRC, and of queue
  * pairs of type XRC_RECV. The upper 12 bits are an abstract Unix name that the context takes when it needs its first such
- * number, so whoever knows a number finds the context. Safe for use by several threads.
+ * number, so a number suffices to find the context. Safe for use by several threads.
  */
 public final class XrcDirectory {
     /** Contexts of one user that can have such numbers, and numbers of each. */
@@ -37,7 +37,7 @@ public final class XrcDirectory {
     private final Slots numbers = new Slots(NUMBERS);
     private final Map<Integer, XrcQueue> queues = new ConcurrentHashMap<>();
     private final Map<Integer, OwnXrcReceiver> receivers = new ConcurrentHashMap<>();
-    /** Questions on their way, by the part of the number that names the context. */
+    /** Pending queries, by the part of the number that names the context. */
     private final Map<Integer, CompletableFuture<Session>> asked = new ConcurrentHashMap<>();
     private final Set<UnixSocket> questions = ConcurrentHashMap.newKeySet();
     private @Nullable Acceptor name;
@@ -81,7 +81,7 @@ public final class XrcDirectory {
                 + " contexts with XRC already, the most there can be");
     }
 
-    /** Who makes sessions. */
+    /** Makes the sessions. */
     Control control() {
         return control;
     }
@@ -111,7 +111,7 @@ public final class XrcDirectory {
         numbers.give(number & NUMBERS - 1);
     }
 
-    /** The queue of this context that has a number; null if there is none, or no more. */
+    /** The queue of this context that has a number; null if there is none any more. */
     @Nullable
     XrcQueue queue(int number) {
         return queues.get(number);
@@ -127,20 +127,20 @@ public final class XrcDirectory {
         receivers.remove(receiver.number(), receiver);
     }
 
-    /** The queue pair of this context that has a number; null if there is none, or no more. */
+    /** The queue pair of this context that has a number; null if there is none any more. */
     @Nullable
     public OwnXrcReceiver receiver(int number) {
         return receivers.get(number);
     }
 
-    // ---- whose numbers these are
+    // ---- owners of numbers
 
-    /** True if this context gave the number. */
+    /** True if this context has assigned the number. */
     public boolean isOwn(int number) {
         return id != 0 && number >>> 12 == id;
     }
 
-    /** The session with the context that gave a number, made if there is none yet; for those who do not wait. */
+    /** The future session with the context that has assigned a number, made if there is none yet; for callers that do not block. */
     public CompletableFuture<Session> owner(int number) {
         int context = number >>> 12;
         if (isOwn(number)) {
@@ -151,7 +151,7 @@ public final class XrcDirectory {
     }
 
     private CompletableFuture<Session> ask(int context) {
-        String verb = "ask who has numbers 0x" + Integer.toHexString(context << 12);
+        String verb = "find the context of numbers 0x" + Integer.toHexString(context << 12);
         try {
             UnixSocket s = UnixSocket.connect(name(context));
             questions.add(s);

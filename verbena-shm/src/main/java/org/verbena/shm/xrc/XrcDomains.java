@@ -24,17 +24,17 @@ import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The XRC domains that a context has open. A domain is known by its {@link Key}, and exists as long as some context of
- * this user has bound an abstract Unix name for it; the kernel takes the names of a process back that ends. Safe for use
+ * The XRC domains that a context has open. A domain is identified by its {@link Key}, and exists as long as some context of
+ * this user has bound an abstract Unix name for it; the kernel removes the names of a process that ends. Safe for use
  * by several threads.
  */
 public final class XrcDomains {
     private static final String NAMES = "verbena-xrcd/";
-    /** So long another process may take to open or create the domain; it does nothing else meanwhile. */
+    /** The timeout for another process that opens or creates the domain, which takes no other step meanwhile. */
     private static final long TIMEOUT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final long instance;
-    /** Who opens a domain for the first time; may wait for another process, while the engine needs the map. */
+    /** Held to open a domain for the first time, perhaps during a wait for another process, while the engine needs the map. */
     private final Object opening = new Object();
     /** Guarded by itself. */
     private final Map<Key, Open> domains = new HashMap<>();
@@ -60,7 +60,7 @@ public final class XrcDomains {
             return high < 0;
         }
 
-        /** Bound by whoever is about to open the domain for the first time. */
+        /** Bound by a process that is about to open the domain for the first time. */
         public String lockName() {
             return name() + "lock";
         }
@@ -93,7 +93,7 @@ public final class XrcDomains {
         this.instance = instance;
     }
 
-    /** Opens a domain that nobody else can open. */
+    /** Opens a domain that no other process can open. */
     public Key openPrivate(String verb) throws VerbsException {
         synchronized (domains) {
             Key key = new Key(Key.PRIVATE | ++privateDomains, instance);
@@ -157,7 +157,7 @@ public final class XrcDomains {
         }
     }
 
-    /** Somebody uses a domain that is open. */
+    /** Adds a user to an open domain. */
     public void retain(Key key) {
         synchronized (domains) {
             Open o = domains.get(key);
@@ -179,7 +179,7 @@ public final class XrcDomains {
         }
     }
 
-    /** Keeps others from opening the domain for the first time until it is closed. */
+    /** Keeps other processes from opening the domain for the first time until it is closed. */
     private static UnixSocket lock(String verb, Key key) throws VerbsException {
         long end = System.nanoTime() + TIMEOUT_NANOS;
         while (true) {
@@ -206,7 +206,7 @@ public final class XrcDomains {
         }
     }
 
-    /** True if some context has it open, as the kernel's list of Unix sockets has it. */
+    /** True if some context has it open, by the kernel's list of Unix sockets. */
     private static boolean exists(String verb, Key key) throws VerbsException {
         String member = " @" + key.name();
         try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {

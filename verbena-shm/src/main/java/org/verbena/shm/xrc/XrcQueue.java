@@ -3,7 +3,7 @@ package org.verbena.shm.xrc;
 
 import org.verbena.shm.pool.OwnPool;
 
-/** A shared receive queue of type XRC of this context, as those find it who know its number. Any thread may call. */
+/** A shared receive queue of type XRC of this context, as senders find it by its number. For any thread. */
 public interface XrcQueue {
     OwnPool pool();
 

@@ -5,11 +5,11 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
-/** A queue pair of type XRC_RECV, of this process or another, as those see it who have it open. Any thread may call. */
+/** A queue pair of type XRC_RECV, of this process or another, as seen by its handles. For any thread. */
 public interface XrcReceiver {
-    /** Somebody who has it open. */
+    /** A handle. */
     interface Observer {
-        /** An asynchronous event happened to it. */
+        /** Receives its asynchronous events. */
         void raise(int event, String detail);
     }
 
@@ -23,11 +23,11 @@ public interface XrcReceiver {
     /**
      * Carries out a transition that the state machine allows.
      *
-     * @param from the state that this was found allowed in
+     * @param from the state that the transition was checked for
      * @throws VerbsException {@code EINVAL} if it is in another state by now
      */
     void modify(String verb, QueuePairState from, QueuePairAttributes a) throws VerbsException;
 
-    /** One who had it open has closed it; with the last one it is destroyed. */
+    /** Closes a handle; with the last one it is destroyed. */
     void close(Observer observer);
 }

@@ -19,12 +19,12 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
 /**
- * A shared receive queue that a queue pair of type XRC_SEND names in its requests: finds it, and keeps the way to it and
- * to the memory of its protection domain. The session with its context is made on demand, by the engine, and nobody is
- * blocked meanwhile. Used by one thread at a time, inside a {@link Hazard}.
+ * A shared receive queue that a queue pair of type XRC_SEND names in its requests: finds it, and keeps the access to it and
+ * to the memory of its protection domain. The engine makes the session with its context on demand, and no thread
+ * blocks meanwhile. Used by one thread at a time, inside a {@link Hazard}.
  */
 public final class XrcTarget {
-    /** The owner of the shared receive queue that is named has not answered yet: an answer beside status values. */
+    /** The owner of the shared receive queue that is named has not answered yet: a result beside status values. */
     public static final int WAIT_FOR_OWNER = -4;
 
     /** 24 bits. */
@@ -42,10 +42,10 @@ public final class XrcTarget {
     }
 
     /**
-     * Makes ready for a request; to be called after the {@link Hazard} was entered.
+     * Prepares for a request; to be called after the {@link Hazard} was entered.
      *
-     * @return {@link Target#OK}, {@link #WAIT_FOR_OWNER} while the way is being made,
-     *         {@link WcStatus#REM_INV_REQ_ERR} if there is no such queue in the domain, or no more
+     * @return {@link Target#OK}, {@link #WAIT_FOR_OWNER} while the access is being requested,
+     *         {@link WcStatus#REM_INV_REQ_ERR} if there is no such queue in the domain any more
      */
     public int prepare(Remote receiver) {
         InboxSends s = sends;
@@ -54,7 +54,7 @@ public final class XrcTarget {
             if (s.pool.isOpen() && !owner.isDead() && !owner.peer().hasEndedForPeer()) {
                 return Target.OK;
             }
-            forget(owner); // another queue may have the number by now
+            forget(owner); // the number may belong to another queue by now
         }
         return find(receiver);
     }
@@ -100,7 +100,7 @@ public final class XrcTarget {
         return a.pool() == 0 || s.isDead() ? WcStatus.REM_INV_REQ_ERR : open(s, a.pool(), receiver);
     }
 
-    /** True if there is no such context; else it could not be asked now, and may be later. */
+    /** True if there is no such context; other errors may be temporary. */
     private static boolean isUnreachable(Throwable why) {
         return why instanceof VerbsException v && (v.errno() == Errno.EINVAL || v.errno() == Errno.EHOSTUNREACH
                 || v.errno() == Errno.ECONNREFUSED);
@@ -115,7 +115,7 @@ public final class XrcTarget {
             }
         } catch (ProtocolException e) {
             if (isClosed(s, poolNumber)) {
-                return WcStatus.REM_INV_REQ_ERR; // what was read is perhaps that of another one
+                return WcStatus.REM_INV_REQ_ERR; // the values may belong to another pool
             }
             all.protocolViolated(s, e);
             return WcStatus.FATAL_ERR;
@@ -137,7 +137,7 @@ public final class XrcTarget {
         return RemotePool.number(s.peer(), Commons.index(poolNumber)) != poolNumber;
     }
 
-    /** The way to its receives; only after {@link #prepare} has succeeded. */
+    /** The sends into its receives; only after {@link #prepare} has succeeded. */
     public InboxSends sends() {
         InboxSends s = sends;
         if (s == null) {
@@ -163,7 +163,7 @@ public final class XrcTarget {
         }
     }
 
-    /** Nothing is sent to it any more. */
+    /** No more sends to it. */
     void leave() {
         closeMemory();
         Session s = session;

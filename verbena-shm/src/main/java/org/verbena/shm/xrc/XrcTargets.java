@@ -17,8 +17,8 @@ import org.verbena.shm.pool.RemotePool;
 import org.verbena.verbs.AsyncEventType;
 
 /**
- * The shared receive queues that one queue pair of type XRC_SEND has named in requests, by number: an open hash table, for
- * looking one up must not allocate. Used by one thread at a time.
+ * The shared receive queues that one queue pair of type XRC_SEND has named in requests, by number: a hash table with open addressing, for
+ * a lookup must not allocate. Used by one thread at a time.
  */
 public final class XrcTargets {
     private static final int SMALLEST = 16;
@@ -52,7 +52,7 @@ public final class XrcTargets {
         return qp;
     }
 
-    /** What the owner of a queue says makes no sense. */
+    /** The owner of a queue violates the protocol. */
     void protocolViolated(Session owner, ProtocolException e) {
         qp.enterError(owner.peerName() + ", which has the shared receive queue, broke the protocol: " + e.getMessage(),
                 AsyncEventType.QP_FATAL);
@@ -63,7 +63,7 @@ public final class XrcTargets {
                 directory.control().own().instance(), qp.number(), receiver.number);
     }
 
-    /** The queue of that number, which becomes the one that is sent to. */
+    /** The queue of that number, which becomes the current one. */
     public XrcTarget get(int number) {
         XrcTarget t = last;
         if (t != null && t.number == number) {
