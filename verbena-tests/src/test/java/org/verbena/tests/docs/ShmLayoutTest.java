@@ -52,7 +52,7 @@ class ShmLayoutTest {
             // queue pair entry
             "Queue pair entry, {bytes AdapterLayout.QP_STRIDE_SHIFT} bytes, four lines",
             "| {AdapterLayout.QP_LINK} | link |",
-            "{Link.GIVEN_UP}: takes nothing, and who is inside is given up",
+            "{Link.GIVEN_UP}: accepts nothing, and a peer that is inside is given up",
             "| {AdapterLayout.QP_RING} | receive ring |",
             "| {AdapterLayout.QP_RING_ENTRIES}, {AdapterLayout.QP_RING_SGE} | entries, elements |",
             "| {AdapterLayout.QP_PD} | protection domain |",
@@ -122,7 +122,7 @@ class ShmLayoutTest {
             """
                     {LaneLayout.LANE_TARGET} target {LaneLayout.LANE_OFFSET} lane, offset in the arena
                     {LaneLayout.LANE_ENTRIES} its entries {LaneLayout.LANE_NOTIFIED} notified""",
-            "{Mi CountsLayout.SLOTS} Mi what the writer has done to memory of the reader",
+            "{Mi CountsLayout.SLOTS} Mi counts of the writer's accesses to memory of the reader",
             "{Mi LaneLayout.HEAP} Mi lanes, in pages",
             // counts
             """
