@@ -104,7 +104,9 @@ public final class DropIn {
         return Asynchronous.PROVIDER;
     }
 
-    /** Says that the program may have selectors of the JDK, from before it got {@link #provider}. To be called once. */
+    /**
+     * Records that the program may have selectors of the JDK, from before it got {@link #provider}. To be called once.
+     */
     public static void comesLate() {
         Maker.comeLate();
     }
@@ -126,7 +128,7 @@ public final class DropIn {
     }
 
     /**
-     * Says what reaches the protected members of {@link SocketImpl}, asked when they are needed: to accept into the
+     * Sets what reaches the protected members of {@link SocketImpl}, asked when they are needed: to accept into the
      * JDK's, where another agent has taken back what the agent has changed. To be called once, before {@link #sockets}.
      */
     public static void reachSocketImplBy(Supplier<MethodHandles.Lookup> lookup) {

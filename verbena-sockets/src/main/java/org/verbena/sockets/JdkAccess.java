@@ -8,7 +8,7 @@ import java.nio.channels.spi.SelectorProvider;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** What must hold before a channel can be opened, said in a sentence rather than by a linkage error. */
+/** What must hold before a channel can be opened, reported in a sentence rather than by a linkage error. */
 final class JdkAccess {
     private static final List<String> PACKAGES = List.of("sun.nio.ch", "sun.net");
 

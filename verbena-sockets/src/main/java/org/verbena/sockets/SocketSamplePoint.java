@@ -3,7 +3,7 @@ package org.verbena.sockets;
 
 /**
  * What is counted of sockets and of what belongs to them: sample points beside those of {@code org.verbena.verbs.SamplePoint}.
- * The name says what kind of object a point belongs to, see {@link SocketObjectType}.
+ * The name begins with the kind of object a point belongs to, see {@link SocketObjectType}.
  */
 public final class SocketSamplePoint {
     // ---- sockets: all of a process, those that have ended too

@@ -20,7 +20,7 @@ public final class SocketState {
 
     private SocketState() {}
 
-    /** The value's name, or its number if this version does not know it; empty for 0. */
+    /** The value's name, or its number if this version has no name for it; empty for 0. */
     public static String toString(int value) {
         return switch (value) {
             case 0 -> "";

@@ -16,7 +16,7 @@ import org.verbena.sockets.stream.StreamTotals;
 
 /**
  * What the sockets of this process have come to, written when it ends: a line of JSON to standard error, or to the end
- * of a file, as the system property {@value #PROPERTY} says. The line is one write, so that many processes can share a
+ * of a file, as the system property {@value #PROPERTY} sets. The line is one write, so that many processes can share a
  * file.
  */
 final class Summary {

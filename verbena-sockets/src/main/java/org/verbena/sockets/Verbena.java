@@ -30,7 +30,7 @@ public final class Verbena {
 
     /**
      * Says whether sockets that are created from now on may use anything but the kernel; where they may, rules decide. The
-     * system property {@code verbena.offload} says it at start, {@code on} if it is not given.
+     * system property {@code verbena.offload} sets it at start, {@code on} if it is not given.
      */
     public static void offload(boolean on) {
         Rules.offload(on);

@@ -56,7 +56,7 @@ public abstract class VerbenaSocketChannel extends SocketChannel {
      *
      * @param position of the first byte, in bytes; where the file has none, nothing is sent
      * @param count bytes at most
-     * @return bytes sent; fewer if something went wrong after them, which the next call says
+     * @return bytes sent; fewer if something went wrong after them, which the next call reports
      * @throws IllegalArgumentException if {@code position} or {@code count} is negative
      * @throws java.nio.channels.NonReadableChannelException if the file is not open for reading
      * @throws java.nio.channels.NotYetConnectedException before the connection is made

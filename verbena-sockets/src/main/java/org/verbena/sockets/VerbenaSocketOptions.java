@@ -27,7 +27,7 @@ public final class VerbenaSocketOptions {
      * {@code MSG_ZEROCOPY}. It is for a write of 64 KiB or more, from one direct buffer, by a platform thread, of a channel
      * that blocks, when TCP carries the connection to its end ({@link #TRANSPORT} is {@code kernel}); such a write returns
      * when the kernel has let go of the memory, that is when the peer has acknowledged the bytes. Others are not changed,
-     * and none is any more as soon as the kernel says that it had to copy all the same, as it does over loopback. Of
+     * and none is any more as soon as the kernel reports that it had to copy all the same, as it does over loopback. Of
      * connections only; needs native access.
      */
     public static final SocketOption<Boolean> ZERO_COPY = new Named<>("SO_ZEROCOPY", Boolean.class);

@@ -11,8 +11,8 @@ public final class VerbenaSockets {
      * The provider of Verbena's channels and of selectors for them: that of the process if the process runs with the agent,
      * else one beside it.
      *
-     * @throws UnsupportedOperationException if the JDK's channels are not exported to this module; the message says which
-     *         option is missing
+     * @throws UnsupportedOperationException if the JDK's channels are not exported to this module; the message names
+     *         the missing option
      */
     public static SelectorProvider selectorProvider() {
         JdkAccess.check();

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GroupThread {
     /** As the JDK's limit, and by its property: deeper ones go to the pool, lest the stack overflows. */
-    private static final int MOST_ON_STACK = Integer.getInteger("sun.nio.ch.maxCompletionHandlersOnStack", 16);
+    private static final int MAX_ON_STACK = Integer.getInteger("sun.nio.ch.maxCompletionHandlersOnStack", 16);
 
     private static final ThreadLocal<@Nullable GroupThread> CURRENT = new ThreadLocal<>();
 
@@ -43,7 +43,7 @@ final class GroupThread {
 
     /** Whether one more handler may be called. */
     boolean hasRoom() {
-        return handlers < MOST_ON_STACK;
+        return handlers < MAX_ON_STACK;
     }
 
     /** Calls a handler. As the JDK counts them, those that have returned are counted until the task ends. */

@@ -202,8 +202,8 @@ abstract class Slot<V> implements Runnable {
         }
     }
 
-    /** The program learns how it went, and may ask for the next. */
-    @SuppressWarnings("unchecked") // attempt() says what it answers
+    /** The program is informed of the result, and may start the next operation. */
+    @SuppressWarnings("unchecked") // the type of the result follows from attempt()
     private void end(Request<V> request, @Nullable Object result, @Nullable Throwable problem, boolean atOnce) {
         Throwable failure = problem instanceof ClosedChannelException || problem instanceof CancelledKeyException
                 || problem instanceof ClosedSelectorException ? new AsynchronousCloseException() : problem;

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Memory of an operation whose arenas stay open until the operation ends, as with the JDK's own channels:
- * {@code Arena.close()} fails meanwhile. To take hold also says what the JDK says of memory that is not to be had,
- * before the first byte is moved: that of an arena that is closed, or another thread's. Thread-safe.
+ * {@code Arena.close()} fails meanwhile. To take hold also throws what the JDK throws for memory that is not
+ * accessible, before the first byte is moved: that of an arena that is closed, or another thread's. Thread-safe.
  *
  * <p>The one public way to hold an arena is a downcall, which has to end before anything else is done. So this takes
  * the way of the JDK's channels, package {@code jdk.internal.access}. Where that is not exported to this module memory
@@ -50,7 +50,7 @@ public final class MemoryHold {
      */
     public static boolean take(ByteBuffer buffer) {
         if (!buffer.hasRemaining()) {
-            return false; // as the JDK's channels, which never look at it
+            return false; // as the JDK's channels, which never check it
         }
         if (!HOLDS) {
             buffer.get(buffer.position());

@@ -34,7 +34,7 @@ final class ChannelServerSocket extends ServerSocket {
     @Override
     public Socket accept() throws IOException {
         try {
-            // the inner socket knows the time-out; its channel is what is wanted
+            // the inner socket has the time-out; its channel is what is wanted
             StreamSocketChannel accepted = channel.accept(() -> inner.accept().getChannel());
             if (accepted == null) {
                 throw new IllegalBlockingModeException();

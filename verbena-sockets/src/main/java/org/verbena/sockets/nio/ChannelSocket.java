@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The socket of a channel: the bytes and the end are the channel's, the rest is asked of the inner channel's socket, which
- * is the JDK's and knows the answers.
+ * is the JDK's and has the answers.
  */
 final class ChannelSocket extends Socket {
     private final StreamSocketChannel channel;

@@ -24,7 +24,7 @@ import org.verbena.sockets.rules.Rules;
 
 /**
  * What stands behind a classic {@link java.net.Socket} or {@link java.net.ServerSocket}, over a channel of this
- * package: its states, its options and its end. It does and says what the JDK's own implementation does and says; the
+ * package: its states, its options and its end. It behaves as the JDK's own implementation, with the same messages; the
  * JDK treats it as such, by its marker, and puts its SOCKS client before it.
  *
  * @param <C> the channel
@@ -72,7 +72,7 @@ abstract class ClassicSocketImpl<C extends NetworkChannel & SelChImpl> extends S
         end = CLEANER.register(this, () -> closeUnchecked(opened));
     }
 
-    // knows nothing of this object, or nothing would be lost
+    // has no reference to this object, or nothing would be lost
     private static void closeUnchecked(NetworkChannel channel) {
         try {
             channel.close();

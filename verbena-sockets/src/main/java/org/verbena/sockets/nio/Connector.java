@@ -15,7 +15,7 @@ import org.verbena.sockets.stream.FallbackReason;
 import org.verbena.sockets.stream.OpenSocket;
 import org.verbena.sockets.stream.Stream;
 
-/** Connects one channel by its inner channel, and has the rules say what carries the bytes from then on. */
+/** Connects one channel by its inner channel, and has the rules decide what carries the bytes from then on. */
 final class Connector {
     /** What makes the connection by the inner channel. */
     @FunctionalInterface
@@ -35,7 +35,7 @@ final class Connector {
         this.offloaded = offloaded;
     }
 
-    /** Makes an attempt, or asks for the outcome of one; says whether the channel is connected. */
+    /** Makes an attempt, or asks for the outcome of one; returns whether the channel is connected. */
     boolean connect(Attempt how) throws IOException {
         boolean connected = false;
         try {
@@ -71,7 +71,7 @@ final class Connector {
         return connected;
     }
 
-    /** What the rules say of this connection, which is made. */
+    /** The decision of the rules on this connection, which is established. */
     private Decision decision() throws IOException {
         return Rules.decide(Role.TCP_CLIENT, (InetSocketAddress) inner.getLocalAddress(),
                 (InetSocketAddress) inner.getRemoteAddress(), offloaded);

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 import sun.nio.ch.DefaultSelectorProvider;
 
 /**
- * Keeps the descriptor of an inner channel open, also when that is closed, as long as a selector of the JDK knows the
- * descriptor as the outer channel's: such a selector finds keys by descriptors, and would take another channel that
- * gets the same number for this one. A channel that is registered keeps its descriptor; so the inner one is registered
- * with a selector that is never used to select.
+ * Keeps the descriptor of an inner channel open, also when that is closed, as long as a selector of the JDK has a key
+ * of the descriptor as the outer channel's: such a selector finds keys by descriptors, and would take another channel
+ * that gets the same number for this one. A channel that is registered keeps its descriptor; so the inner one is
+ * registered with a selector that is never used to select.
  */
 final class DescriptorHold {
     private static @Nullable Selector selector;
@@ -66,7 +66,7 @@ final class DescriptorHold {
         }
     }
 
-    /** To say it may fail, for instance without a descriptor; no selection is to suffer from that. */
+    /** To log may fail, for instance without a descriptor; no selection is to suffer from that. */
     private static void debug(String what, IOException why) {
         try {
             System.getLogger("org.verbena.sockets").log(System.Logger.Level.DEBUG, what + ": " + why.getMessage());
@@ -77,7 +77,7 @@ final class DescriptorHold {
 
     /**
      * Lets go: a channel that was closed meanwhile is gone then, and so are others that were let go just now; as
-     * closing one, this may take what SO_LINGER says. Idempotent.
+     * closing one, this may take as long as SO_LINGER allows. Idempotent.
      */
     synchronized void end() {
         SelectionKey held = key;

@@ -17,10 +17,10 @@ abstract class Direction {
      * Bytes of an array at a time, as with the JDK's: TCP copies them to memory outside the heap, which each thread
      * keeps.
      */
-    static final int MOST_OF_ARRAY = 128 << 10;
+    static final int MAX_OF_ARRAY = 128 << 10;
 
     /** Larger arrays are not kept from being collected. */
-    private static final int MOST_KEPT = 16 << 10;
+    private static final int MAX_KEPT = 16 << 10;
 
     final StreamSocketChannel channel;
     private final int op;
@@ -55,7 +55,7 @@ abstract class Direction {
         ByteBuffer buffer = wrapped;
         if (buffer == null || buffer.array() != array) {
             buffer = ByteBuffer.wrap(array);
-            wrapped = array.length <= MOST_KEPT ? buffer : null;
+            wrapped = array.length <= MAX_KEPT ? buffer : null;
         }
         return buffer.clear().position(offset).limit(offset + length);
     }

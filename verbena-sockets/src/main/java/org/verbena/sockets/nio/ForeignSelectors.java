@@ -20,27 +20,27 @@ import org.verbena.sockets.stream.Stream;
 
 /**
  * A connection at selectors of the JDK, which a process has if Verbena came into it late. They ask the channel what to
- * wait for at its socket, and what that means when it comes; of a registration itself the channel learns nothing.
+ * wait for at its socket, and what that means when it comes; the channel is not informed of a registration itself.
  *
  * <p>A channel that such a selector asks stays with TCP, if that is not too late. If rings carry its bytes the peer is
- * asked for a doorbell, which is an event at the socket; and since the selector does not know what is in memory
+ * asked for a doorbell, which is an event at the socket; and since the selector does not see what is in memory
  * already, the key asks again before each selection that follows an event.
  */
 final class ForeignSelectors {
     private static final int BYTES = OP_READ | OP_WRITE;
     private static final int FAILED = Net.POLLERR | Net.POLLHUP;
-    private static final long NAP_NANOS = 1_000_000;
+    private static final long PAUSE_NANOS = 1_000_000;
 
-    /** How often a thread in a selector has napped. */
-    private static final AtomicInteger NAPS = new AtomicInteger();
+    /** Pauses so far of threads in selectors. */
+    private static final AtomicInteger PAUSES = new AtomicInteger();
 
     private final SelChImpl tcp;
     private final DescriptorHold hold;
     private volatile boolean known;
     private volatile @Nullable Stream stream;
 
-    /** Of {@link #NAPS}, when this channel asked for one. */
-    private volatile int napsSeen;
+    /** The value of {@link #PAUSES} when this channel called {@link #pause} last. */
+    private volatile int pausesSeen;
 
     ForeignSelectors(SocketChannel inner) {
         this.tcp = (SelChImpl) inner;
@@ -64,8 +64,8 @@ final class ForeignSelectors {
     }
 
     /**
-     * The descriptor need not be kept: no selector knows the channel any more, or it is connected, so that the channel
-     * itself sees to it that the socket is closed last. May take what SO_LINGER says.
+     * The descriptor need not be kept: no selector has a key of the channel any more, or it is connected, so that the
+     * channel itself sees to it that the socket is closed last. May take as long as SO_LINGER allows.
      */
     void forget() {
         hold.end();
@@ -133,7 +133,7 @@ final class ForeignSelectors {
         int found = s.kernelReady(kernel, wanted);
         boolean plain = isPlain(s);
         if (!plain && found == 0 && wanted != 0 && s.kernelOps(wanted) == 0) {
-            nap(); // TCP has ended, and goes on saying so, before the ring has
+            pause(); // TCP has ended, and goes on reporting that, before the ring has
         }
         if (!plain || (kernel & ~wanted) != 0) { // also an event that was asked for before it was plain
             askAgain(key);
@@ -144,19 +144,19 @@ final class ForeignSelectors {
         return (now & ~noted) != 0;
     }
 
-    /** Whether the kernel alone says what is ready, as often as it is asked. */
+    /** Whether the kernel alone reports what is ready, as often as it is polled. */
     private static boolean isPlain(Stream s) {
         return !s.fallbackReason().isEmpty() && s.readyOps(OP_READ) == 0;
     }
 
-    /** Once in a selection: a channel whose turn comes after another has napped does not. */
-    private void nap() {
-        int naps = NAPS.get();
-        if (naps == napsSeen) {
-            LockSupport.parkNanos(NAP_NANOS);
-            naps = NAPS.incrementAndGet();
+    /** Once in a selection: a channel that is polled after another has paused does not. */
+    private void pause() {
+        int pauses = PAUSES.get();
+        if (pauses == pausesSeen) {
+            LockSupport.parkNanos(PAUSE_NANOS);
+            pauses = PAUSES.incrementAndGet();
         }
-        napsSeen = naps;
+        pausesSeen = pauses;
     }
 
     /**

@@ -147,7 +147,7 @@ final class Input extends Direction {
             if (isShut()) {
                 return END;
             }
-            ByteBuffer into = wrap(array, offset, Math.min(length, MOST_OF_ARRAY));
+            ByteBuffer into = wrap(array, offset, Math.min(length, MAX_OF_ARRAY));
             if (!Thread.currentThread().isInterrupted()) {
                 long n = attempt(stream, into, null, 0, 0);
                 if (n != 0) {

@@ -35,7 +35,7 @@ abstract class JdkBackedChannel extends VerbenaSocketChannel implements SelChImp
         return inner;
     }
 
-    /** What selectors of others know of this channel. */
+    /** The registrations of this channel with selectors that are not Verbena's. */
     final ForeignSelectors foreign() {
         return foreign;
     }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Sleeping under a channel's blocking lock. The streams that {@link java.nio.channels.Channels} makes of a channel that
  * is not of the JDK's own class hold that lock while they read or write, so a reader that waits would keep the writer
- * out for ever, and the program would hang where it does not with the JDK's channels. Here another thread sleeps in
+ * out indefinitely, and the program would hang where it does not with the JDK's channels. Here another thread sleeps in
  * place of such a reader, which lends the lock to others meanwhile.
  */
 final class LentLock {

@@ -82,7 +82,7 @@ final class Output extends Direction {
         try {
             ByteBuffer part = wrap(from, offset, length);
             for (int end = offset + length; part.position() < end;) {
-                part.limit(Math.min(part.position() + MOST_OF_ARRAY, end));
+                part.limit(Math.min(part.position() + MAX_OF_ARRAY, end));
                 write(part, null, 0, 0, true);
             }
         } finally {
@@ -168,9 +168,9 @@ final class Output extends Direction {
                         sleep(stream, 0);
                     }
                 }
-            } finally { // whatever TCP says, the kernel may still have the memory
+            } finally { // whatever TCP reports, the kernel may still have the memory
                 while (z.isPending() && channel.isOpen()) {
-                    z.awaitNotice();
+                    z.awaitNotification();
                 }
             }
         } finally {
@@ -206,7 +206,7 @@ final class Output extends Direction {
             checkShut(waits);
             long asked;
             long n;
-            do { // once even for no byte: what is wrong with the file is said
+            do { // once even for no byte: what is wrong with the file is reported
                 asked = count - sent;
                 n = stream.sendFile(file, position + sent, asked);
                 // by a piece that is written it waits for room, and learns of the file's end

@@ -12,7 +12,7 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The selected-key set that programs see: they may remove keys, the selector alone adds. An array in which each key knows
+ * The selected-key set that programs see: they may remove keys, the selector alone adds. An array in which each key has
  * its place, so that nothing is allocated for a key that is selected, seen and removed.
  */
 final class SelectedKeys extends AbstractSet<SelectionKey> {

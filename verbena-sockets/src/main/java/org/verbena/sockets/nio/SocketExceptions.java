@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class SocketExceptions {
     private SocketExceptions() {}
 
-    /** What a socket would have thrown; exceptions that sockets know are as they are. */
+    /** What a socket would have thrown; exceptions that sockets throw are left as they are. */
     static IOException of(Exception e) {
         if (e instanceof IOException io) {
             return io;

@@ -7,7 +7,7 @@ package org.verbena.sockets.nio;
  * is some times the limit. After longer waits the budget halves, down to zero: an idle thread does not poll.
  */
 final class SpinBudget {
-    private static final long LEAST_NANOS = 500;
+    private static final long MIN_NANOS = 500;
     /** Waits up to this multiple of the limit are short. */
     private static final int SHORT = 5;
 
@@ -23,7 +23,7 @@ final class SpinBudget {
         if (nanos <= SHORT * limitNanos) {
             budgetNanos = limitNanos;
         } else {
-            budgetNanos = budgetNanos < LEAST_NANOS ? 0 : budgetNanos / 2;
+            budgetNanos = budgetNanos < MIN_NANOS ? 0 : budgetNanos / 2;
         }
     }
 }

@@ -40,7 +40,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
     /** What holds for the thread that made this channel; another may bind it. */
     private final boolean offloaded;
 
-    /** What the rules said when it was bound; accepted connections follow it. */
+    /** The decision of the rules when it was bound; accepted connections follow it. */
     private volatile Decision decision = Decision.DEFAULT;
 
     private volatile @Nullable OpenSocket published;
@@ -51,7 +51,7 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
 
     /**
      * @param interrupts for what it accepts
-     * @param offloaded what {@link Rules#isOffloaded} said when the program made its socket
+     * @param offloaded the value of {@link Rules#isOffloaded} when the program made its socket
      */
     StreamServerSocketChannel(
             SelectorProvider provider, ServerSocketChannel inner, Interrupts interrupts, boolean offloaded) {
@@ -177,14 +177,15 @@ final class StreamServerSocketChannel extends VerbenaServerSocketChannel impleme
         if (own != null) {
             own.end();
         }
-        inner.close(); // which waits for the selectors that know it, and wakes accepting threads
+        inner.close(); // which waits for the selectors that it is registered with, and wakes accepting threads
         if (!isRegistered()) {
             hold.end(); // those that knew it have gone before; from others comes kill()
         }
     }
 
     /**
-     * The inner channel ends by itself, when the inner selector drops its key, or when no selector of others knows it.
+     * The inner channel ends by itself, when the inner selector drops its key, or when no selector that is not
+     * Verbena's has a key of it.
      */
     @Override
     public void kill() {

@@ -36,17 +36,18 @@ import org.verbena.sockets.stream.StreamState;
  * A TCP channel over one of the JDK's, the inner channel. Until it is connected the inner channel has the same blocking
  * mode and does everything; from then on it never blocks and a {@link Stream} carries the bytes.
  *
- * <p>As with the JDK's own, a channel that is closed while a selector knows it is only shut down at first: the selector
- * {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not dropped.
+ * <p>As with the JDK's own, a channel that is closed while a selector has a key of it is only shut down at first: the
+ * selector {@linkplain #kill ends it} when it drops the key. So a selector may call the stream of a key that it has not
+ * dropped.
  *
  * <p>It is a function since the agent makes {@link FileChannel#transferTo} call {@link #apply}, by an interface that
- * the JDK knows: a {@link SelChImpl} that is a {@link Function}, too, is this class.
+ * the JDK expects: a {@link SelChImpl} that is a {@link Function}, too, is this class.
  */
 final class StreamSocketChannel extends JdkBackedChannel
         implements
             StreamCarried,
             Function<FileChannel, LongBinaryOperator> {
-    /** What the JDK says where there is no room for urgent data. */
+    /** The JDK's message where there is no room for urgent data. */
     static final String FULL = "Socket buffer full";
 
     private final SocketChannel inner;
@@ -73,7 +74,7 @@ final class StreamSocketChannel extends JdkBackedChannel
         this(provider, inner, Interrupts.CLOSE_CHANNEL, Rules.isOffloaded());
     }
 
-    /** @param offloaded what {@link Rules#isOffloaded} said when the program made its socket */
+    /** @param offloaded the value of {@link Rules#isOffloaded} when the program made its socket */
     StreamSocketChannel(SelectorProvider provider, SocketChannel inner, Interrupts interrupts, boolean offloaded) {
         super(provider, inner);
         this.inner = inner;
@@ -86,7 +87,7 @@ final class StreamSocketChannel extends JdkBackedChannel
     /**
      * Over a connection that {@code inner} has, as accepted.
      *
-     * @param decision what the rules said of the listener
+     * @param decision the decision of the rules on the listener
      */
     static StreamSocketChannel accepted(
             SelectorProvider provider, SocketChannel inner, Interrupts interrupts, Decision decision)
@@ -348,7 +349,7 @@ final class StreamSocketChannel extends JdkBackedChannel
      * them. TCP drops what is not wanted in line, and the sender learns whether the connection still lives, which is
      * what programs use it for.
      *
-     * @return false if there is no room for it, or the peer has not yet said how it wants it
+     * @return false if there is no room for it, or the peer has not yet sent its option for it
      */
     boolean sendUrgent(int data) throws IOException {
         output.lock().lock();
@@ -491,7 +492,7 @@ final class StreamSocketChannel extends JdkBackedChannel
         }
     }
 
-    /** The selectors still know the channel: its peer need not wait for them to learn of the end. */
+    /** The selectors still have keys of the channel: its peer need not wait for them to be informed of the end. */
     private void shutDown(Stream s) {
         try {
             int linger = inner.getOption(StandardSocketOptions.SO_LINGER);

@@ -33,7 +33,7 @@ import org.verbena.sockets.VerbenaSelectorProvider;
  * without being interruptible. The inner channel never blocks, not even to connect.
  */
 final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
-    /** As the JDK's says it, each time again once a reader has seen it. */
+    /** With the JDK's message, each time again once a reader has got it. */
     private static final String RESET = "Connection reset";
 
     private volatile boolean ended;
@@ -264,7 +264,7 @@ final class StreamSocketImpl extends ClassicSocketImpl<StreamSocketChannel> {
             return new SocketException("Socket closed");
         }
         return c.isOpen() && c.output().isShut() && e instanceof ClosedChannelException
-                ? new SocketException("Broken pipe") // what the kernel says of an output that is shut
+                ? new SocketException("Broken pipe") // the kernel's error for an output that is shut
                 : SocketExceptions.classic(e);
     }
 

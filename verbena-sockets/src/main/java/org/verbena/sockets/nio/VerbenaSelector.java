@@ -31,8 +31,8 @@ import org.verbena.sockets.stream.Stream;
  * for all else, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys
  * that are ready, not on those that are idle.
  *
- * <p>Locks and sets are as {@link Selector} says. A selection returns 0 only when its time is over, when it was woken
- * or interrupted, or when what is ready was selected before and never removed.
+ * <p>Locks and sets are as {@link Selector} specifies. A selection returns 0 only when its time is over, when it was
+ * woken or interrupted, or when what is ready was selected before and never removed.
  */
 public final class VerbenaSelector extends AbstractSelector {
     private static final long UNLIMITED = -1;

@@ -132,7 +132,7 @@ final class Waiting {
             sleepAtSocket(self, Net.POLLOUT, nanos); // only the writer waits for room in TCP
         } else if (kernelOp == 0 || hasNoDoorbell(stream, op) || self.falseAlarms > FALSE_ALARMS) {
             self.falseAlarms = 0;
-            return nap(self, nanos);
+            return sleepShortly(self, nanos);
         } else {
             return sleepForDoorbell(stream, self, op, before, nanos);
         }
@@ -156,7 +156,7 @@ final class Waiting {
         }
     }
 
-    private boolean nap(Sleeper self, long nanos) {
+    private boolean sleepShortly(Sleeper self, long nanos) {
         synchronized (this) {
             if (!self.enter(false)) {
                 return false;

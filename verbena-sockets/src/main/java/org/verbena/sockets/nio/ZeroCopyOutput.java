@@ -19,16 +19,16 @@ import org.verbena.sockets.stream.Stream;
  */
 final class ZeroCopyOutput {
     /** For less a copy costs no more than to pin pages and to wait. */
-    static final int LEAST = 64 << 10;
+    static final int MIN_BYTES = 64 << 10;
 
-    /** How soon a close of the channel is noticed while the kernel has the memory. */
-    private static final int LOOK_MILLIS = 10;
+    /** Pause between two checks whether the channel was closed while the kernel has the memory. */
+    private static final int CHECK_MILLIS = 10;
 
     private static final long NAP_NANOS = 1_000_000;
 
     private final SelChImpl tcp;
 
-    /** Sends without a notice as yet. */
+    /** Sends whose notification has not come yet. */
     private long pending;
     private long sends;
 
@@ -41,22 +41,22 @@ final class ZeroCopyOutput {
 
     /** Whether to send it this way; a virtual thread would pin its carrier while it waits. */
     boolean takes(ByteBuffer from) {
-        return !copied && from.remaining() >= LEAST && from.isDirect() && !Thread.currentThread().isVirtual();
+        return !copied && from.remaining() >= MIN_BYTES && from.isDirect() && !Thread.currentThread().isVirtual();
     }
 
     /**
      * Sends some of it.
      *
-     * @return bytes; 0 if there is no room just now; -1 if it has to be written in the ordinary way, which also says
+     * @return bytes; 0 if there is no room just now; -1 if it has to be written in the ordinary way, which also reports
      *        what is wrong
      */
     int send(Stream stream, ByteBuffer from) throws IOException {
         int n = stream.sendZeroCopy(from);
-        if (n == -Errno.ENOBUFS && pending > 0) { // no memory for more notices
-            awaitNotice();
+        if (n == -Errno.ENOBUFS && pending > 0) { // no memory for more notifications
+            awaitNotification();
             return send(stream, from);
         }
-        takeNotices(); // a thread that waits for room is to be woken by room only
+        takeNotifications(); // a thread that waits for room is to be woken by room only
         if (n > 0) {
             pending++;
             sends++;
@@ -69,22 +69,22 @@ final class ZeroCopyOutput {
     }
 
     /** Waits a while until the kernel lets go of what was sent. */
-    void awaitNotice() throws IOException {
+    void awaitNotification() throws IOException {
         long before = pending;
-        takeNotices();
-        if (pending == before && Poll.await(Fd.of(tcp.getFDVal()), 0, LOOK_MILLIS) != 0) {
-            takeNotices();
+        takeNotifications();
+        if (pending == before && Poll.await(Fd.of(tcp.getFDVal()), 0, CHECK_MILLIS) != 0) {
+            takeNotifications();
             if (pending == before) { // an error of the connection, which stays, for the next write
                 LockSupport.parkNanos(NAP_NANOS);
             }
         }
     }
 
-    private void takeNotices() throws IOException {
-        long notice;
-        while (pending > 0 && (notice = ZeroCopy.takeNotice(tcp.getFDVal())) != 0) {
-            copied |= (notice & ZeroCopy.COPIED) != 0;
-            pending -= notice & ~ZeroCopy.COPIED;
+    private void takeNotifications() throws IOException {
+        long notification;
+        while (pending > 0 && (notification = ZeroCopy.takeNotice(tcp.getFDVal())) != 0) {
+            copied |= (notification & ZeroCopy.COPIED) != 0;
+            pending -= notification & ~ZeroCopy.COPIED;
         }
     }
 

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * By what an {@code application-id} line knows this program.
+ * The identity of this program for {@code application-id} lines.
  *
  * @param names any of which the line's first word may match; empty for any program, of which the name is not known
  * @param id what the line's second word may be; null for any
@@ -18,7 +18,7 @@ public record Application(Set<String> names, @Nullable String id) {
     /** The system property that names the program, beside its class and jar. */
     static final String NAME = "verbena.application";
 
-    /** The system property with the id; the variable VMA_APPLICATION_ID is looked at as well. */
+    /** The system property with the id; the variable VMA_APPLICATION_ID is read as well. */
     static final String ID = "verbena.application.id";
 
     private static final String VARIABLE = "VMA_APPLICATION_ID";
@@ -37,7 +37,7 @@ public record Application(Set<String> names, @Nullable String id) {
     /**
      * Another program than this.
      *
-     * @param name of its class or jar, or what {@code verbena.application} says there; null if every block may match it
+     * @param name of its class or jar, or the value of {@code verbena.application}; null if every block may match it
      * @param id null if every block may match it
      */
     public static Application named(@Nullable String name, @Nullable String id) {
@@ -56,7 +56,7 @@ public record Application(Set<String> names, @Nullable String id) {
         return new Application(Set.copyOf(names), id);
     }
 
-    /** {@code java}, by which libvma knows every one; the main class with and without package, or the jar likewise. */
+    /** {@code java}, the name of each for libvma; the main class with and without package, or the jar likewise. */
     private static Set<String> names(String command) {
         Set<String> names = new LinkedHashSet<>();
         names.add("java");

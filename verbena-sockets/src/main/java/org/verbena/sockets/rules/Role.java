@@ -30,7 +30,7 @@ public enum Role {
         return this == TCP_CLIENT || this == UDP_SENDER || this == UDP_CONNECT;
     }
 
-    /** Whether a second address of a rule is looked at. */
+    /** Whether a second address of a rule is compared. */
     boolean hasSecond() {
         return this == TCP_CLIENT || this == UDP_CONNECT;
     }

@@ -77,7 +77,7 @@ public final class Rule {
         return !role.hasSecond() || second.matches(local);
     }
 
-    /** Whether it would match this remote address, and which local one it has to be is to be looked at too. */
+    /** Whether it would match this remote address, and its local address has to be compared as well. */
     boolean asksForLocal(@Nullable InetSocketAddress remote) {
         return transport != Transport.GONE && role.hasSecond() && !second.equals(Endpoints.ALL) && first.matches(
                 remote);

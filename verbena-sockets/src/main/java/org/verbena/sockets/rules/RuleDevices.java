@@ -12,9 +12,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The devices that rules may name: RoCEv2 over a network interface, and the kernel's RDMA devices. They are looked for with what the
- * JDK knows of interfaces and files: rules are checked before the program begins, and may be the agent's first and last use of
- * Verbena in it.
+ * The devices that rules may name: RoCEv2 over a network interface, and the kernel's RDMA devices. They are searched
+ * for with the JDK's classes for interfaces and files: rules are checked before the program begins, and may be the
+ * agent's first and last use of Verbena in it.
  */
 public final class RuleDevices {
     private static final String PREFIX = "roce_";
@@ -53,7 +53,7 @@ public final class RuleDevices {
                     ? "device '" + device + "' reaches this host alone, where 'use stream' needs no device"
                     : null;
         } catch (SocketException e) {
-            return "device '" + device + "' cannot be looked for: " + e.getMessage();
+            return "device '" + device + "' cannot be searched for: " + e.getMessage();
         }
     }
 

@@ -62,7 +62,7 @@ public final class Rules {
         return decide(role, local, remote, Offload.isOn());
     }
 
-    /** As the other, with what {@link #isOffloaded()} said when the socket was created. */
+    /** As the other, with the value of {@link #isOffloaded()} when the socket was created. */
     public static Decision decide(Role role, @Nullable InetSocketAddress local, @Nullable InetSocketAddress remote,
             boolean offloaded) {
         if (!offloaded) {

@@ -86,9 +86,9 @@ final class ClientHandshake extends Handshake {
             if (caller == null) {
                 return;
             }
-            FallbackReason strange = refusalOf(caller);
-            rejectedPeer = strange == null ? rejectedPeer : strange;
-            if (!is(State.RENDEZVOUS) || strange != null) {
+            FallbackReason refusal = refusalOf(caller);
+            rejectedPeer = refusal == null ? rejectedPeer : refusal;
+            if (!is(State.RENDEZVOUS) || refusal != null) {
                 caller.close(); // of another user, or one too many: the other end may still come
                 return;
             }

@@ -17,8 +17,8 @@ final class Descriptors {
 
     /** The fraction of the limit that is kept for the program: one in this number. */
     private static final int PART = 32;
-    private static final int LEAST_RESERVE = 32;
-    private static final int MOST_RESERVE = 1024;
+    private static final int MIN_RESERVE = 32;
+    private static final int MAX_RESERVE = 1024;
 
     /** Why nothing is begun unless they {@linkplain #areAmple are ample}. */
     static final String SCARCE = "nearly all descriptors are used, and the last ones are the program's; raise ulimit -n";
@@ -52,7 +52,7 @@ final class Descriptors {
      */
     static boolean areAmple() {
         long most = most();
-        return areLeft(most, Math.clamp(most / PART, LEAST_RESERVE, MOST_RESERVE));
+        return areLeft(most, Math.clamp(most / PART, MIN_RESERVE, MAX_RESERVE));
     }
 
     /** How many there may be; 0 if that cannot be read, most likely for want of one. */

@@ -18,7 +18,7 @@ final class ExitHook {
     /** Open contexts that implement {@link Departure}. */
     private static final List<Context> DEPARTING = new CopyOnWriteArrayList<>();
 
-    /** What telling other hosts may take; it is one packet to each, and its acknowledgement. */
+    /** How long informing other hosts may take; it is one packet to each, and its acknowledgement. */
     private static final long DEPART_MILLIS = 1_000;
 
     static {
@@ -77,9 +77,9 @@ final class ExitHook {
      */
     private static void depart(Set<Session> sessions) {
         try {
-            Thread telling = Thread.ofPlatform().daemon().name("verbena-depart").start(() -> sessions.forEach(
+            Thread departing = Thread.ofPlatform().daemon().name("verbena-depart").start(() -> sessions.forEach(
                     Session::depart));
-            telling.join(DEPART_MILLIS);
+            departing.join(DEPART_MILLIS);
         } catch (InterruptedException | OutOfMemoryError e) { // no thread, as the JVM reports it
             // those peers take the end for that of a host
         }

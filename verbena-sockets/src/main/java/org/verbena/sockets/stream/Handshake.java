@@ -516,7 +516,7 @@ abstract class Handshake {
 
     /** For want of something of this process's. */
     private void end(FallbackReason reason, IOException why) {
-        StreamEngine.lacking(reason, String.valueOf(why.getMessage()));
+        StreamEngine.reportLack(reason, String.valueOf(why.getMessage()));
         end(reason);
     }
 

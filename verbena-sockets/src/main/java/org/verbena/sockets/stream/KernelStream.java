@@ -16,7 +16,7 @@ import org.verbena.linux.ZeroCopy;
 /** A connection that TCP carries to its end. */
 final class KernelStream extends Stream {
     /** Bytes of one send without a copy: what is pinned counts as locked memory, of which there may be little. */
-    private static final int MOST_PINNED = 1 << 20;
+    private static final int MAX_PINNED = 1 << 20;
 
     private final SocketChannel tcp;
     private final FallbackReason reason;
@@ -79,7 +79,7 @@ final class KernelStream extends Stream {
     /** Takes what was sent out of the buffer. What ends the connection is thrown: the kernel reports it once. */
     static int sendZeroCopy(SocketChannel tcp, ByteBuffer from) throws IOException {
         int n = ZeroCopy.send(((SelChImpl) tcp).getFDVal(), MemorySegment.ofBuffer(from), 0,
-                Math.min(from.remaining(), MOST_PINNED));
+                Math.min(from.remaining(), MAX_PINNED));
         if (Ending.isOfConnection(-n)) {
             throw new IOException(Errno.text(-n));
         }

@@ -15,7 +15,7 @@ final class NegativeCache {
     /** How long it is believed. */
     static final long NANOS = 60_000_000_000L;
     /** So many are remembered; the eldest goes first. */
-    static final int MOST = 1024;
+    static final int MAX_ENTRIES = 1024;
 
     private record Refusal(FallbackReason reason, long until) {}
 
@@ -34,7 +34,7 @@ final class NegativeCache {
     private void put(InetSocketAddress where, FallbackReason reason, long now) {
         all.remove(where);
         all.put(where, new Refusal(reason, now + NANOS));
-        if (all.size() > MOST) {
+        if (all.size() > MAX_ENTRIES) {
             all.pollFirstEntry();
         }
     }

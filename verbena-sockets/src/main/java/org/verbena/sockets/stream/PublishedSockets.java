@@ -35,7 +35,8 @@ import org.verbena.telemetry.CounterLayout;
 public final class PublishedSockets {
     private static final String NAME = SocketLayout.NO_DEVICE;
     /** Sockets that have an entry; others are counted. */
-    private static final int MOST = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0, 1 << 18);
+    private static final int MAX_ENTRIES = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0,
+            1 << 18);
     private static final long LATER_MILLIS = 100;
     private static final long LATEST_MILLIS = 60_000;
     /**
@@ -205,7 +206,7 @@ public final class PublishedSockets {
 
     private @Nullable CounterEntry entry(int type, long number, String name, long created, int cells) {
         CounterEntry e = published.get(number);
-        if (e == null && published.size() < MOST) {
+        if (e == null && published.size() < MAX_ENTRIES) {
             e = CounterFile.own().take(type, (int) number, name, all.id(), CounterLayout.SMALL_CELLS,
                     (1L << cells) - 1, created * NANOS_OF_MILLI);
             published.put(number, e);

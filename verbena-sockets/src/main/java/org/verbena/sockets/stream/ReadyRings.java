@@ -87,7 +87,7 @@ final class ReadyRings {
         }
         long address = (long) LONG.getOpaque(header, (long) queue * SLOT + ADDRESS);
         long tail = tails[queue]++;
-        session.postWord(Session.NOTICE, index, queue, address + (tail & entries - 1) * 8, (int) ring,
+        session.postWord(Session.READY_ENTRY, index, queue, address + (tail & entries - 1) * 8, (int) ring,
                 tail + 1 << 32 | Integer.toUnsignedLong(peerIndex));
     }
 

@@ -143,7 +143,7 @@ final class RemoteHandshake {
             end(FallbackReason.CLOSED_EARLY);
         } catch (VerbsException e) {
             FallbackReason why = StreamEngine.reason(e.errno(), FallbackReason.NO_MEMORY);
-            StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+            StreamEngine.reportLack(why, String.valueOf(e.getMessage()));
             end(why);
         }
         return null;

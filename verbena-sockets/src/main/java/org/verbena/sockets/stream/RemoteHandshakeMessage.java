@@ -67,7 +67,7 @@ final class RemoteHandshakeMessage {
      * @param idHigh half of the random id of the sender's process
      * @param idLow the other half
      */
-    record Meeting(int version, int features, int clientPort, int serverPort, int clientAddress, int serverAddress,
+    record SessionHello(int version, int features, int clientPort, int serverPort, int clientAddress, int serverAddress,
             int headerKey, long headerAddress, long nonce, long idHigh, long idLow) {}
 
     /**
@@ -84,7 +84,7 @@ final class RemoteHandshakeMessage {
 
     private RemoteHandshakeMessage() {}
 
-    static byte[] bytes(Meeting m) {
+    static byte[] bytes(SessionHello m) {
         return ByteBuffer.allocate(PRIVATE_BYTES).putInt(MAGIC).put((byte) m.version()).put((byte) 0)
                 .putShort((short) m.features()).putShort((short) m.clientPort()).putShort((short) m.serverPort())
                 .putInt(m.headerKey()).putLong(m.headerAddress()).putLong(m.nonce()).putLong(m.idHigh())
@@ -95,12 +95,12 @@ final class RemoteHandshakeMessage {
      * Null if it is none. Messages of InfiniBand have no length of private data: what comes through a kernel ends with
      * zeros.
      */
-    static @Nullable Meeting meeting(byte[] bytes) {
+    static @Nullable SessionHello sessionHello(byte[] bytes) {
         ByteBuffer b = ByteBuffer.wrap(bytes);
         if (bytes.length < PRIVATE_BYTES || b.getInt(0) != MAGIC) {
             return null;
         }
-        return new Meeting(b.get(4) & 0xff, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK,
+        return new SessionHello(b.get(4) & 0xff, b.getShort(6) & PORT_MASK, b.getShort(8) & PORT_MASK,
                 b.getShort(10) & PORT_MASK, b.getInt(48), b.getInt(52), b.getInt(12), b.getLong(16), b.getLong(24),
                 b.getLong(32), b.getLong(40));
     }

@@ -44,12 +44,12 @@ final class RemoteSessions {
     private static final String PORT = "verbena.stream.port";
     private static final int DEFAULT_PORT = 4792;
     /** Requests, and offers, whose connection has not been found yet: the program may accept it in a moment. */
-    private static final int MOST_HELD = 1024;
+    private static final int MAX_HELD = 1024;
     /**
      * So long the process there may be about to listen: it opens its device first, on a busy machine that takes
      * seconds.
      */
-    private static final long ABOUT_TO_LISTEN_NANOS = Math.min(Handshake.RENDEZVOUS_TIMEOUT_NANOS, 5_000_000_000L);
+    private static final long LISTEN_TIMEOUT_NANOS = Math.min(Handshake.RENDEZVOUS_TIMEOUT_NANOS, 5_000_000_000L);
     private static final Duration PAUSE = Duration.ofMillis(300);
     /** What a request may take beyond the time-out of the process that is asked. */
     private static final Duration MARGIN = Duration.ofSeconds(2);
@@ -71,7 +71,7 @@ final class RemoteSessions {
         boolean connecting;
     }
 
-    private record HeldRequest(ConnectionRequest request, RemoteHandshakeMessage.Meeting meeting, Route route) {}
+    private record HeldRequest(ConnectionRequest request, RemoteHandshakeMessage.SessionHello hello, Route route) {}
 
     private record HeldOffer(Session session, RemoteHandshakeMessage.ControlMessage message, Offer offer) {}
 
@@ -118,7 +118,7 @@ final class RemoteSessions {
         try {
             Thread.ofPlatform().daemon().name(name).start(task);
         } catch (OutOfMemoryError e) { // no thread, as the JVM reports it
-            StreamEngine.lacking(FallbackReason.NO_MEMORY, String.valueOf(e));
+            StreamEngine.reportLack(FallbackReason.NO_MEMORY, String.valueOf(e));
             otherwise.accept(FallbackReason.NO_MEMORY);
         }
     }
@@ -142,7 +142,7 @@ final class RemoteSessions {
         } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             made.forEach(StreamEngine::closeQuietly);
             FallbackReason why = reason(e, FallbackReason.UNAVAILABLE);
-            StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+            StreamEngine.reportLack(why, String.valueOf(e.getMessage()));
             engine.submit(() -> notOpened(why));
         }
     }
@@ -169,7 +169,7 @@ final class RemoteSessions {
         } catch (LinuxException e) {
             StreamEngine.closeQuietly(made.context());
             FallbackReason why = StreamEngine.reason(e);
-            StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+            StreamEngine.reportLack(why, String.valueOf(e.getMessage()));
             notOpened(why);
             return;
         }
@@ -252,28 +252,28 @@ final class RemoteSessions {
                     connection = open.context().connectionManager().connect(session.queuePair(), there, parameters);
                 } catch (ConnectionRejectedException e) {
                     if (e.reason() != ConnectionRejectedException.INVALID_SERVICE_ID || System.nanoTime()
-                            - start > ABOUT_TO_LISTEN_NANOS) {
+                            - start > LISTEN_TIMEOUT_NANOS) {
                         throw e;
                     }
                     Thread.sleep(PAUSE);
                 }
             }
-            RemoteHandshakeMessage.Meeting meeting = RemoteHandshakeMessage.meeting(connection.privateData());
-            if (meeting == null || meeting.nonce() != nonce || meeting.version() < RemoteHandshakeMessage.OLDEST) {
+            RemoteHandshakeMessage.SessionHello hello = RemoteHandshakeMessage.sessionHello(connection.privateData());
+            if (hello == null || hello.nonce() != nonce || hello.version() < RemoteHandshakeMessage.OLDEST) {
                 throw new VerbsException("connect to " + there, Errno.EPROTO, "the answer is not Verbena's");
             }
-            session.peerFeatures(meeting.features());
-            session.connected(connection, meeting.headerAddress(), meeting.headerKey());
-            Live live = new Live(session, meeting.idHigh(), meeting.idLow());
+            session.peerFeatures(hello.features());
+            session.connected(connection, hello.headerAddress(), hello.headerKey());
+            Live live = new Live(session, hello.idHigh(), hello.idLow());
             engine.submit(() -> ready(route, live));
         } catch (VerbsException | InterruptedException | RuntimeException | LinkageError | OutOfMemoryError e) {
             Sessions.close(session);
             StreamEngine.debug("no session with " + there + ": " + e.getMessage());
-            notConnectedFor(name, e);
+            onConnectFailure(name, e);
         }
     }
 
-    private void notConnectedFor(ConnectionName name, Throwable e) {
+    private void onConnectFailure(ConnectionName name, Throwable e) {
         FallbackReason why = reason(e, FallbackReason.NO_SESSION);
         boolean ofPort = false;
         boolean remembered = false;
@@ -391,23 +391,23 @@ final class RemoteSessions {
             if (Rendezvous.take(request)) {
                 return;
             }
-            RemoteHandshakeMessage.Meeting meeting = RemoteHandshakeMessage.meeting(request.privateData());
+            RemoteHandshakeMessage.SessionHello hello = RemoteHandshakeMessage.sessionHello(request.privateData());
             Gid from = request.remoteGid();
             Gid at = request.localGid();
-            if (meeting == null || from == null || at == null) {
+            if (hello == null || from == null || at == null) {
                 refuse(request, RemoteHandshakeMessage.NO_ROOM);
                 return;
             }
             Route route = new Route(address(at), address(from));
-            ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), meeting.clientPort()),
-                    new InetSocketAddress(route.own(), meeting.serverPort()));
-            if (meeting.version() < RemoteHandshakeMessage.OLDEST) {
+            ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), hello.clientPort()),
+                    new InetSocketAddress(route.own(), hello.serverPort()));
+            if (hello.version() < RemoteHandshakeMessage.OLDEST) {
                 refuse(request, RemoteHandshakeMessage.WRONG_VERSION);
-            } else if (meeting.clientAddress() != ConnectionName.fold(route.peer())
-                    || meeting.serverAddress() != ConnectionName.fold(route.own())) {
+            } else if (hello.clientAddress() != ConnectionName.fold(route.peer())
+                    || hello.serverAddress() != ConnectionName.fold(route.own())) {
                 refuse(request, RemoteHandshakeMessage.UNKNOWN); // a middlebox has changed the addresses of TCP
             } else {
-                engine.submit(() -> requested(name, new HeldRequest(request, meeting, route)));
+                engine.submit(() -> requested(name, new HeldRequest(request, hello, route)));
             }
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
             StreamEngine.debug("a session with another host was not taken: " + e);
@@ -418,7 +418,7 @@ final class RemoteSessions {
         RemoteHandshake end = awaited.get(name);
         if (end != null) {
             accept(request, end);
-        } else if (requests.size() < MOST_HELD && requests.putIfAbsent(name, request) == null) {
+        } else if (requests.size() < MAX_HELD && requests.putIfAbsent(name, request) == null) {
             engine.at(System.nanoTime() + Handshake.RENDEZVOUS_TIMEOUT_NANOS, () -> {
                 if (requests.remove(name, request)) {
                     refuse(request.request(), RemoteHandshakeMessage.UNKNOWN);
@@ -448,12 +448,12 @@ final class RemoteSessions {
         Session session = null;
         try {
             session = newSession(open, held.route());
-            RemoteHandshakeMessage.Meeting meeting = held.meeting();
+            RemoteHandshakeMessage.SessionHello hello = held.hello();
             Connection connection = held.request().accept(session.queuePair(), parameters(session, name,
-                    meeting.nonce()));
-            session.peerFeatures(meeting.features());
-            session.connected(connection, meeting.headerAddress(), meeting.headerKey());
-            Live live = new Live(session, meeting.idHigh(), meeting.idLow());
+                    hello.nonce()));
+            session.peerFeatures(hello.features());
+            session.connected(connection, hello.headerAddress(), hello.headerKey());
+            Live live = new Live(session, hello.idHigh(), hello.idLow());
             engine.submit(() -> ready(held.route(), live));
         } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             Sessions.close(session);
@@ -461,7 +461,7 @@ final class RemoteSessions {
             if (why == FallbackReason.NO_SESSION) {
                 StreamEngine.debug("no session with another host: " + e.getMessage());
             } else {
-                StreamEngine.lacking(why, String.valueOf(e.getMessage()));
+                StreamEngine.reportLack(why, String.valueOf(e.getMessage()));
             }
             refuse(held.request(), RemoteHandshakeMessage.NO_ROOM);
         }
@@ -485,7 +485,7 @@ final class RemoteSessions {
 
     private ConnectionParameters parameters(Session session, ConnectionName name, long nonce) {
         return ConnectionParameters.builder().timeout(Duration.ofNanos(Handshake.RENDEZVOUS_TIMEOUT_NANOS).plus(MARGIN))
-                .privateData(RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.Meeting(
+                .privateData(RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.SessionHello(
                         RemoteHandshakeMessage.VERSION,
                         HandshakeMessage.FEATURES, name.client()
                                 .getPort(), name.server().getPort(), ConnectionName.fold(name.client().getAddress()),
@@ -540,7 +540,7 @@ final class RemoteSessions {
         HeldOffer held = new HeldOffer(session, message, offer);
         if (end != null) {
             end.onOffer(session, message.nonce(), offer);
-        } else if (offers.size() < MOST_HELD && offers.putIfAbsent(name, held) == null) {
+        } else if (offers.size() < MAX_HELD && offers.putIfAbsent(name, held) == null) {
             engine.at(System.nanoTime() + Handshake.RENDEZVOUS_TIMEOUT_NANOS, () -> {
                 if (offers.remove(name, held)) {
                     decline(session, name, message.nonce(), RemoteHandshakeMessage.UNKNOWN);

@@ -18,7 +18,7 @@ final class RingWriter {
      */
     static final int EAGER_RING = 256 << 10;
     /** Rings up to this size are replaced at once for a non-blocking writer: together they then take as much as TCP. */
-    private static final int MOST_MADE_AT_ONCE = 1 << 20;
+    private static final int MAX_MADE_AT_ONCE = 1 << 20;
     /**
      * How long the peer's engine may take to grant one; one that takes longer, for it is stopped, is asked no more
      * until it answers.
@@ -183,7 +183,7 @@ final class RingWriter {
     /**
      * Has the peer's engine grant the ring that is wanted, once a ring: the peer's program may be in the middle of a
      * write itself and read only after it, which works by TCP as long as the kernel's buffers hold what both write. The
-     * wish has arrived.
+     * request has arrived.
      */
     private void callPeer(Session session) {
         if (calledFor < wanted && !isReady()) {
@@ -231,7 +231,7 @@ final class RingWriter {
      * Whether a larger ring is: with one that is large enough for the caches already, only if the peer does not read.
      */
     private boolean helpsNonBlockingWriter() {
-        return ringSize <= MOST_MADE_AT_ONCE && (ringSize < EAGER_RING
+        return ringSize <= MAX_MADE_AT_ONCE && (ringSize < EAGER_RING
                 || BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED) <= laneStart);
     }
 

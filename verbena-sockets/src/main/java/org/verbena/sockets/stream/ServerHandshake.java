@@ -38,10 +38,10 @@ final class ServerHandshake extends Handshake {
         }
         try {
             UnixSocket socket = UnixSocket.connect(name());
-            FallbackReason strange = refusalOf(socket);
-            if (strange != null) {
+            FallbackReason refusal = refusalOf(socket);
+            if (refusal != null) {
                 socket.close();
-                end(strange);
+                end(refusal);
                 return;
             }
             connected(socket);

@@ -42,12 +42,12 @@ final class Session {
 
     /** What a completion is for, in its wrId. */
     static final int NOTHING = 0;
-    /** Data or an end have arrived: see whether the peer waits for data. */
+    /** Data or an end have arrived: check whether the peer waits for data. */
     static final int DATA = 1;
     /** What was consumed has been reported to the peer: check whether it waits for space. */
     static final int SPACE = 2;
-    /** An entry of a ready queue has arrived: see whether the queue's owner sleeps. */
-    static final int NOTICE = 3;
+    /** An entry of a ready queue has arrived: check whether the queue's owner sleeps. */
+    static final int READY_ENTRY = 3;
 
     private static final long FIRST_PROBE_NANOS = 1_000_000_000L;
     private static final long LAST_PROBE_NANOS = 60_000_000_000L;

@@ -33,7 +33,7 @@ import org.verbena.verbs.VerbsException;
 final class Sessions {
     static final int MAGIC = 0x5653_4531; // the version of a session's layout is in it
     /** Other processes that are remembered to have been refused: those that are gone are not removed. */
-    private static final int MOST_REFUSED = 64;
+    private static final int MAX_REFUSED = 64;
 
     /** @param accepts whether this process is the one that is connected to */
     private record Key(long instance, boolean accepts) {}
@@ -177,7 +177,7 @@ final class Sessions {
         if (why == FallbackReason.NO_SESSION) {
             StreamEngine.debug("no session with another process: " + what); // which may be gone
         } else {
-            StreamEngine.lacking(why, what);
+            StreamEngine.reportLack(why, what);
         }
         engine.submit(() -> {
             Entry entry = entries.get(key);
@@ -286,7 +286,7 @@ final class Sessions {
             entries.remove(key);
             if (key.accepts()) {
                 refused.put(key, why);
-                if (refused.size() > MOST_REFUSED) {
+                if (refused.size() > MAX_REFUSED) {
                     refused.pollFirstEntry();
                 }
             }

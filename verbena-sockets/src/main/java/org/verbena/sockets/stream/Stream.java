@@ -188,8 +188,8 @@ public abstract class Stream {
     }
 
     /**
-     * Sends from a direct buffer, which is to be left as it is until the kernel's notice, see {@code ZeroCopy}; as much
-     * as there is room for.
+     * Sends from a direct buffer, which is to be left as it is until the kernel's notification, see {@code ZeroCopy};
+     * as much as there is room for.
      *
      * @return bytes, or minus errno, or 0 if TCP does not carry this direction to its end
      * @throws IOException what TCP reports of the end, as for {@link #write(ByteBuffer)}

@@ -35,19 +35,19 @@ final class StreamEngine {
     private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
     private static final long FIRST_TICK_NANOS = 10_000_000L;
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
-    private static final long FIRST_JUDGEMENT_NANOS = 500_000L;
-    private static final long LAST_JUDGEMENT_NANOS = 100_000_000L;
+    private static final long FIRST_DECISION_NANOS = 500_000L;
+    private static final long LAST_DECISION_NANOS = 100_000_000L;
     /** Connections that live no longer than this are spared the handshake, and the engine its wake-ups. */
-    private static final long YOUNG_NANOS = 1000L * Math.clamp(Long.getLong("verbena.stream.delay", 2000), 0,
+    private static final long HANDSHAKE_DELAY_NANOS = 1000L * Math.clamp(Long.getLong("verbena.stream.delay", 2000), 0,
             60_000_000);
     /**
      * Those that are older begin together with others: this long after the first of them was made, and again after
      * that.
      */
-    private static final long BEGINNING_NANOS = YOUNG_NANOS + YOUNG_NANOS / 2;
+    private static final long BATCH_NANOS = HANDSHAKE_DELAY_NANOS + HANDSHAKE_DELAY_NANOS / 2;
 
     /** What has run out is asked for again after this time. */
-    private static final long AGAIN_NANOS = 500_000_000L;
+    private static final long RETRY_NANOS = 500_000_000L;
     private static final Set<FallbackReason> LOGGED = ConcurrentHashMap.newKeySet();
 
     /** Something to be done later; the engine's thread alone deals with it. */
@@ -96,15 +96,15 @@ final class StreamEngine {
                     engine = startNew();
                 } catch (LinuxException e) {
                     reason = StreamEngine.reason(e);
-                    lacking(reason, String.valueOf(e.getMessage()));
+                    reportLack(reason, String.valueOf(e.getMessage()));
                 } catch (OutOfMemoryError e) { // or no thread can be started
                     reason = FallbackReason.NO_MEMORY;
-                    lacking(reason, String.valueOf(e.getMessage()));
+                    reportLack(reason, String.valueOf(e.getMessage()));
                 } catch (RuntimeException | LinkageError e) {
                     reason = FallbackReason.UNAVAILABLE;
-                    lacking(reason, String.valueOf(e.getMessage()));
+                    reportLack(reason, String.valueOf(e.getMessage()));
                 }
-                again = System.nanoTime() + AGAIN_NANOS;
+                again = System.nanoTime() + RETRY_NANOS;
             }
             return engine;
         }
@@ -246,7 +246,7 @@ final class StreamEngine {
     }
 
     /** What this process lacks: reported once for each reason, and counted. */
-    static void lacking(FallbackReason reason, String what) {
+    static void reportLack(FallbackReason reason, String what) {
         if (LOGGED.add(reason)) {
             String line = "connections stay with TCP, " + reason + ": " + what + " (reported once, counted each time)";
             if (reason == FallbackReason.NO_DESCRIPTORS) { // a logger that opens its files now fails for good
@@ -284,7 +284,7 @@ final class StreamEngine {
     }
 
     private void startLater() {
-        at(System.nanoTime() + BEGINNING_NANOS, this::startHandshakes);
+        at(System.nanoTime() + BATCH_NANOS, this::startHandshakes);
     }
 
     private void startHandshakes() {
@@ -292,7 +292,7 @@ final class StreamEngine {
         long now = System.nanoTime();
         Handshake first;
         while ((first = beginning.peek()) != null) { // the oldest
-            if (first.isOpenedAfter(now - YOUNG_NANOS)) {
+            if (first.isOpenedAfter(now - HANDSHAKE_DELAY_NANOS)) {
                 if (beginningDue.compareAndSet(false, true)) {
                     startLater();
                 }
@@ -360,7 +360,7 @@ final class StreamEngine {
 
     private VerbsException temporarilyUnavailable(VerbsException e) {
         unavailable = e;
-        sessionsAgain = System.nanoTime() + AGAIN_NANOS;
+        sessionsAgain = System.nanoTime() + RETRY_NANOS;
         return e;
     }
 
@@ -400,7 +400,7 @@ final class StreamEngine {
         }
         Runnable callback = () -> {
             stream.tcpEnded();
-            judge(stream, FIRST_JUDGEMENT_NANOS);
+            awaitDecision(stream, FIRST_DECISION_NANOS);
         };
         int fd = channel.getFDVal();
         try {
@@ -427,9 +427,10 @@ final class StreamEngine {
     }
 
     /** What an end of TCP means may take a moment to decide. */
-    private void judge(RingStream stream, long pauseNanos) {
+    private void awaitDecision(RingStream stream, long pauseNanos) {
         if (stream.isUndecided()) {
-            at(System.nanoTime() + pauseNanos, () -> judge(stream, Math.min(2 * pauseNanos, LAST_JUDGEMENT_NANOS)));
+            at(System.nanoTime() + pauseNanos, () -> awaitDecision(stream, Math.min(2 * pauseNanos,
+                    LAST_DECISION_NANOS)));
         }
     }
 

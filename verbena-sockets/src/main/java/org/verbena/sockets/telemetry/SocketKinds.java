@@ -26,7 +26,7 @@ public final class SocketKinds implements KindProvider {
         return List.of(new SocketsKind(), new SocketKind(SocketObjectType.CONNECTION, "CONNECTION") {
             @Override
             public boolean isRecorded() {
-                return false; // there may be thousands: the event SocketClosed says what each came to
+                return false; // there may be thousands: the event SocketClosed has the figures of each
             }
         }, new SocketKind(SocketObjectType.LISTENER, "LISTENER"), new SocketKind(SocketObjectType.RULE, "RULE"),
                 new SocketKind(SocketObjectType.RULE_COUNTER, "RULE_COUNTER"));

@@ -26,7 +26,7 @@ final class SocketRingsEvent extends Event {
     @Description("Its size")
     @DataAmount long outRing;
     @Label("Outgoing Ring Occupied")
-    @Description("By bytes that the peer has not read, as far as it has said")
+    @Description("By bytes that the peer has not read, as far as it has reported")
     @DataAmount long outOccupied;
     @Label("Incoming Ring")
     @Description("Its size")

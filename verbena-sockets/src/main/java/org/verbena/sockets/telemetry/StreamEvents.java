@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import org.verbena.telemetry.FlightRecording;
 
 /**
- * What sockets tell the Java Flight Recorder. See {@code docs/jfr.md}.
+ * The events of sockets in the Java Flight Recorder. See {@code docs/jfr.md}.
  *
  * <p>To be called for rare events. Without a recording, or where the Java runtime has no recorder, a call
  * does nothing and allocates nothing. Safe for use by several threads.
@@ -54,7 +54,7 @@ public final class StreamEvents {
     }
 
     /**
-     * How much waits in the rings of a connection, as far as this end knows.
+     * How much waits in the rings of a connection, as far as the peer has reported.
      *
      * @param outRing size of the ring that goes out, in bytes; 0 if there is none
      * @param outOccupied bytes in it that the peer has not read

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What sockets tell the counter file and the Flight Recorder: the meaning of their entries, and their events. */
+/** What sockets publish in the counter file and the Flight Recorder: the meaning of their entries, and their events. */
 package org.verbena.sockets.telemetry;

@@ -29,7 +29,7 @@ import org.verbena.testkit.Thorough;
 /** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
 @Tag("any-provider")
 class WaitingTest {
-    private static final long MOST_TICKS = 10;
+    private static final long MAX_TICKS = 10;
 
     static Stream<Arguments> carriersAndThreads() {
         return TransferTest.carriersAndThreads();
@@ -50,7 +50,7 @@ class WaitingTest {
                     }
                 });
             }
-            assertThat(quietest()).as("hundredths of a second of processor time in a second").isLessThan(MOST_TICKS);
+            assertThat(quietest()).as("hundredths of a second of processor time in a second").isLessThan(MAX_TICKS);
         } finally {
             for (Carrier.Pair pair : pairs) {
                 pair.close();
@@ -66,7 +66,7 @@ class WaitingTest {
             long before = processorTicks();
             Thread.sleep(1000);
             used = processorTicks() - before;
-        } while (used >= MOST_TICKS && System.nanoTime() - end < 0);
+        } while (used >= MAX_TICKS && System.nanoTime() - end < 0);
         return used;
     }
 

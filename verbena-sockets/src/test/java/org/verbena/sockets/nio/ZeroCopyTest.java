@@ -123,12 +123,12 @@ class ZeroCopyTest {
     void unsuitableWriteIsCopied() throws Exception {
         try (VerbenaSocketChannel c = connect(false); Socket peer = server.accept()) {
             c.setOption(VerbenaSocketOptions.ZERO_COPY, true);
-            c.write(ByteBuffer.allocate(ZeroCopyOutput.LEAST)); // not direct
-            c.write(ByteBuffer.allocateDirect(ZeroCopyOutput.LEAST - 1)); // too small
+            c.write(ByteBuffer.allocate(ZeroCopyOutput.MIN_BYTES)); // not direct
+            c.write(ByteBuffer.allocateDirect(ZeroCopyOutput.MIN_BYTES - 1)); // too small
             assertThat(output(c).sends()).isZero();
-            assertThat(peer.getInputStream().readNBytes(2 * ZeroCopyOutput.LEAST - 1)).containsOnly(0);
+            assertThat(peer.getInputStream().readNBytes(2 * ZeroCopyOutput.MIN_BYTES - 1)).containsOnly(0);
             c.configureBlocking(false);
-            assertThat(c.write(ByteBuffer.allocateDirect(ZeroCopyOutput.LEAST))).isPositive();
+            assertThat(c.write(ByteBuffer.allocateDirect(ZeroCopyOutput.MIN_BYTES))).isPositive();
             assertThat(output(c).sends()).isZero();
         }
     }

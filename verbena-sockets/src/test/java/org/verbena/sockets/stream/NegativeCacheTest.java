@@ -42,11 +42,11 @@ class NegativeCacheTest {
 
     @Test
     void oldestEntryIsEvictedFirst() {
-        for (int i = 0; i <= NegativeCache.MOST; i++) {
+        for (int i = 0; i <= NegativeCache.MAX_ENTRIES; i++) {
             refusals.host(at(i, 0).getAddress(), FallbackReason.PLAIN_PEER, NOW);
         }
         assertThat(refusals.reason(at(0, 80), NOW)).isNull();
         assertThat(refusals.reason(at(1, 80), NOW)).isEqualTo(FallbackReason.PLAIN_PEER);
-        assertThat(refusals.reason(at(NegativeCache.MOST, 80), NOW)).isEqualTo(FallbackReason.PLAIN_PEER);
+        assertThat(refusals.reason(at(NegativeCache.MAX_ENTRIES, 80), NOW)).isEqualTo(FallbackReason.PLAIN_PEER);
     }
 }

@@ -17,8 +17,9 @@ import org.verbena.verbs.ConnectionParameters;
 class RemoteHandshakeMessageTest {
     private static final int ROUNDS = 20_000;
 
-    private static RemoteHandshakeMessage.Meeting meeting(Random random) {
-        return new RemoteHandshakeMessage.Meeting(random.nextInt(256), random.nextInt(1 << 16), random.nextInt(1 << 16),
+    private static RemoteHandshakeMessage.SessionHello hello(Random random) {
+        return new RemoteHandshakeMessage.SessionHello(random.nextInt(256), random.nextInt(1 << 16), random.nextInt(
+                1 << 16),
                 random.nextInt(1 << 16), random.nextInt(), random.nextInt(), random.nextInt(), random.nextLong(),
                 random.nextLong(), random.nextLong(), random.nextLong());
     }
@@ -38,10 +39,10 @@ class RemoteHandshakeMessageTest {
     void messagesRoundTrip() {
         Random random = new Random(1);
         for (int i = 0; i < ROUNDS; i++) {
-            RemoteHandshakeMessage.Meeting meeting = meeting(random);
-            assertThat(RemoteHandshakeMessage.meeting(RemoteHandshakeMessage.bytes(meeting))).isEqualTo(meeting);
-            assertThat(RemoteHandshakeMessage.meeting(Arrays.copyOf(RemoteHandshakeMessage.bytes(meeting), 196))).as(
-                    "as it comes through a kernel").isEqualTo(meeting);
+            RemoteHandshakeMessage.SessionHello hello = hello(random);
+            assertThat(RemoteHandshakeMessage.sessionHello(RemoteHandshakeMessage.bytes(hello))).isEqualTo(hello);
+            assertThat(RemoteHandshakeMessage.sessionHello(Arrays.copyOf(RemoteHandshakeMessage.bytes(hello), 196))).as(
+                    "as it comes through a kernel").isEqualTo(hello);
             RemoteHandshakeMessage.ControlMessage message = message(random);
             assertThat(RemoteHandshakeMessage.controlMessage(RemoteHandshakeMessage.bytes(message))).isEqualTo(message);
         }
@@ -55,7 +56,7 @@ class RemoteHandshakeMessageTest {
     /** As docs/stream.md has it: another version has to find the fields where they are. */
     @Test
     void layoutMatchesTheDocument() {
-        byte[] bytes = RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.Meeting(1, 0x0203, 0x0405, 0x0607,
+        byte[] bytes = RemoteHandshakeMessage.bytes(new RemoteHandshakeMessage.SessionHello(1, 0x0203, 0x0405, 0x0607,
                 0x2021_2223,
                 0x2425_2627, 0x0809_0a0b, 0x0c0d_0e0f_1011_1213L, 0x1415_1617_1819_1a1bL, 0x3031_3233_3435_3637L,
                 0x3839_3a3b_3c3d_3e3fL));
@@ -79,12 +80,12 @@ class RemoteHandshakeMessageTest {
         for (int i = 0; i < ROUNDS; i++) {
             byte[] bytes = new byte[random.nextInt(120)];
             random.nextBytes(bytes);
-            assertThat(RemoteHandshakeMessage.meeting(bytes)).isNull();
+            assertThat(RemoteHandshakeMessage.sessionHello(bytes)).isNull();
             assertThat(RemoteHandshakeMessage.controlMessage(bytes)).isNull();
             assertThat(RemoteHandshakeMessage.why(bytes)).isZero();
-            byte[] meeting = RemoteHandshakeMessage.bytes(meeting(random));
+            byte[] hello = RemoteHandshakeMessage.bytes(hello(random));
             int length = random.nextInt(80);
-            assertThat(RemoteHandshakeMessage.meeting(Arrays.copyOf(meeting, length)) != null).isEqualTo(
+            assertThat(RemoteHandshakeMessage.sessionHello(Arrays.copyOf(hello, length)) != null).isEqualTo(
                     length >= RemoteHandshakeMessage.PRIVATE_BYTES);
         }
     }
