@@ -122,7 +122,7 @@ final class CopyCompletions {
         return (long) REPORTED.getAcquire(this);
     }
 
-    /** Asks the provider to tell of the next completion. */
+    /** Requests a notification of the next completion. */
     void requestNotify() {
         done.requestNotify(false);
     }

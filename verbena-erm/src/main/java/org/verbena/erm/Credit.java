@@ -54,9 +54,9 @@ final class Credit {
     // ---- for the copying thread
 
     /** Whether that many remote completions may be sent. */
-    boolean hasRoom(int notices) {
-        boolean there = limit() - used >= notices;
-        refused = there ? 0 : notices;
+    boolean hasRoom(int completions) {
+        boolean there = limit() - used >= completions;
+        refused = there ? 0 : completions;
         stalls += there ? 0 : 1;
         return there;
     }

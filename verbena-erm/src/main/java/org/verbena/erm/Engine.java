@@ -137,15 +137,15 @@ final class Engine implements ProgressExecutor {
 
     /** {@inheritDoc} It runs once for any number of calls before that. */
     @Override
-    public void schedule(CoalescedTask duty) {
-        if (!duty.scheduled.compareAndSet(false, true)) {
+    public void schedule(CoalescedTask task) {
+        if (!task.scheduled.compareAndSet(false, true)) {
             return;
         }
         CoalescedTask first;
         do {
             first = tasks.get();
-            duty.next = first;
-        } while (!tasks.compareAndSet(first, duty));
+            task.next = first;
+        } while (!tasks.compareAndSet(first, task));
         wakeUp();
     }
 
@@ -234,13 +234,13 @@ final class Engine implements ProgressExecutor {
         while ((job = jobs.poll()) != null) {
             job.run();
         }
-        CoalescedTask duty = tasks.getAndSet(null);
-        while (duty != null) {
-            CoalescedTask next = duty.next;
-            duty.next = null;
-            duty.scheduled.set(false); // before it runs: a request from now on schedules it again
-            duty.run();
-            duty = next;
+        CoalescedTask task = tasks.getAndSet(null);
+        while (task != null) {
+            CoalescedTask next = task.next;
+            task.next = null;
+            task.scheduled.set(false); // before it runs: a request from now on schedules it again
+            task.run();
+            task = next;
         }
         awake.set(false);
         if (!jobs.isEmpty() || tasks.get() != null) {

@@ -222,15 +222,15 @@ public final class EventQueue {
                 link.fail("the other end breaks the protocol: an invalid remote completion");
                 return false;
             }
-            int verdict = validate(foundRegion, foundKind, foundOffset, foundLength);
-            if (verdict < 0) {
+            int result = validate(foundRegion, foundKind, foundOffset, foundLength);
+            if (result < 0) {
                 receivesFlushed = true;
                 link.fail("the other end breaks the protocol: a remote completion of " + foundLength + " bytes at "
                         + foundOffset
                         + " of region " + (isImmediate ? "named " + ImmediateCompletion.name(immediate) : foundRegion));
                 return false;
             }
-            if (verdict > 0) {
+            if (result > 0) {
                 return true;
             }
             late++;
@@ -330,7 +330,7 @@ public final class EventQueue {
     }
 
     /**
-     * Sets the next event of a slot whose remote region was added, updated or removed; false if the program knows its
+     * Sets the next event of a slot whose remote region was added, updated or removed; false if the program has had its
      * state.
      */
     private boolean nextRegionEvent(int index) {
@@ -379,15 +379,15 @@ public final class EventQueue {
      * @return false if that is a protocol error
      */
     boolean asyncCompletion(int id, int kind, long from, long bytes, long data) {
-        int verdict = validate(id, kind, from, bytes);
-        if (verdict < 0) {
+        int result = validate(id, kind, from, bytes);
+        if (result < 0) {
             return false;
         }
         synchronized (engineEvents) {
             if (asyncPending >= maxAsyncPending) {
                 return false;
             }
-            if (verdict == 0) {
+            if (result == 0) {
                 consumedAsync();
                 lateEngineEvents++;
                 return true;
@@ -447,7 +447,7 @@ public final class EventQueue {
         }
     }
 
-    /** Drains until the first flushed receive: a copy whose success the other end knows may arrive only now. */
+    /** Drains until the first flushed receive: a copy that has completed at the other end may arrive only now. */
     private void drain(ProgressExecutor executor) {
         long start = System.nanoTime();
         while (true) {

@@ -99,7 +99,7 @@ public final class LocalRegion implements AutoCloseable {
     }
 
     /**
-     * Changes rights and tag under the same id, and notifies the other end: it knows them when this returns, and its
+     * Changes rights and tag under the same id, and notifies the other end: it has them when this returns, and its
      * program gets an event {@link EventType#REGION_UPDATED}. When a right is removed, no copy that needs it accesses
      * the memory any more when this returns, nor can one later, as after {@link #close()}; copies that were started
      * before are done, and complete. While rights change, new copies that name the region are refused with
@@ -152,7 +152,7 @@ public final class LocalRegion implements AutoCloseable {
         }
     }
 
-    /** Called by the creating thread once the other end knows the region, or need not know it. */
+    /** Called by the creating thread once the other end has the region, or does not need it. */
     void announced() {
         changing.unlock();
     }

@@ -28,9 +28,9 @@ import org.verbena.verbs.VerbsException;
 final class Peering {
     /** Timeout of a connection request and its reply. */
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
-    static final String NOT_ASKED = "the program has not asked for it";
+    static final String NOT_REQUESTED = "the program has not asked for it";
     private static final String TRANSPORT_UNDECIDED = "the handshake of the connection is not complete yet";
-    private static final String NOT_ASKED_BY_PEER = "the other end's program has not asked for remote memory";
+    private static final String NOT_REQUESTED_BY_PEER = "the other end's program has not asked for remote memory";
 
     private static final class Random {
         static final SecureRandom RANDOM = new SecureRandom();
@@ -62,8 +62,8 @@ final class Peering {
     }
 
     /**
-     * The instance of a channel; null if there cannot be any, as {@link #whyNone} explains. This does not ask for
-     * remote memory.
+     * The instance of a channel; null if there cannot be any, as {@link #whyUnsupported} explains. This does not ask
+     * for remote memory.
      */
     static @Nullable Peering of(SocketChannel channel) {
         PeerRendezvous end = PeerRendezvous.of(channel);
@@ -91,7 +91,7 @@ final class Peering {
     }
 
     /** Why there cannot be any, as a sentence; empty if there can. */
-    static String whyNone(SocketChannel channel) {
+    static String whyUnsupported(SocketChannel channel) {
         PeerRendezvous end = PeerRendezvous.of(channel);
         if (end != null) {
             return end.fallbackReason().isEmpty() ? "" : "TCP carries the connection: " + end.fallbackReason();
@@ -149,10 +149,10 @@ final class Peering {
                 end.announce(ownToken);
             }
             if (end.peerNonce() == 0) {
-                why = NOT_ASKED_BY_PEER;
+                why = NOT_REQUESTED_BY_PEER;
                 return;
             }
-            // otherwise the request would reach an end that does not know the token
+            // otherwise the request would reach an end that does not have the token
             connect = end.isClient() && !connecting && end.isAnnounced();
             if (link == null) {
                 why = "the ends are about to connect their queue pairs";

@@ -14,7 +14,7 @@ interface ProgressExecutor {
     void submit(Runnable job);
 
     /** Likewise, for a recurring task; allocates nothing. */
-    void schedule(Engine.CoalescedTask duty);
+    void schedule(Engine.CoalescedTask task);
 
     /** Runs a task that may wait for a stopped process. */
     void executeBlocking(Runnable task);

@@ -90,7 +90,7 @@ final class PublishedMemory {
         set(RemoteMemorySamplePoint.REMOTE_MEMORY_WRITE_BYTES, s.bytesWritten());
         set(RemoteMemorySamplePoint.REMOTE_MEMORY_READ_BYTES, s.bytesRead());
         set(RemoteMemorySamplePoint.REMOTE_MEMORY_FAILED, s.failed());
-        set(RemoteMemorySamplePoint.REMOTE_MEMORY_NOTICES, s.notices());
+        set(RemoteMemorySamplePoint.REMOTE_MEMORY_REMOTE_COMPLETIONS, s.remoteCompletions());
         set(RemoteMemorySamplePoint.REMOTE_MEMORY_EVENTS, s.events());
         set(RemoteMemorySamplePoint.REMOTE_MEMORY_STALLS, s.stalls());
         set(RemoteMemorySamplePoint.REMOTE_MEMORY_LATE_EVENTS, s.lateEvents());

@@ -141,9 +141,9 @@ public final class RemoteMemory implements AutoCloseable {
         if (peering != null) {
             return peering.why();
         }
-        String none = Peering.whyNone(channel);
+        String none = Peering.whyUnsupported(channel);
         String problem = Engine.startFailure();
-        return !none.isEmpty() ? none : problem.isEmpty() ? Peering.NOT_ASKED : problem;
+        return !none.isEmpty() ? none : problem.isEmpty() ? Peering.NOT_REQUESTED : problem;
     }
 
     /** The channel that it belongs to. */
@@ -184,7 +184,7 @@ public final class RemoteMemory implements AutoCloseable {
 
     /**
      * Registers existing memory, {@code SMC_ERM_CMD_REG_MR}. With remote rights it is announced to the other end, which
-     * knows the region when this returns.
+     * has the region when this returns.
      *
      * @param memory native, of at least one byte, and not of a confined arena. Its arena cannot be closed until the
      *        region is closed: {@code Arena.close()} throws {@link IllegalStateException} as long as copies to or from
@@ -232,7 +232,7 @@ public final class RemoteMemory implements AutoCloseable {
     static void checkAccess(String verb, int access) throws VerbsException {
         if ((access & ~ACCESS) != 0) {
             throw new VerbsException(verb, Errno.EINVAL, "access " + AccessFlags.toString(access)
-                    + ": remote memory knows LOCAL_WRITE, REMOTE_READ and REMOTE_WRITE");
+                    + ": remote memory supports LOCAL_WRITE, REMOTE_READ and REMOTE_WRITE");
         }
     }
 

@@ -20,7 +20,7 @@ public final class RemoteMemorySamplePoint {
     /** Copies that have failed after they were started. */
     public static final int REMOTE_MEMORY_FAILED = 0xd03;
     /** Copies reported to the other end. */
-    public static final int REMOTE_MEMORY_NOTICES = 0xd04;
+    public static final int REMOTE_MEMORY_REMOTE_COMPLETIONS = 0xd04;
     /** Events that the program has taken: of copies of the other end, and of its regions. */
     public static final int REMOTE_MEMORY_EVENTS = 0xd05;
     /** Copies that were refused because the other end's program had not taken its events. */

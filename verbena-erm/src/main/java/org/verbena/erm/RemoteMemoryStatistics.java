@@ -12,11 +12,12 @@ package org.verbena.erm;
  * @param bytesWritten bytes copied to the other end's memory
  * @param bytesRead bytes copied from it
  * @param failed copies that failed after they were started
- * @param notices copies with remote completion
+ * @param remoteCompletions copies with remote completion
  * @param events events that the program has polled
  * @param stalls copies that were refused with {@code ENOBUFS} because the other end's program had not polled its events
  * @param lateEvents events of deregistered memory, which were dropped
  */
 public record RemoteMemoryStatistics(int localRegions, long localBytes, int remoteRegions, long remoteBytes,
         long copies,
-        long bytesWritten, long bytesRead, long failed, long notices, long events, long stalls, long lateEvents) {}
+        long bytesWritten, long bytesRead, long failed, long remoteCompletions, long events, long stalls,
+        long lateEvents) {}

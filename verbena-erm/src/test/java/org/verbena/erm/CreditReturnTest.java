@@ -7,16 +7,16 @@ import org.junit.jupiter.api.Test;
 
 /** Which credits have been returned, and when they are due. */
 class CreditReturnTest {
-    private static final int MOST = 4;
+    private static final int CREDITS = 4;
 
-    private final CreditReturn creditReturn = new CreditReturn(MOST);
+    private final CreditReturn creditReturn = new CreditReturn(CREDITS);
 
     private static boolean consume(CreditReturn taken, int count) {
-        boolean told = false;
+        boolean returned = false;
         for (int i = 0; i < count; i++) {
-            told |= taken.consume();
+            returned |= taken.consume();
         }
-        return told;
+        return returned;
     }
 
     private boolean consume(int count) {

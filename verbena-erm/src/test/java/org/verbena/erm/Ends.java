@@ -15,7 +15,7 @@ import org.verbena.sockets.VerbenaSocketChannel;
 record Ends(SocketChannel a, SocketChannel b, RemoteMemory memoryA, RemoteMemory memoryB) implements AutoCloseable {
     static final Duration LONG = Duration.ofSeconds(30);
 
-    /** A connected pair of Verbena's channels, blocking; nobody has asked for remote memory. */
+    /** A connected pair of Verbena's channels, blocking; neither end has requested remote memory. */
     static SocketChannel[] channels() throws IOException {
         try (ServerSocketChannel server = VerbenaServerSocketChannel.open()) {
             server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));

@@ -118,10 +118,10 @@ final class ErmModel {
                 all.add(() -> end.control().carryOut());
             }
             if (end.data().hasNews()) {
-                all.add(() -> end.data().hear());
+                all.add(() -> end.data().receive());
             }
             if (end.control().hasNews()) {
-                all.add(() -> end.control().hear());
+                all.add(() -> end.control().receive());
             }
             if (end.hasWork()) {
                 all.add(end::progress);
@@ -208,9 +208,9 @@ final class ErmModel {
             case CARRY_CONTROL -> end.control().carryOut();
             case LEARN_OF_END -> {
                 if (end.data().hasNews()) {
-                    end.data().hear();
+                    end.data().receive();
                 } else {
-                    end.control().hear();
+                    end.control().receive();
                 }
             }
             case PROGRESS -> end.progress();

@@ -283,7 +283,7 @@ final class Fabric {
             return new Completion(of, wrId, status, length, WcOpcode.RECV, 0, 0);
         }
 
-        static Completion told(FabricQueuePair of, long wrId, long length, int immediate) {
+        static Completion immediate(FabricQueuePair of, long wrId, long length, int immediate) {
             return new Completion(of, wrId, WcStatus.SUCCESS, length, WcOpcode.RECV_RDMA_WITH_IMM, 0, immediate);
         }
     }

@@ -112,7 +112,7 @@ final class FabricQueuePair extends QueuePair {
         return state == QueuePairState.RTS && other != null && other.state != QueuePairState.RTS;
     }
 
-    void hear() {
+    void receive() {
         fail();
     }
 
@@ -167,7 +167,7 @@ final class FabricQueuePair extends QueuePair {
     private int moveAndTell(Request request, FabricQueuePair other) {
         int status = move(request, other, AccessFlags.REMOTE_WRITE);
         if (status == WcStatus.SUCCESS) {
-            other.received.add(Fabric.Completion.told(other, other.receives.remove().wrId, request.length,
+            other.received.add(Fabric.Completion.immediate(other, other.receives.remove().wrId, request.length,
                     request.immediate));
         }
         return status;

@@ -18,12 +18,12 @@ import org.verbena.verbs.WcStatus;
 /** Copies with an immediate completion, and copies that cannot have one. */
 class ImmediateCompletionTest {
     private static final int WRITE = AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE;
-    private static final long MOST = ((1L << 20) - 1) * 64;
+    private static final long MAX_OFFSET = ((1L << 20) - 1) * 64;
 
     @Test
     void immediateRoundTrips() {
         for (int name : new int[] {1, 2, 77, ImmediateCompletion.NAMES}) {
-            for (long offset : new long[] {0, 64, 4096, MOST}) {
+            for (long offset : new long[] {0, 64, 4096, MAX_OFFSET}) {
                 assertThat(ImmediateCompletion.canEncode(name, offset, 0)).isTrue();
                 int immediate = ImmediateCompletion.of(name, offset);
                 assertThat(ImmediateCompletion.name(immediate)).isEqualTo(name);
@@ -36,7 +36,7 @@ class ImmediateCompletionTest {
     void rejectsWhatDoesNotFit() {
         assertThat(ImmediateCompletion.canEncode(ImmediateCompletion.NO_NAME, 0, 0)).isFalse();
         assertThat(ImmediateCompletion.canEncode(1, 0, 1)).isFalse();
-        for (long offset : new long[] {1, 8, 63, 65, MOST + 1, MOST + 64, Long.MAX_VALUE}) {
+        for (long offset : new long[] {1, 8, 63, 65, MAX_OFFSET + 1, MAX_OFFSET + 64, Long.MAX_VALUE}) {
             assertThat(ImmediateCompletion.canEncode(1, offset, 0)).as("%d", offset).isFalse();
         }
     }
@@ -145,7 +145,7 @@ class ImmediateCompletionTest {
         private final Regions regions = new Regions(0, 16, () -> 1);
         final CopyQueue copies = new CopyQueue(regions, link, 256);
         final EventQueue events = new EventQueue(regions, link, () -> {
-            throw new AssertionError("control has to tell");
+            throw new AssertionError("a control message has to carry it");
         });
         final int own;
         final int theirs = RegionId.of(1, 1, 1);
@@ -266,7 +266,7 @@ class ImmediateCompletionTest {
     void unknownNamesAndOffsetsBeyondTheEndFailTheLink() throws Exception {
         hostile(ImmediateCompletion.of(1, 4096), false);
         hostile(ImmediateCompletion.of(1, 4160), true);
-        hostile(ImmediateCompletion.of(1, MOST), true);
+        hostile(ImmediateCompletion.of(1, MAX_OFFSET), true);
         hostile(ImmediateCompletion.of(2, 0), true);
         hostile(ImmediateCompletion.of(ImmediateCompletion.NAMES, 0), true);
     }

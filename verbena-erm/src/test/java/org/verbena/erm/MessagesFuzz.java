@@ -141,7 +141,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
             }
         }
         if (regions.remoteCount() != given.size() && link.failure() == null) {
-            throw new AssertionError("knows " + regions.remotes() + " instead of " + given);
+            throw new AssertionError("has " + regions.remotes() + " instead of " + given);
         }
     }
 
@@ -334,11 +334,11 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     private void handshake() {
-        byte[] said = bytes(Handshake.BYTES);
+        byte[] bytes = bytes(Handshake.BYTES);
         for (int i = 0; i < Integer.BYTES; i++) {
-            said[i] = (byte) (PeerRendezvous.MAGIC >> 24 - 8 * i);
+            bytes[i] = (byte) (PeerRendezvous.MAGIC >> 24 - 8 * i);
         }
-        Handshake read = Handshake.parse(said);
+        Handshake read = Handshake.parse(bytes);
         if (read != null && (read.credits() <= 0 || read.asyncCredits() <= 0 || read.regions() <= 0)) {
             throw new AssertionError(read.toString());
         }
@@ -399,7 +399,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
         }
         for (CompletableFuture<?> future : waiting) {
             if (!awaitTrue(future::isDone)) { // its own completion runs in the common pool
-                throw new AssertionError("somebody waits behind the end, which is: " + why);
+                throw new AssertionError("a thread waits after the end, which is: " + why);
             }
         }
         verbs.close();

@@ -67,15 +67,15 @@ final class ModelCopies {
         if (theirs == null) {
             return Errno.ENOENT;
         }
-        boolean tell = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
+        boolean completion = (flags & CopyFlags.REMOTE_COMPLETION) != 0;
         Mood mood = mood(theirs, write);
-        long at = tell ? place(end.number) : 2 * PLACES * STRIDE + place(end.copies);
+        long at = completion ? place(end.number) : 2 * PLACES * STRIDE + place(end.copies);
         long here = write ? source(end, end.number) : (SOURCES + end.copies % SOURCES) * BYTES;
         long data = data(end.number, at, write);
         int error = write
                 ? end.memory.copies().copy(end.own.id(), here, theirs.id(), at, BYTES, flags, end.copies, data)
                 : end.memory.copies().copy(theirs.id(), at, end.own.id(), here, BYTES, flags, end.copies, end.number);
-        checkResult(end, error, 1, tell ? 1 : 0, mood);
+        checkResult(end, error, 1, completion ? 1 : 0, mood);
         if (error == 0) {
             started(end, theirs.id(), at, write, flags);
         }
@@ -91,7 +91,7 @@ final class ModelCopies {
     }
 
     /**
-     * Checks the result of a copy or a batch that the model knows to be valid, so that it may be refused temporarily
+     * Checks the result of a copy or a batch that is valid in the model, so that it may be refused temporarily
      * only.
      */
     private void checkResult(ModelEnd end, int error, int copies, int events, Mood mood) {
@@ -136,31 +136,32 @@ final class ModelCopies {
         int count = 1 + choice.applyAsInt(4);
         int[] flags = new int[count];
         boolean[] writes = new boolean[count];
-        int tells = 0;
+        int completions = 0;
         Mood mood = Mood.READY;
         CopyQueue queue = end.memory.copies().start();
         for (int i = 0; i < count; i++) {
             flags[i] = choice.applyAsInt(8);
             writes[i] = choice.applyAsInt(4) > 0;
             mood = mood == Mood.READY ? mood(theirs, writes[i]) : mood;
-            boolean tell = (flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
-            long at = place(end.number + tells) + (tell ? 0 : 2 * PLACES * STRIDE);
+            boolean completion = (flags[i] & CopyFlags.REMOTE_COMPLETION) != 0;
+            long at = place(end.number + completions) + (completion ? 0 : 2 * PLACES * STRIDE);
             long here = ((writes[i] ? 0 : SOURCES) + (end.copies + i) % SOURCES) * BYTES;
             if (writes[i]) {
-                end.own.segment().set(ValueLayout.JAVA_LONG, here, end.number + tells);
-                long data = data(end.number + tells, at, true);
+                end.own.segment().set(ValueLayout.JAVA_LONG, here, end.number + completions);
+                long data = data(end.number + completions, at, true);
                 queue.add(end.own.id(), here, theirs.id(), at, BYTES, flags[i], end.copies + i, data);
             } else {
-                queue.add(theirs.id(), at, end.own.id(), here, BYTES, flags[i], end.copies + i, end.number + tells);
+                queue.add(theirs.id(), at, end.own.id(), here, BYTES, flags[i], end.copies + i, end.number
+                        + completions);
             }
-            tells += tell ? 1 : 0;
+            completions += completion ? 1 : 0;
         }
-        if (tells > creditLimit.completions()) {
+        if (completions > creditLimit.completions()) {
             queue.start(); // it would always be refused
             return;
         }
         int error = queue.commit();
-        checkResult(end, error, count, tells, mood);
+        checkResult(end, error, count, completions, mood);
         for (int i = 0; i < count && error == 0; i++) {
             started(end, theirs.id(), place(end.number), writes[i], flags[i]);
         }

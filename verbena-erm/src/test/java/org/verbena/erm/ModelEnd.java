@@ -89,9 +89,9 @@ final class ModelEnd implements ProgressExecutor {
         }
         if (!coalesced.isEmpty()) {
             all.add(() -> {
-                Engine.CoalescedTask duty = coalesced.iterator().next();
-                coalesced.remove(duty);
-                duty.run();
+                Engine.CoalescedTask task = coalesced.iterator().next();
+                coalesced.remove(task);
+                task.run();
             });
         }
         if (!jobs.isEmpty()) {
@@ -109,8 +109,8 @@ final class ModelEnd implements ProgressExecutor {
     }
 
     @Override
-    public void schedule(Engine.CoalescedTask duty) {
-        coalesced.add(duty);
+    public void schedule(Engine.CoalescedTask task) {
+        coalesced.add(task);
     }
 
     @Override
@@ -124,8 +124,8 @@ final class ModelEnd implements ProgressExecutor {
     }
 
     @Override
-    public void executeCallback(Runnable told) {
-        told.run();
+    public void executeCallback(Runnable callback) {
+        callback.run();
     }
 
     @Override
@@ -167,7 +167,7 @@ final class ModelEnd implements ProgressExecutor {
 
     @Override
     public String toString() {
-        return "%s: %d copies, %d of them told, %d refused, %d asynchronous; %d events; asleep %s %s, open %s"
+        return "%s: %d copies, %d of them with completions, %d refused, %d asynchronous; %d events; asleep %s %s, open %s"
                 .formatted(name, copies, number, refusals, asyncCopies, events, awaitsEvents,
                         awaitsCompletions, memory.isOpen());
     }

@@ -51,7 +51,8 @@ class PeeringTest {
         RemoteMemory.of(asks);
         Await.until("the handshake is complete at the other end", other::isHandshakeComplete);
         other.announce(NUMBER);
-        Await.until("the other end has spoken and heard", () -> other.isAnnounced() && other.peerNonce() != 0);
+        Await.until("the other end has sent and received its nonce", () -> other.isAnnounced() && other
+                .peerNonce() != 0);
         return other;
     }
 

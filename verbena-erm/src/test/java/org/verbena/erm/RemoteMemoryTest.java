@@ -197,7 +197,7 @@ class RemoteMemoryTest {
     }
 
     /**
-     * Each connection has a protection domain of its own, which holds even against a peer that knows the key and
+     * Each connection has a protection domain of its own, which holds even against a peer that has the key and
      * bypasses its own checks.
      */
     @ParameterizedTest

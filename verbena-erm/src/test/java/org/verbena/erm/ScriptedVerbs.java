@@ -494,15 +494,15 @@ final class ScriptedVerbs extends Context {
             boolean isWrite = writes;
             int key = rkey;
             long address = remote;
-            Integer tells = immediate;
+            Integer completion = immediate;
             batch.add(() -> {
                 if (isCopy) {
                     context.other.copy(isWrite, key, address, bytes.byteSize());
                 } else {
                     context.other.message(bytes);
                 }
-                if (tells != null) {
-                    context.other.immediate(tells, key, address, bytes.byteSize());
+                if (completion != null) {
+                    context.other.immediate(completion, key, address, bytes.byteSize());
                 }
                 if (signaled) {
                     done.add(id, WcStatus.SUCCESS, bytes.byteSize());

@@ -66,12 +66,13 @@ public final class RemoteMemoryKinds implements KindProvider {
             d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_WRITE_BYTES, "Bytes of copies to the other end's memory");
             d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_READ_BYTES, "Bytes of copies from the other end's memory");
             d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_FAILED, "Copies that have failed after they were started");
-            d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_NOTICES, "Copies that the other end was told of");
+            d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_REMOTE_COMPLETIONS,
+                    "Copies with remote completion, of which the other end is notified");
             d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_EVENTS, "Events that the program has taken");
             d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_STALLS,
                     "Copies that were refused because the other end's program had not taken its events");
             d.put(RemoteMemorySamplePoint.REMOTE_MEMORY_LATE_EVENTS,
-                    "Events that came for memory that had been taken back, and were dropped");
+                    "Events that came for memory that had been revoked, and were dropped");
             return d;
         }
     }
