@@ -17,7 +17,7 @@ import org.verbena.verbs.Gid;
 
 /**
  * The connection manager of a port (IBTA volume 1, chapter 12): connections and datagram services, the local ones and
- * those that peers request. Retransmits what is lost, replies to duplicates, and limits the state that strangers can
+ * those that peers request. Retransmits what is lost, replies to duplicates, and limits the state that unknown hosts can
  * make it keep.
  *
  * <p>Pure: no thread, clock or socket. Every caller holds the agent's lock. Callbacks are called from inside
@@ -50,7 +50,7 @@ public final class CmAgent {
     private final Map<Long, Datagrams> datagrams = new HashMap<>();
     private final Map<Integer, SidrRequest> sidrRequests = new HashMap<>();
     /** Connections with a deadline, each once, however often a peer makes it change. */
-    private final TreeSet<CmConnection> alarms = new TreeSet<>(Comparator.comparingLong((CmConnection c) -> c.deadline)
+    private final TreeSet<CmConnection> timers = new TreeSet<>(Comparator.comparingLong((CmConnection c) -> c.deadline)
             .thenComparingInt(c -> c.localId));
     private final ArrayDeque<CmConnection> timeWait = new ArrayDeque<>();
     private int offered;
@@ -62,7 +62,7 @@ public final class CmAgent {
      * @param transport carries the messages
      * @param caGuid of the local adapter; with the queue pair numbers it identifies connections to peers
      * @param mtuCode code of the largest path MTU here: 1 for 256 to 5 for 4096 bytes
-     * @param random for numbers that strangers cannot predict
+     * @param random for numbers that other hosts cannot predict
      */
     public CmAgent(CmTransport transport, long caGuid, int mtuCode, RandomGenerator random) {
         this.transport = transport;
@@ -159,7 +159,7 @@ public final class CmAgent {
      * never.
      */
     public long nextDeadline() {
-        long next = alarms.isEmpty() ? Long.MAX_VALUE : alarms.first().deadline;
+        long next = timers.isEmpty() ? Long.MAX_VALUE : timers.first().deadline;
         if (!sidrRequests.isEmpty()) { // called by each poll, and an iterator would be an allocation
             for (SidrRequest q : sidrRequests.values()) {
                 next = Math.min(next, q.deadline);
@@ -171,8 +171,8 @@ public final class CmAgent {
     /** Handles expired deadlines. */
     public void progress() {
         long now = now();
-        while (!alarms.isEmpty() && alarms.first().deadline - now <= 0) {
-            CmConnection c = alarms.first();
+        while (!timers.isEmpty() && timers.first().deadline - now <= 0) {
+            CmConnection c = timers.first();
             wakeAt(c, Long.MAX_VALUE);
             c.onTimer(now);
         }
@@ -233,7 +233,7 @@ public final class CmAgent {
                 }
             }
             case CmMessage.Rej m -> {
-                // an active side that timed out before any reply does not know the number here
+                // an active side that timed out before any reply does not have the number here
                 CmConnection c = m.remoteId() == 0
                         ? requests.get(new PeerId(from, m.localId()))
                         : find(m.remoteId(),
@@ -370,10 +370,10 @@ public final class CmAgent {
 
     /** Sets the deadline of a connection, in place of its last one; {@link Long#MAX_VALUE} for never. */
     void wakeAt(CmConnection c, long at) {
-        alarms.remove(c);
+        timers.remove(c);
         c.deadline = at;
         if (at != Long.MAX_VALUE) {
-            alarms.add(c);
+            timers.add(c);
         }
     }
 
@@ -417,6 +417,6 @@ public final class CmAgent {
 
     /** Number of connections with a deadline. */
     int waiting() {
-        return alarms.size();
+        return timers.size();
     }
 }

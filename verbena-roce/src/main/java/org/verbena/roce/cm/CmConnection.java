@@ -253,14 +253,14 @@ public final class CmConnection {
 
     private void timedOut() {
         agent.counts.timeouts++;
-        CmUser told = user;
+        CmUser target = user;
         if (state == State.DREQ_SENT) {
             end(null);
             return;
         }
         sendRej(CmMessage.MESSAGE_OTHER, RejectReason.TIMEOUT, PrivateData.NONE);
-        if (told != null) {
-            told.timedOut();
+        if (target != null) {
+            target.timedOut();
         }
     }
 
@@ -282,9 +282,9 @@ public final class CmConnection {
         state = State.ESTABLISHED;
         lastMessage = null;
         wake(NEVER);
-        CmUser told = user;
-        if (told != null) {
-            told.established();
+        CmUser target = user;
+        if (target != null) {
+            target.established();
         }
     }
 
@@ -309,9 +309,9 @@ public final class CmConnection {
                 remoteQueuePair = m.queuePair();
                 state = State.REP_RCVD;
                 wake(NEVER);
-                CmUser told = user;
-                if (told != null) {
-                    told.replied(m);
+                CmUser target = user;
+                if (target != null) {
+                    target.replied(m);
                 }
             }
             case REP_RCVD -> send(new CmMessage.Mra(transaction, localId, remoteId, CmMessage.MESSAGE_REP,
@@ -342,14 +342,14 @@ public final class CmConnection {
         boolean known = remoteId != 0 && m.localId() == remoteId;
         if (state == State.REQ_SENT || (state == State.REQ_RCVD || state == State.REP_SENT || state == State.REP_RCVD)
                 && known) {
-            CmUser told = user;
+            CmUser target = user;
             agent.counts.rejectsReceived++;
             end(null);
-            if (told != null) {
+            if (target != null) {
                 int length = !RejectReason.isOfApplication(m.reason())
                         ? 0
                         : m.info().length() == 1 ? m.info().bytes()[0] & 0xFF : m.data().length();
-                told.rejected(m.reason(), m.data().upTo(length));
+                target.rejected(m.reason(), m.data().upTo(length));
             }
         } else if (state == State.ESTABLISHED && known) { // a late REP of a connection that the peer has forgotten
             disconnected();
@@ -376,10 +376,10 @@ public final class CmConnection {
     }
 
     private void disconnected() {
-        CmUser told = user;
+        CmUser target = user;
         end(null);
-        if (told != null) {
-            told.disconnected();
+        if (target != null) {
+            target.disconnected();
         }
     }
 

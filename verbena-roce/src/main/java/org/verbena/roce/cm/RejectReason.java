@@ -32,7 +32,7 @@ public final class RejectReason {
             case INVALID_SERVICE_ID -> "there is no listener";
             case INVALID_TRANSPORT -> "the peer does not support the type of queue pair";
             case STALE_CONNECTION -> "the peer still has an older connection with this queue pair";
-            case INVALID_GID -> "the peer does not know its GID in the request";
+            case INVALID_GID -> "the GID in the request is not one of the peer";
             case INVALID_MTU -> "the peer's path MTU is smaller";
             case CONSUMER_DEFINED -> "the peer's application rejected it";
             default -> "the peer gave reason " + reason;

@@ -35,14 +35,14 @@ class CmAgentTest {
 
     /** An application, which records its events. */
     private static final class User implements CmUser {
-        final List<String> told = new ArrayList<>();
+        final List<String> events = new ArrayList<>();
         CmConnection connection;
         boolean rejects;
         PrivateData rejection = HELLO;
 
         @Override
         public void replied(CmMessage.Rep reply) {
-            told.add("replied " + reply.queuePair() + " " + text(reply.data()));
+            events.add("replied " + reply.queuePair() + " " + text(reply.data()));
             if (rejects) {
                 connection.reject(RejectReason.CONSUMER_DEFINED, HELLO);
             } else {
@@ -52,23 +52,23 @@ class CmAgentTest {
 
         @Override
         public void established() {
-            told.add("established");
+            events.add("established");
         }
 
         @Override
         public void rejected(int reason, PrivateData data) {
             rejection = data;
-            told.add("rejected " + reason + " " + text(data));
+            events.add("rejected " + reason + " " + text(data));
         }
 
         @Override
         public void timedOut() {
-            told.add("timed out");
+            events.add("timed out");
         }
 
         @Override
         public void disconnected() {
-            told.add("disconnected");
+            events.add("disconnected");
         }
     }
 
@@ -134,15 +134,15 @@ class CmAgentTest {
         acceptAll();
         User active = connect(10);
         network.run(1);
-        assertThat(active.told).containsExactly("replied 546 010203");
-        assertThat(accepted.getFirst().told).containsExactly("established");
+        assertThat(active.events).containsExactly("replied 546 010203");
+        assertThat(accepted.getFirst().events).containsExactly("established");
         assertThat(a.counts().retransmitted + b.counts().retransmitted).isZero();
         assertThat(a.nextDeadline()).as("an idle connection costs nothing").isEqualTo(Long.MAX_VALUE);
         network.run(3600);
         accepted.getFirst().connection.disconnect(true);
         network.run(1);
-        assertThat(active.told).endsWith("disconnected").hasSize(2);
-        assertThat(accepted.getFirst().told).hasSize(1);
+        assertThat(active.events).endsWith("disconnected").hasSize(2);
+        assertThat(accepted.getFirst().events).hasSize(1);
         assertForgotten();
         assertThat(a.counts().sent).as("REQ, RTU, DREP").isEqualTo(3);
         assertThat(b.counts().sent).as("REP, DREQ").isEqualTo(2);
@@ -176,16 +176,16 @@ class CmAgentTest {
         }
         bad.run(400);
         assertThat(passive).as("a duplicate is not a new request").hasSize(50);
-        passive.forEach(u -> assertThat(u.told).containsExactly("established"));
+        passive.forEach(u -> assertThat(u.events).containsExactly("established"));
         for (int i = 0; i < 50; i++) {
-            assertThat(active.get(i).told).as("its own reply").containsExactly("replied 546 %02x".formatted(i + 1));
+            assertThat(active.get(i).events).as("its own reply").containsExactly("replied 546 %02x".formatted(i + 1));
         }
         for (int i = 0; i < 50; i++) {
             (i % 2 == 0 ? active : passive).get(i % 2 == 0 ? i : 0).connection.isReqRcvd(); // called at any time
             active.get(i).connection.disconnect(true);
         }
         bad.run(400);
-        passive.forEach(u -> assertThat(u.told).containsExactly("established", "disconnected"));
+        passive.forEach(u -> assertThat(u.events).containsExactly("established", "disconnected"));
         assertThat(one.size()).isZero();
         assertThat(other.size()).isZero();
     }
@@ -229,7 +229,7 @@ class CmAgentTest {
         bad.run(60);
         assertThat(one.size()).isZero();
         for (User u : users) {
-            assertThat(u.told.stream().filter(t -> !t.startsWith("replied")).count()).as("one end: %s", u.told)
+            assertThat(u.events.stream().filter(t -> !t.startsWith("replied")).count()).as("one end: %s", u.events)
                     .isLessThanOrEqualTo(1);
         }
         assertThat(other.counts().malformed).isPositive();
@@ -241,22 +241,22 @@ class CmAgentTest {
         network.losing = REP;
         User active = connect(60);
         network.run(3);
-        assertThat(active.told).isEmpty();
+        assertThat(active.events).isEmpty();
         network.losing = RTU;
         network.run(3);
-        assertThat(active.told).hasSize(1);
-        assertThat(accepted.getFirst().told).as("the RTU was lost").isEmpty();
+        assertThat(active.events).hasSize(1);
+        assertThat(accepted.getFirst().events).as("the RTU was lost").isEmpty();
         accepted.getFirst().connection.communicationEstablished();
-        assertThat(accepted.getFirst().told).as("data imply the RTU").containsExactly("established");
+        assertThat(accepted.getFirst().events).as("data imply the RTU").containsExactly("established");
         long repeated = a.counts().retransmitted;
         network.losing = DREQ;
         active.connection.disconnect(true);
         network.run(1);
-        assertThat(accepted.getFirst().told).hasSize(1);
+        assertThat(accepted.getFirst().events).hasSize(1);
         assertThat(a.counts().retransmitted).as("DREQ after 50, 150, 350 and 750 ms").isEqualTo(repeated + 4);
         network.losing = DREP;
         network.run(2);
-        assertThat(accepted.getFirst().told).endsWith("disconnected");
+        assertThat(accepted.getFirst().events).endsWith("disconnected");
         assertThat(a.isEnding()).isTrue();
         network.losing = 0;
         network.run(2);
@@ -281,7 +281,7 @@ class CmAgentTest {
         assertThat(a.isEnding()).isFalse();
         network.run(10);
         assertThat(a.size()).isZero();
-        assertThat(accepted).allSatisfy(u -> assertThat(u.told).containsExactly("established"));
+        assertThat(accepted).allSatisfy(u -> assertThat(u.events).containsExactly("established"));
     }
 
     @Test
@@ -292,8 +292,8 @@ class CmAgentTest {
         network.run(5);
         network.losing = 0;
         network.run(2);
-        assertThat(accepted.getFirst().told).containsExactly("established");
-        assertThat(active.told).as("the REP has arrived many times and is reported once").hasSize(1);
+        assertThat(accepted.getFirst().events).containsExactly("established");
+        assertThat(active.events).as("the REP has arrived many times and is reported once").hasSize(1);
         assertThat(b.counts().retransmitted).isPositive();
     }
 
@@ -304,10 +304,10 @@ class CmAgentTest {
         network.losing = RTU;
         User active = connect(60);
         network.run(1);
-        assertThat(accepted.getFirst().told).isEmpty();
+        assertThat(accepted.getFirst().events).isEmpty();
         active.connection.disconnect(true);
         network.run(1);
-        assertThat(accepted.getFirst().told).containsExactly("established", "disconnected");
+        assertThat(accepted.getFirst().events).containsExactly("established", "disconnected");
         assertForgotten();
     }
 
@@ -334,7 +334,7 @@ class CmAgentTest {
                     0x111,
                     16, 16, 17, 17, 15, 0, 0, 5, 7, 7, false, 0xFFFF, 5, new CmMessage.Route(GID_A, GID_B, 0, 0, 0, 64,
                             14), HELLO), user, bad.now + 60 * SECOND);
-            while (user.told.isEmpty()) {
+            while (user.events.isEmpty()) {
                 bad.run(0.01);
             }
             if (random.nextBoolean()) { // accepted at once
@@ -343,26 +343,26 @@ class CmAgentTest {
         }
         bad.run(20);
         assertThat(passive).hasSize(300);
-        passive.forEach(u -> assertThat(u.told.getFirst()).isEqualTo("established"));
+        passive.forEach(u -> assertThat(u.events.getFirst()).isEqualTo("established"));
     }
 
     @Test
     void missingListenerRejectsAndSilentPeerTimesOut() {
         User active = connect(5);
         network.run(1);
-        assertThat(active.told).as("no listener").containsExactly("rejected 8 ");
+        assertThat(active.events).as("no listener").containsExactly("rejected 8 ");
         assertThat(active.rejection).as("and no calls follow").isEqualTo(PrivateData.NONE);
         network.losing = REJ;
         active = connect(5);
         network.run(6);
-        assertThat(active.told).containsExactly("timed out");
+        assertThat(active.events).containsExactly("timed out");
         network.losing = 0;
         acceptAll();
         network.losing = RTU;
         User ready = connect(5);
         network.run(61);
-        assertThat(accepted.getFirst().told).containsExactly("timed out");
-        assertThat(ready.told).as("it is notified that the other has timed out").endsWith("disconnected");
+        assertThat(accepted.getFirst().events).containsExactly("timed out");
+        assertThat(ready.events).as("it is notified that the other has timed out").endsWith("disconnected");
         assertForgotten();
     }
 
@@ -371,15 +371,15 @@ class CmAgentTest {
         offerAll();
         User active = connect(100);
         network.run(20);
-        assertThat(active.told).isEmpty();
+        assertThat(active.events).isEmpty();
         assertThat(a.counts().retransmitted).as("fewer retransmissions than without the MRA").isBetween(2L, 8L);
         assertThat(requests).hasSize(1);
         assertThat(requests.getFirst().isReqRcvd()).isTrue();
         User passive = accept(requests.getFirst());
         assertThat(requests.getFirst().isReqRcvd()).isFalse();
         network.run(1);
-        assertThat(active.told).hasSize(1);
-        assertThat(passive.told).containsExactly("established");
+        assertThat(active.events).hasSize(1);
+        assertThat(passive.events).containsExactly("established");
     }
 
     @Test
@@ -390,10 +390,10 @@ class CmAgentTest {
         network.run(1);
         requests.getFirst().reject(RejectReason.CONSUMER_DEFINED, HELLO);
         network.run(1);
-        assertThat(active.told).isEmpty();
+        assertThat(active.events).isEmpty();
         network.losing = 0;
         network.run(4.5);
-        assertThat(active.told).as("a lost rejection is retransmitted").containsExactly("rejected 28 010203");
+        assertThat(active.events).as("a lost rejection is retransmitted").containsExactly("rejected 28 010203");
         assertThat(requests).hasSize(1);
 
         active = connect(100);
@@ -401,7 +401,7 @@ class CmAgentTest {
         network.run(1);
         User passive = accept(requests.get(1));
         network.run(1);
-        assertThat(passive.told).containsExactly("rejected 28 010203");
+        assertThat(passive.events).containsExactly("rejected 28 010203");
 
         active = connect(100);
         network.run(1);
@@ -409,7 +409,7 @@ class CmAgentTest {
         network.run(1);
         assertThat(requests.get(2).isReqRcvd()).as("the request is withdrawn").isFalse();
         passive = accept(requests.get(2));
-        assertThat(passive.told).isEmpty();
+        assertThat(passive.events).isEmpty();
         assertForgotten();
     }
 
@@ -423,7 +423,7 @@ class CmAgentTest {
             user.connection = a.connect(request(GID_A, GID_B, SERVICE, (int) c[0], (int) c[1]), user, network.now + 5
                     * SECOND);
             network.run(1);
-            assertThat(user.told).containsExactly("rejected " + c[2] + " ");
+            assertThat(user.events).containsExactly("rejected " + c[2] + " ");
         }
         // a stranger uses another's ids
         network.fly(GID_A, GID_B, CmCodec.encode(request(Gid.parse("::ffff:10.0.0.3"), GID_B, SERVICE, 3, 0)));
@@ -454,11 +454,11 @@ class CmAgentTest {
         network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Dreq(1, other, id, 0x112, PrivateData.NONE)));
         network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Dreq(1, other, id + 1, 0x111, PrivateData.NONE)));
         network.run(1);
-        assertThat(active.told).hasSize(1);
+        assertThat(active.events).hasSize(1);
         assertThat(a.counts().unexpected).isGreaterThanOrEqualTo(4);
         network.fly(GID_B, GID_A, CmCodec.encode(new CmMessage.Dreq(1, other, id, 0x111, PrivateData.NONE)));
         network.run(1);
-        assertThat(active.told).endsWith("disconnected");
+        assertThat(active.events).endsWith("disconnected");
     }
 
     @Test
@@ -479,7 +479,7 @@ class CmAgentTest {
         User active = connect(10);
         network.run(1);
         assertThat(requests).as("there is space again").hasSize(CmAgent.MAX_OFFERED + 1);
-        assertThat(active.told).isEmpty();
+        assertThat(active.events).isEmpty();
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < CmAgent.MAX_TIME_WAIT / 2; j++) {
                 network.fly(GID_A, GID_B, CmCodec.encode(request(GID_A, GID_B, SERVICE, 3, 0)));
@@ -502,7 +502,7 @@ class CmAgentTest {
         }
         assertThat(a.waiting()).isEqualTo(1);
         network.run(200);
-        assertThat(active.told).containsExactly("timed out");
+        assertThat(active.events).containsExactly("timed out");
         assertThat(a.waiting()).isZero();
     }
 

@@ -9,7 +9,7 @@ import org.verbena.roce.fuzz.InputRandom;
 import org.verbena.verbs.Gid;
 
 /**
- * A target of {@code config/fuzz}: an agent whose peers send arbitrary replies, to numbers that they know and to
+ * A target of {@code config/fuzz}: an agent whose peers send arbitrary replies, to numbers that were sent to them and to
  * others, while its user connects, accepts, rejects and disconnects. It throws nothing, delivers no more events than
  * allowed, and holds no connection in the end.
  */
@@ -26,36 +26,36 @@ public final class CmFuzz {
     private static final class User implements CmUser {
         private boolean ended;
 
-        private void told(boolean end) {
+        private void record(boolean end) {
             if (ended) {
-                throw new AssertionError("told something behind the end");
+                throw new AssertionError("an event after the end");
             }
             ended = end;
         }
 
         @Override
         public void replied(CmMessage.Rep reply) {
-            told(false);
+            record(false);
         }
 
         @Override
         public void established() {
-            told(false);
+            record(false);
         }
 
         @Override
         public void rejected(int reason, PrivateData data) {
-            told(true);
+            record(true);
         }
 
         @Override
         public void timedOut() {
-            told(true);
+            record(true);
         }
 
         @Override
         public void disconnected() {
-            told(true);
+            record(true);
         }
     }
 
@@ -64,7 +64,7 @@ public final class CmFuzz {
     private final List<CmConnection> connections = new ArrayList<>();
     private final List<byte[]> sent = new ArrayList<>();
     private long now = SECOND;
-    private int inquiries;
+    private int sidrRequests;
 
     private CmFuzz(Random random) {
         this.random = random;
@@ -114,8 +114,9 @@ public final class CmFuzz {
             case 5 -> act();
             case 6 -> connect();
             default -> {
-                inquiries++;
-                agent.resendSidr(OWN, peer(), SERVICES[1], 0xffff, PrivateData.NONE, now + GIVE_UP, a -> inquiries--);
+                sidrRequests++;
+                agent.resendSidr(OWN, peer(), SERVICES[1], 0xffff, PrivateData.NONE, now + GIVE_UP,
+                        a -> sidrRequests--);
             }
         }
     }
@@ -124,8 +125,8 @@ public final class CmFuzz {
         return PEERS[random.nextInt(PEERS.length)];
     }
 
-    /** What the agent has sent about itself is what a peer knows. */
-    private CmMessage known() {
+    /** A message that the agent has sent, from which a peer has its numbers. */
+    private CmMessage sentMessage() {
         CmMessage m = sent.isEmpty() ? null : CmCodec.decode(sent.get(random.nextInt(sent.size())));
         return m == null ? new CmMessage.Rtu(1, 1, 1, PrivateData.NONE) : m;
     }
@@ -145,7 +146,7 @@ public final class CmFuzz {
     }
 
     private CmMessage message() {
-        CmMessage k = known();
+        CmMessage k = sentMessage();
         long t = random.nextBoolean() ? k.transaction() : random.nextInt(3);
         int own = random.nextInt(4);
         int theirs = random.nextInt(8) == 0 ? random.nextInt(3) : localOf(k);
@@ -208,8 +209,8 @@ public final class CmFuzz {
     private void end() {
         connections.forEach(c -> c.disconnect(true));
         pass(LONG_SECONDS * SECOND);
-        if (agent.size() != 0 || agent.waiting() != 0 || inquiries != 0) {
-            throw new AssertionError("remembers " + connections + " and " + inquiries + " inquiries");
+        if (agent.size() != 0 || agent.waiting() != 0 || sidrRequests != 0) {
+            throw new AssertionError("remembers " + connections + " and " + sidrRequests + " sidrRequests");
         }
     }
 }
