@@ -83,7 +83,7 @@ public class ArrivalStress {
             pair.send(1, SendFlags.SIGNALED, 0, 8);
         }
 
-        /** The receiver, and its engine between two looks. */
+        /** The receiver, and its engine between two polls. */
         @Actor
         public void receiver(II_Result r) {
             r.r2 = look();

@@ -192,7 +192,7 @@ public class SendQueueStress {
             pair.sendQueue.progress();
         }
 
-        /** The peer, and the engine that it wakes; which looks again as long as it is not told to sleep. */
+        /** The peer, and the engine that it wakes; which polls again as long as tick() does not let it sleep. */
         @Actor
         public void wake() {
             receives(1);

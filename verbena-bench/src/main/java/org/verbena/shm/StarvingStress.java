@@ -71,7 +71,7 @@ public class StarvingStress {
             Loop.take(pair.b.receiveCq);
             Loop.take(pair.a.sendCq);
             if (r.r3 == 0) {
-                pair.sender.sendProgress().wake(); // as the engine would, which then no more looks after it
+                pair.sender.sendProgress().wake(); // as the engine would, which then does not poll it any more
                 PAIRS.give(pair);
             }
         }

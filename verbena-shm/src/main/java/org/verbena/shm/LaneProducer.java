@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.completion.ReadySet;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.counts.SendCounts;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ArmWord;
@@ -45,7 +45,7 @@ abstract class LaneProducer {
     final @Nullable XrcTargets xrc;
 
     /** Null as long as this end is not attached. */
-    @Nullable Remote remote;
+    @Nullable RemoteQueuePair remote;
     /** The memory that requests access; with XRC that of the last request. */
     @Nullable Target target;
     /** If the peer's receives come from a shared queue; there is never credit then. */
@@ -78,9 +78,9 @@ abstract class LaneProducer {
     }
 
     /** Attaches this end to the peer, if that is connected to it by now; else returns null. */
-    final @Nullable Remote attach() {
+    final @Nullable RemoteQueuePair attach() {
         try {
-            Remote r = qp.peer().findRemote();
+            RemoteQueuePair r = qp.peer().findRemote();
             if (r != null && xrc != null) {
                 remote = r;
             } else if (r != null) {
@@ -132,7 +132,7 @@ abstract class LaneProducer {
     }
 
     /** Reads the number of receives that the peer has posted; true if one of them is unused. */
-    final boolean refreshCredit(Remote r) {
+    final boolean refreshCredit(RemoteQueuePair r) {
         if (pooled != null) {
             return false;
         }
@@ -163,7 +163,7 @@ abstract class LaneProducer {
      *
      * @return false if the peer may have missed the entry, and will not find it any more
      */
-    final boolean notify(Remote r, boolean solicited) {
+    final boolean notify(RemoteQueuePair r, boolean solicited) {
         // the peer arms, or gives up, passes a full barrier, then reads the lane
         VarHandle.fullFence();
         long word = RawMemory.getLongOpaque(r.armWord);
@@ -174,7 +174,7 @@ abstract class LaneProducer {
         return link == 0 || ((link ^ r.link) & Link.IDENTITY) == 0; // withdrawn, and the peer waits for this end; or unchanged
     }
 
-    private void react(Remote r, long word, boolean solicited) {
+    private void react(RemoteQueuePair r, long word, boolean solicited) {
         if ((word & ArmWord.MANY) != 0) {
             ReadySet.raise(r.hint);
         }

@@ -4,7 +4,7 @@ package org.verbena.shm;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
@@ -31,10 +31,10 @@ final class PeerEntry {
 
     /** The far end, if it is connected to this one by now. */
     @Nullable
-    Remote findRemote() throws ProtocolException {
+    RemoteQueuePair findRemote() throws ProtocolException {
         Session s = qp.session();
         int type = qp.type() == QueuePairType.XRC_SEND ? QueuePairType.XRC_RECV : qp.type();
-        return s == null || s.isDead() ? null : Remote.find(s, qp.number(), qp.peerNumber(), type);
+        return s == null || s.isDead() ? null : RemoteQueuePair.find(s, qp.number(), qp.peerNumber(), type);
     }
 
     /** The lane that the peer made for this connection; null if there is none yet. */

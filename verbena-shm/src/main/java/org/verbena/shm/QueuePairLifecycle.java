@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.shm.control.Connected;
+import org.verbena.shm.control.ConnectedQueuePair;
 import org.verbena.shm.control.Control;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.counts.ReceiveCounts;
@@ -42,7 +42,7 @@ import org.verbena.verbs.spi.ShownObjects;
  *
  * <p>A superclass and not a part of {@link ShmQueuePair}, so that a post and a poll reach its fields without one more load.
  */
-abstract class QueuePairLifecycle extends QueuePair implements Connected, MemoryUser {
+abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePair, MemoryUser {
     final ShmContext context;
     final ShmProtectionDomain pd;
     final int number;

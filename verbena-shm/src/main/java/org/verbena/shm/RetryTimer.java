@@ -2,7 +2,7 @@
 package org.verbena.shm;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairType;
@@ -50,7 +50,7 @@ final class RetryTimer {
     }
 
     /** No receive is posted: true while the retries are not used up. */
-    boolean mayWaitForReceive(Remote r) {
+    boolean mayWaitForReceive(RemoteQueuePair r) {
         if (!waiting || !starving) {
             int code = RawMemory.getInt(r.entry + AdapterLayout.QP_RNR_TIMER) & 31;
             int retries = qp.attributes().rnrRetry();

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.completion.SendCompletions;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Copy;
 import org.verbena.shm.layout.Hazard;
@@ -79,7 +79,7 @@ final class SendExecutor extends LaneProducer {
         if (s != QueuePairState.RTS && !(s == QueuePairState.SQD && finishesInSqd())) {
             return s != QueuePairState.SQD && failures.flush(w, number);
         }
-        Remote r = remote;
+        RemoteQueuePair r = remote;
         if (r == null) {
             r = attach();
             if (r == null) {
@@ -125,7 +125,7 @@ final class SendExecutor extends LaneProducer {
         }
     }
 
-    private int run(Remote r, WorkRequest w, int op, long link) {
+    private int run(RemoteQueuePair r, WorkRequest w, int op, long link) {
         if (w.total > ShmLimits.MAX_MESSAGE) {
             return WcStatus.LOC_LEN_ERR;
         }
@@ -150,7 +150,7 @@ final class SendExecutor extends LaneProducer {
     }
 
     /** Selects the shared receive queue that the request names as the target; returns as {@link XrcTarget#prepare}. */
-    private int selectTarget(XrcTargets all, Remote r, WorkRequest w) {
+    private int selectTarget(XrcTargets all, RemoteQueuePair r, WorkRequest w) {
         XrcTarget x = all.get(w.sharedReceiveQueue);
         int status = x.prepare(r);
         if (status == Target.OK) {
@@ -174,7 +174,7 @@ final class SendExecutor extends LaneProducer {
      * @return false unless the request takes the fast path: nothing was done then, and the slow path finds the cause
      */
     boolean sendNow(Region from, long offset, long length, int flags, long wrId, long number) {
-        Remote r = remote;
+        RemoteQueuePair r = remote;
         // while there is credit there is a lane
         if (r == null || sent >= credit || length > inline || !isFastPathRange(from, offset, length)) {
             return false;
@@ -207,7 +207,7 @@ final class SendExecutor extends LaneProducer {
     /** Executes a write; as {@link #sendNow}. */
     boolean writeNow(Region from, long offset, long length, int rkey, long remoteAddress, int flags, long wrId,
             long number) {
-        Remote r = remote;
+        RemoteQueuePair r = remote;
         Target t = target;
         if (r == null || t == null || !isFastPathRange(from, offset, length) || length > ShmLimits.MAX_MESSAGE) {
             return false;
@@ -242,7 +242,7 @@ final class SendExecutor extends LaneProducer {
 
     // ---- send
 
-    private int send(Remote r, WorkRequest w, int kind) {
+    private int send(RemoteQueuePair r, WorkRequest w, int kind) {
         if (sent >= credit && !refreshCredit(r)) {
             return pooled == null ? PooledSends.WAIT_FOR_RECEIVE : runPooled(r, w, kind, 0);
         }
@@ -265,7 +265,7 @@ final class SendExecutor extends LaneProducer {
     }
 
     /** A send that invalidates a key of the peer, which invalidates it when it polls; a wrong key is an error on both ends. */
-    private int sendInvalidate(Remote r, WorkRequest w) {
+    private int sendInvalidate(RemoteQueuePair r, WorkRequest w) {
         int key = w.immediate;
         if (target().isWindowOfPeer(key)) {
             return send(r, w, LaneLayout.HAS_INVALIDATE);
@@ -279,7 +279,7 @@ final class SendExecutor extends LaneProducer {
     }
 
     /** A message that does not travel inside the lane entry, or requires the receive to be read. */
-    private int sendLong(Remote r, WorkRequest w, long total, int immediate, int flags) {
+    private int sendLong(RemoteQueuePair r, WorkRequest w, long total, int immediate, int flags) {
         int status = receiveCopy.copy(w, total, target(), r.wqe(sent), r.maxSge);
         int peerStatus = receiveCopy.peerStatus();
         if (status != WcStatus.SUCCESS && peerStatus == WcStatus.SUCCESS) {
@@ -297,7 +297,7 @@ final class SendExecutor extends LaneProducer {
     }
 
     /** A request that takes a receive from the peer's shared queue. */
-    private int runPooled(Remote r, WorkRequest w, int kind, long link) {
+    private int runPooled(RemoteQueuePair r, WorkRequest w, int kind, long link) {
         PooledSends p = pooled;
         if (p == null) {
             throw new IllegalStateException("not attached");
@@ -329,7 +329,7 @@ final class SendExecutor extends LaneProducer {
         return status;
     }
 
-    private int writeImmediate(Remote r, WorkRequest w, long link) {
+    private int writeImmediate(RemoteQueuePair r, WorkRequest w, long link) {
         if (sent >= credit && !refreshCredit(r)) {
             return pooled == null ? PooledSends.WAIT_FOR_RECEIVE : runPooled(r, w, 0, link);
         }
@@ -349,7 +349,7 @@ final class SendExecutor extends LaneProducer {
 
     /** True if the key names memory of the peer that is accessed through the kernel, which has no atomics. */
     boolean isOnlyRegistered(int rkey) {
-        Remote r = remote;
+        RemoteQueuePair r = remote;
         if (r == null || xrc != null) {
             return false; // the owner of the key is known only when the request is executed
         }

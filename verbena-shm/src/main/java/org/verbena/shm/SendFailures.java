@@ -2,7 +2,7 @@
 package org.verbena.shm;
 
 import org.verbena.shm.completion.SendCompletions;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.counts.SendCounts;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.KeyTable;
@@ -57,7 +57,7 @@ final class SendFailures {
             if (unreliable) {
                 return lose(w, number);
             }
-            Remote r = lane.remote;
+            RemoteQueuePair r = lane.remote;
             boolean begins = !retryTimer.waitsForReceive();
             if (r == null || retryTimer.mayWaitForReceive(r)) {
                 if (r != null && begins) {
@@ -105,7 +105,7 @@ final class SendFailures {
     }
 
     private boolean isPeerDead() {
-        Remote r = lane.remote;
+        RemoteQueuePair r = lane.remote;
         return r == null || r.session.isDead();
     }
 
@@ -154,7 +154,7 @@ final class SendFailures {
     }
 
     /** With an error of the request itself. */
-    boolean fail(Remote r, WorkRequest w, long number, int status) {
+    boolean fail(RemoteQueuePair r, WorkRequest w, long number, int status) {
         Target t = lane.target;
         int errno = t == null ? 0 : t.takeErrno();
         if (t != null && status == WcStatus.REM_ACCESS_ERR && !SendOpcode.isSend(w.opcode)) {

@@ -27,7 +27,7 @@ final class ShmMemoryRegion extends MemoryRegion {
         super(pd, region.segment, region.access, region.iova, region.length);
         this.context = context;
         this.region = region;
-        fixed = region.nothing;
+        fixed = region.nullRegion;
         CounterEntry e = context.shown().memoryRegion(region.key, shown(pd), region.iova, region.length, region.access);
         show(e);
         counts = context.counts(region.key, e);

@@ -114,7 +114,7 @@ final class ShmProtectionDomain extends ProtectionDomain {
 
     @Override
     protected MemoryRegion implAllocateNullRegion() throws VerbsException {
-        return region(Backing.nowhere(), AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
+        return region(Backing.ofNullRegion(), AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
     }
 
     /**

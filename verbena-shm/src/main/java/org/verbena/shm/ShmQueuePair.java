@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Membarrier;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.counts.SendCounts;
 import org.verbena.shm.datagram.DatagramQueuePair;
@@ -200,7 +200,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     @Override
     public @Nullable MemorySegment view(int rkey, long address, long bytes) {
         try {
-            Remote r = peer().findRemote();
+            RemoteQueuePair r = peer().findRemote();
             Target t = r == null ? null : new Target(r.session.peerMemories(), r.pd, peerNumber());
             return t == null || t.resolve(rkey, address, bytes, AccessFlags.REMOTE_READ) != Target.OK
                     ? null

@@ -60,7 +60,7 @@ final class ShmSendQueue extends StagedSendQueue {
     /** For type UD; null for those that are connected. */
     private final @Nullable DatagramExecutor datagrams;
     /** All operations of the fast path may be posted. */
-    private final boolean quick;
+    private final boolean fastPath;
     private final SendCompletions completions;
 
     @SuppressWarnings("unused") // EXECUTED
@@ -85,8 +85,8 @@ final class ShmSendQueue extends StagedSendQueue {
         this.qp = qp;
         this.executor = executor;
         this.datagrams = datagrams;
-        int quickly = 1 << SendOpcode.SEND | 1 << SendOpcode.WRITE;
-        this.quick = (operations & quickly) == quickly && !isAddressed();
+        int fastPathOperations = 1 << SendOpcode.SEND | 1 << SendOpcode.WRITE;
+        this.fastPath = (operations & fastPathOperations) == fastPathOperations && !isAddressed();
         this.completions = completions;
     }
 
@@ -205,7 +205,7 @@ final class ShmSendQueue extends StagedSendQueue {
 
     /** True if a request may be executed at once and without a slot; all others take the slow path. */
     private boolean isFast(long k, int flags) {
-        return quick && hasRoom(k) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED
+        return fastPath && hasRoom(k) && (flags & ~(SendFlags.SIGNALED | SendFlags.SOLICITED
                 | SendFlags.FENCE)) == 0
                 && qp.state() == QueuePairState.RTS && (long) EXECUTED.getAcquire(this) == k;
     }

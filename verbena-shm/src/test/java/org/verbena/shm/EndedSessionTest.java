@@ -43,10 +43,10 @@ class EndedSessionTest {
             RawMemory.putLongRelease(hazard(e), 1L << 32 | Hazard.RECEIVES);
             try {
                 end(e);
-                Rounds.await(e.owner, 20);
+                EngineRounds.await(e.owner, 20);
                 assertThat(pool.isOutstanding(claim)).as("the receive belongs to the peer").isTrue();
                 e.receiver.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
-                Rounds.await(e.owner, 20);
+                EngineRounds.await(e.owner, 20);
                 assertThat(pool.isOutstanding(claim)).as("it does so after a reset").isTrue();
                 assertThat(pool.posted()).isEqualTo(RECEIVES);
             } finally {
@@ -67,9 +67,9 @@ class EndedSessionTest {
             RawMemory.putLongRelease(hazard(e), 1L << 32 | Hazard.RECEIVES);
             try {
                 own.recover();
-                Rounds.await(e.owner, 20);
+                EngineRounds.await(e.owner, 20);
                 end(e);
-                Rounds.await(e.owner, 20);
+                EngineRounds.await(e.owner, 20);
                 assertThat(own.receives().isOutstanding(claim)).isTrue();
             } finally {
                 RawMemory.putLongRelease(hazard(e), 0);
@@ -102,7 +102,7 @@ class EndedSessionTest {
             assertThat(e.send()).isZero();
             assertThat(e.sentStatus()).isEqualTo("SUCCESS");
             long available = e.pool().available();
-            try (HeldEngine _ = new HeldEngine(e.sender.engine())) {
+            try (PausedEngine _ = new PausedEngine(e.sender.engine())) {
                 e.owner.session("test", e.sender.instance()).end("it does not take its messages");
                 assertThat(e.send()).isZero();
                 assertThat(e.sent.startPoll()).as("nobody has answered").isNotZero();

@@ -47,7 +47,7 @@ class EndedXrcSessionTest extends XrcFixture {
                         + AdapterLayout.POOL_ENTRIES)).claim();
         assertThat(claim).isNotEqualTo(Claim.NONE);
         session.end("it does not take its messages");
-        Rounds.await(context, 20);
+        EngineRounds.await(context, 20);
         assertThat(pool().receives().isOutstanding(claim)).as("the receive belongs to the peer").isTrue();
         return claim;
     }
@@ -59,7 +59,7 @@ class EndedXrcSessionTest extends XrcFixture {
         Inbox.address(entry, claim, 77, PEER, receiver.number());
         Inbox.commit(entry, claim, 16, 0, WcOpcode.RECV, WcStatus.SUCCESS, 0, false);
         RawMemory.putLong(hazard(), 0);
-        Rounds.await(context, 20);
+        EngineRounds.await(context, 20);
         assertThat(cq.startPoll()).as("a message that has succeeded").isZero();
         assertThat(cq.wrId()).isEqualTo(7);
         assertThat(cq.status()).isEqualTo(WcStatus.SUCCESS);

@@ -53,7 +53,7 @@ class FullHeapsTest {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     @Test
-    void receiveRings() throws Exception {
+    void fullReceiveRingHeapIsRefusedAndReusable() throws Exception {
         Adapter adapter = new Adapter(1);
         long first = adapter.takeRing(SOME);
         VerbsException e = catchThrowableOfType(VerbsException.class,
@@ -70,7 +70,7 @@ class FullHeapsTest {
     }
 
     @Test
-    void laneArena() throws Exception {
+    void fullLaneArenaIsRefusedAndReusable() throws Exception {
         ShmContext context = (ShmContext) ShmDevice.INSTANCE.open();
         SharedFile arena = Peer.makeArena(1, 2);
         Session session = new Session(context.control(), context.instance(), Sys.pid(), null, arena,
@@ -118,7 +118,7 @@ class FullHeapsTest {
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void datagramRings(boolean manySenders) throws Exception {
+    void abandonedDatagramRingsMakeRoom(boolean manySenders) throws Exception {
         int live = 130;
         int most = ShmLimits.MAX_WR;
         int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(most)) + 2;
@@ -146,7 +146,7 @@ class FullHeapsTest {
                 assertThat(poll(received)).as("datagram %d", i).isEqualTo(i);
                 if (!stays) {
                     receiver.close();
-                    Rounds.await(from); // it has heard that nobody reads the ring any more
+                    EngineRounds.await(from); // it has heard that nobody reads the ring any more
                 }
             }
         }
@@ -154,7 +154,7 @@ class FullHeapsTest {
 
     /** One gets no room for all the receives that many share. */
     @Test
-    void datagramRingsToOneSharedReceiveQueue() throws Exception {
+    void datagramRingsToOneSharedReceiveQueueFit() throws Exception {
         int rings = (int) (LaneLayout.SIZE / DatagramLayout.bytes(ShmLimits.MAX_WR)) + 2;
         try (ShmContext from = (ShmContext) ShmDevice.INSTANCE.open();
                 ShmContext to = (ShmContext) ShmDevice.INSTANCE.open()) {

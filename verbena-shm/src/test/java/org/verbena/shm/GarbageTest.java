@@ -17,7 +17,7 @@ import org.verbena.linux.Memfd;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.datagram.DatagramReader;
 import org.verbena.shm.datagram.DatagramWriter;
@@ -166,7 +166,7 @@ class GarbageTest {
                 RawMemory.putInt(entry + AdapterLayout.QP_ARM, random.nextInt(5000));
             }
             try {
-                Remote r = Remote.find(session, NUMBER, PEER, QueuePairType.RC);
+                RemoteQueuePair r = RemoteQueuePair.find(session, NUMBER, PEER, QueuePairType.RC);
                 if (r != null) {
                     found[0]++;
                     assertInside(r, random);
@@ -178,7 +178,7 @@ class GarbageTest {
         assertThat(found[0]).as("entries that made sense").isGreaterThan(0);
     }
 
-    private void assertInside(Remote r, Random random) {
+    private void assertInside(RemoteQueuePair r, Random random) {
         long base = session.peer().base();
         assertThat(r.entries).isBetween(1, ShmLimits.MAX_WR);
         assertThat(r.maxSge).isBetween(0, ShmLimits.MAX_SGE);
@@ -316,7 +316,7 @@ class GarbageTest {
             DatagramWriter w = new DatagramWriter(session, 1, at, whole, 0);
             DatagramReader r = new DatagramReader(session, 1, at, whole, adapter.address() + 2048);
             RawMemory.putLong(r.counter, 0);
-            w.readerCountsAt(r.counter);
+            w.setReaderPosition(r.counter);
             long written = 0;
             long read = 0;
             for (int i = 0; i < 3000; i++) {

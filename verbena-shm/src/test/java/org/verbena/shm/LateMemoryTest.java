@@ -92,7 +92,7 @@ class LateMemoryTest {
             write(qp, from, farPd.allocate(4096, access));
             assertThat(status(sent, LIMIT_NANOS)).isEqualTo(WcStatus.SUCCESS);
 
-            try (HeldEngine held = new HeldEngine(near.engine())) {
+            try (PausedEngine held = new PausedEngine(near.engine())) {
                 MemoryRegion late = farPd.allocate(4096, access);
                 from.segment().set(ValueLayout.JAVA_LONG, 0, 7);
                 write(qp, from, late);

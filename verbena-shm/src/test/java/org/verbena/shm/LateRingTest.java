@@ -30,14 +30,14 @@ class LateRingTest {
             send(e, sender, way, receiver); // finds the session, which the engine does, and nobody who receives
             e.await(() -> isSent(e));
             PoolEnds.ready(receiver);
-            try (HeldEngine held = new HeldEngine(e.peer.engine())) {
+            try (PausedEngine held = new PausedEngine(e.peer.engine())) {
                 for (int i = 0; i < MESSAGES; i++) {
                     assertThat(receiver.receiveQueue().post(i, e.to, 0, 4096)).isZero();
                     send(e, sender, way, receiver);
                     e.await(() -> isSent(e) || goesOn(sender, held));
                     assertThat(e.poll()).isEqualTo(i);
                 }
-                assertThat(held.isHeld()).as("nothing waited").isFalse();
+                assertThat(held.isPaused()).as("nothing waited").isFalse();
             }
         }
     }
@@ -57,7 +57,7 @@ class LateRingTest {
     }
 
     /** Lets the engine go on if the sender waits for it; the send is not done yet. */
-    private static boolean goesOn(ShmQueuePair sender, HeldEngine held) {
+    private static boolean goesOn(ShmQueuePair sender, PausedEngine held) {
         if (((ShmSendQueue) sender.sendQueue()).hasBegun()) {
             held.close();
         }

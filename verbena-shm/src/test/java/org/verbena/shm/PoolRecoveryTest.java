@@ -46,7 +46,7 @@ class PoolRecoveryTest {
                 e.receiver.close();
                 assertThat(own.users()).hasAtLeastOneElementOfType(StoppedPoolUser.class);
                 other.hazard = 0;
-                Rounds rounds = new Rounds();
+                EngineRounds rounds = new EngineRounds();
                 e.owner.engine().startPolling(rounds);
                 e.await(() -> rounds.count.get() > 20);
                 rounds.over = true;
@@ -78,11 +78,11 @@ class PoolRecoveryTest {
             e.poll();
             e.post(2);
             for (boolean ofTheLane : new boolean[] {true, false}) {
-                Rounds rounds = new Rounds();
+                EngineRounds rounds = new EngineRounds();
                 e.srq.modify(SharedReceiveQueueAttributes.builder().limit(RECEIVES).build());
                 e.owner.engine().startPolling(rounds);
                 e.await(() -> rounds.count.get() > 2); // it has looked at the new limit
-                try (HeldEngine _ = new HeldEngine(e.owner.engine())) {
+                try (PausedEngine _ = new PausedEngine(e.owner.engine())) {
                     if (ofTheLane) {
                         assertThat(e.send()).isZero();
                     } else {

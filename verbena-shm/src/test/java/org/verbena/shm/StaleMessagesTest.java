@@ -267,7 +267,7 @@ class StaleMessagesTest {
     void peerWithoutProcessorTimeLosesNoConnection() throws Exception {
         connect(a, b);
         assertTraffic(a, b);
-        HeldEngine held = new HeldEngine(b.context.engine());
+        PausedEngine held = new PausedEngine(b.context.engine());
         Thread program = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < 2 * Outbox.HIGH_WATERMARK; i++) {
                 try {
@@ -344,7 +344,7 @@ class StaleMessagesTest {
             assertThat(status(a.sent)).isEqualTo("REM_ACCESS_ERR");
         }
         connect(a, b);
-        Rounds.await(b.context);
+        EngineRounds.await(b.context);
         assertTraffic(a, b);
     }
 }

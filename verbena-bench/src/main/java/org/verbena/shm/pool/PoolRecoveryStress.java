@@ -202,7 +202,7 @@ public class PoolRecoveryStress {
         @Actor
         public void engine(I_Result r) {
             ClaimOwners owners = new ClaimOwners(pool);
-            owners.ask(this);
+            owners.collect(this);
             r.r1 = owners.isOwned(claim) || !pool.isOutstanding(claim) ? 1 : 0;
         }
 

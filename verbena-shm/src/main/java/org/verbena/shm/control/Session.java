@@ -45,7 +45,7 @@ public final class Session {
     private final PeerBells bells;
     private final SessionCounts counts;
 
-    private final List<Connected> queuePairs = new CopyOnWriteArrayList<>();
+    private final List<ConnectedQueuePair> queuePairs = new CopyOnWriteArrayList<>();
     private final OwnLanes ownLanes;
     private final Outbox outbox = new Outbox(new ControlWire(), System::nanoTime);
     /** The buffer of messages for the kernel; used under the outbox's lock. */
@@ -126,11 +126,11 @@ public final class Session {
 
     // ---- queue pairs and lanes
 
-    public void add(Connected qp) {
+    public void add(ConnectedQueuePair qp) {
         queuePairs.add(qp);
     }
 
-    public void remove(Connected qp) {
+    public void remove(ConnectedQueuePair qp) {
         queuePairs.remove(qp);
         for (int pd : qp.pds()) {
             memories.unshare(pd);
@@ -288,7 +288,7 @@ public final class Session {
                 if (event != AsyncEventType.QP_ACCESS_ERR && event != AsyncEventType.QP_REQ_ERR) {
                     throw new ProtocolException("event " + event + " is not the peer's to raise");
                 }
-                for (Connected qp : queuePairs) {
+                for (ConnectedQueuePair qp : queuePairs) {
                     qp.enterError(link, text, event);
                 }
             }
@@ -310,7 +310,7 @@ public final class Session {
 
     /** True if a connection of a queue pair with the peer has not been ended by either side. */
     public boolean isInUse() {
-        return queuePairs.stream().anyMatch(Connected::isUp);
+        return queuePairs.stream().anyMatch(ConnectedQueuePair::isUp);
     }
 
     /** The peer is gone: its queue pairs fail, its descriptors and mappings are released. False if it had ended already. */
@@ -324,7 +324,7 @@ public final class Session {
         }
         peer.publishEnded();
         VarHandle.fullFence(); // an initiator that enters from here on sees that; one that is inside is seen below
-        for (Connected qp : queuePairs) {
+        for (ConnectedQueuePair qp : queuePairs) {
             qp.peerDied(this, reason);
         }
         parts.forEach(SessionPart::end);

@@ -181,7 +181,7 @@ public final class DatagramRings implements SessionPart {
                     throw new ProtocolException("a count of datagrams lies outside the arena");
                 }
                 if (w != null) {
-                    w.readerCountsAt(session.peer().arenaBase() + offset);
+                    w.setReaderPosition(session.peer().arenaBase() + offset);
                 }
             }
             case ControlMessage.DATAGRAM_DONE -> {

@@ -54,12 +54,12 @@ public final class DatagramWriter {
     }
 
     /** The reader has announced the address of its position; any thread. */
-    public void readerCountsAt(long address) {
+    public void setReaderPosition(long address) {
         consumedAt = address;
     }
 
     /** Whether the address of the reader's position is known; until then no record is reused. */
-    boolean knowsReader() {
+    boolean hasReaderPosition() {
         return consumedAt != 0;
     }
 

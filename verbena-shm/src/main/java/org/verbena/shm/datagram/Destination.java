@@ -50,7 +50,7 @@ final class Destination {
     /** The ring was full before its reader's position was known. */
     private boolean full;
     /** Whether that position was known at the last search for room. */
-    private boolean knewReader;
+    private boolean hadReaderPosition;
     private long pauseUntil = System.nanoTime();
 
     /** Address of the destination's directory entry. */
@@ -199,7 +199,7 @@ final class Destination {
         if (w == null) {
             return 0;
         }
-        knewReader = w.knowsReader();
+        hadReaderPosition = w.hasReaderPosition();
         return w.begin(message);
     }
 
@@ -208,7 +208,7 @@ final class Destination {
      * reader's position has not arrived yet: then the datagram has to {@link #WAIT}, as for the session.
      */
     int full() {
-        if (writer == null || knewReader) {
+        if (writer == null || hadReaderPosition) {
             return LOST;
         }
         if (!full) {

@@ -12,14 +12,15 @@ import org.jspecify.annotations.Nullable;
  * @param allocation what peers map to reach it; null if they reach it through the kernel
  * @param iova the address of the first byte as work requests name it
  * @param length bytes that work requests may name
- * @param nothing true if there is no memory: it reads as zero, and what is written vanishes
+ * @param nullRegion true if there is no memory: it reads as zero, and what is written vanishes
  */
-public record Backing(MemorySegment segment, @Nullable Allocation allocation, long iova, long length, boolean nothing) {
+public record Backing(MemorySegment segment, @Nullable Allocation allocation, long iova, long length,
+        boolean nullRegion) {
     public static Backing of(MemorySegment segment, @Nullable Allocation allocation, long iova) {
         return new Backing(segment, allocation, iova, segment.byteSize(), false);
     }
 
-    public static Backing nowhere() {
+    public static Backing ofNullRegion() {
         return new Backing(MemorySegment.NULL, null, 0, Long.MAX_VALUE, true);
     }
 }

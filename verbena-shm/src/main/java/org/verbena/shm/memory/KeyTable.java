@@ -17,7 +17,7 @@ import org.verbena.verbs.VerbsException;
 public final class KeyTable {
     private static final long VALID = 1;
     private static final long SHARED = 2;
-    private static final long NOTHING = 4;
+    private static final long NULL_REGION = 4;
     private static final long WINDOW = 8;
     /** Rights beyond the eight of the word's second byte, and how far they lie from their place in the first. */
     private static final int FLUSH = 0x300;
@@ -141,7 +141,7 @@ public final class KeyTable {
         RawMemory.putLong(e + AdapterLayout.KEY_MEMORY_OFFSET,
                 r.address + offset - (a == null ? 0 : a.mapping.address()));
         RawMemory.putInt(e + AdapterLayout.KEY_OWNER, owner);
-        long w = VALID | WINDOW | (a == null ? 0 : SHARED) | (r.nothing ? NOTHING : 0) | rights(pd, access)
+        long w = VALID | WINDOW | (a == null ? 0 : SHARED) | (r.nullRegion ? NULL_REGION : 0) | rights(pd, access)
                 | (long) nextGeneration(key) << 32;
         RawMemory.putLong(e + AdapterLayout.KEY_LATEST, w);
         RawMemory.putLongRelease(e + AdapterLayout.KEY_WORD, w);
@@ -154,7 +154,7 @@ public final class KeyTable {
     }
 
     private static long word(Region r, int generation) {
-        return VALID | (r.allocation == null ? 0 : SHARED) | (r.nothing ? NOTHING : 0) | rights(r.pd, r.access)
+        return VALID | (r.allocation == null ? 0 : SHARED) | (r.nullRegion ? NULL_REGION : 0) | rights(r.pd, r.access)
                 | (long) generation << 32;
     }
 
@@ -238,8 +238,8 @@ public final class KeyTable {
     }
 
     /** True if there is no memory behind the key. */
-    static boolean isNothing(long word) {
-        return (word & NOTHING) != 0;
+    static boolean isNullRegion(long word) {
+        return (word & NULL_REGION) != 0;
     }
 
     static boolean isWindow(long word) {

@@ -148,7 +148,7 @@ public final class Memories {
             throw e;
         } finally {
             revocations.readLock().unlock();
-            if (a == null && !backing.nothing()) {
+            if (a == null && !backing.nullRegion()) {
                 letPeersReachRegisteredMemory();
             }
         }

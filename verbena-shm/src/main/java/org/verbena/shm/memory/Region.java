@@ -32,7 +32,7 @@ public final class Region {
     /** The allocation that the memory belongs to; null if it was only registered. */
     final @Nullable public Allocation allocation;
     /** True if there is no memory: it reads as zero, and what is written vanishes. */
-    public final boolean nothing;
+    public final boolean nullRegion;
     private final AtomicInteger windows = new AtomicInteger();
     /** False once deregistration has begun. */
     public volatile boolean valid = true;
@@ -48,7 +48,7 @@ public final class Region {
         this.length = backing.length();
         this.segment = backing.segment();
         this.allocation = backing.allocation();
-        this.nothing = backing.nothing();
+        this.nullRegion = backing.nullRegion();
     }
 
     /** Counts a memory window that is bound to it; false if the region is being closed. */
@@ -93,7 +93,7 @@ public final class Region {
 
     /** True if each page of a range can be read. */
     boolean isReadable(long at, long bytes) {
-        if (isRaw() || nothing) {
+        if (isRaw() || nullRegion) {
             return true;
         }
         try (Arena arena = Arena.ofConfined()) {
@@ -118,7 +118,7 @@ public final class Region {
             Copy.bytes(at + shift, to, bytes);
             return true;
         }
-        if (nothing) {
+        if (nullRegion) {
             RawMemory.fill(to, bytes, (byte) 0);
             return true;
         }
@@ -136,7 +136,7 @@ public final class Region {
             Copy.bytes(from, at + shift, bytes);
             return true;
         }
-        if (nothing) {
+        if (nullRegion) {
             return true;
         }
         try {

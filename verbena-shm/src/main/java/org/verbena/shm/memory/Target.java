@@ -41,7 +41,7 @@ public final class Target {
     private long delta;
     private @Nullable Mapping mapping;
     /** There is no memory: it reads as zero, and what is written vanishes. */
-    private boolean nothing;
+    private boolean nullRegion;
     private int errno;
     private int missing;
     /** Null until the first access. */
@@ -131,7 +131,7 @@ public final class Target {
         word = 0;
         missing = 0;
         mapping = null;
-        nothing = KeyTable.isNothing(w);
+        nullRegion = KeyTable.isNullRegion(w);
         if (rkey >>> 8 >= AdapterLayout.MAX_KEYS || !KeyTable.isValid(w) || !KeyTable.fits(w, rkey)
                 || KeyTable.pd(w) != pd) {
             return WcStatus.REM_ACCESS_ERR;
@@ -206,7 +206,7 @@ public final class Target {
         if (mapping != null) {
             return from.copyOut(source, at + delta, bytes) ? OK : WcStatus.LOC_PROT_ERR;
         }
-        return nothing
+        return nullRegion
                 ? OK
                 : faultStatus(from, source, bytes, moved(transfer(true, from, from.local(source), at + delta, bytes),
                         bytes));
@@ -218,7 +218,7 @@ public final class Target {
             Copy.bytes(source, at + delta, bytes);
             return OK;
         }
-        return nothing
+        return nullRegion
                 ? OK
                 : moved(bytes == 0 ? 0 : RawProcessVm.write(memories.peer.pid(), source, at + delta, bytes), bytes);
     }
@@ -241,7 +241,7 @@ public final class Target {
         if (bytes == 0) {
             return 0;
         }
-        if (local.nothing) {
+        if (local.nullRegion) {
             return write ? writeZeros(at, bytes) : bytes;
         }
         try {

@@ -19,7 +19,7 @@ public final class ClaimOwners {
     }
 
     /** Collects the claims of one user; the held one first, for that is committed next. */
-    void ask(PoolUser user) {
+    void collect(PoolUser user) {
         owner++;
         note(user.held());
         user.noteCommitted(this);

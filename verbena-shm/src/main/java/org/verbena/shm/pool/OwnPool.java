@@ -71,7 +71,7 @@ public final class OwnPool {
     /** Sequence of the limit that was crossed last by a claim of our own. */
     private final AtomicInteger limitCrossed = new AtomicInteger();
     /** The largest capacity ever. */
-    private int widest;
+    private int largestCapacity;
     private volatile boolean closed;
 
     public OwnPool(Adapter adapter, Commons commons, Engine engine, String verb, Shape shape, Owner owner)
@@ -105,7 +105,7 @@ public final class OwnPool {
         describe();
         pool = new ReceivePool(entry, line, base + ring, entries, base + slots, shape.maxSge);
         pool.setCapacity(shape.capacity);
-        widest = shape.capacity;
+        largestCapacity = shape.capacity;
         reader = inbox == 0 ? null : new InboxReader(pool, commons.file().address() + inbox, entries);
         RawMemory.putIntRelease(entry + AdapterLayout.POOL_NUMBER, number);
         commons.put(this);
@@ -193,12 +193,12 @@ public final class OwnPool {
 
     /** Changes the capacity, at most to the one that the pool was made for. */
     public synchronized void resize(String verb, int capacity) throws VerbsException {
-        if (capacity > widest) {
+        if (capacity > largestCapacity) {
             adapter.reserve(verb, slots, slotBytes(capacity));
             if (inbox != 0) {
-                clearInbox(verb, inbox, widest, capacity); // slots that were in use before still are
+                clearInbox(verb, inbox, largestCapacity, capacity); // slots that were in use before still are
             }
-            widest = capacity;
+            largestCapacity = capacity;
         }
         pool.setCapacity(capacity);
     }

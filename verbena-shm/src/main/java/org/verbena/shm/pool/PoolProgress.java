@@ -163,7 +163,7 @@ final class PoolProgress implements Engine.Waiting {
         ReceivePool r = pool.receives();
         InboxReader reader = pool.reader();
         ClaimOwners owners = new ClaimOwners(r);
-        pool.users().forEach(owners::ask);
+        pool.users().forEach(owners::collect);
         for (long c : all) {
             if (r.isOutstanding(c) && !owners.isOwned(c) && (reader == null || !reader.isUnread(c))) {
                 if (reader != null && !r.mayRepost(reader.at())) {

@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.shm.control.Connected;
+import org.verbena.shm.control.ConnectedQueuePair;
 import org.verbena.shm.control.ContextParts;
 import org.verbena.shm.control.Control;
 import org.verbena.shm.control.Session;
@@ -28,7 +28,7 @@ import org.verbena.verbs.spi.QueuePairValues;
  * whether they are connected, with what rights and to which domain, and access the shared receive queues themselves. It
  * lives until its last handle is closed, in this process or another.
  */
-public final class OwnXrcReceiver implements XrcReceiver, Connected {
+public final class OwnXrcReceiver implements XrcReceiver, ConnectedQueuePair {
     private final XrcDirectory directory;
     private final QueuePairNumbers numbers;
     private final XrcDomains.Key domain;

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.ProtocolException;
@@ -47,7 +47,7 @@ public final class XrcTarget {
      * @return {@link Target#OK}, {@link #WAIT_FOR_OWNER} while the access is being requested,
      *         {@link WcStatus#REM_INV_REQ_ERR} if there is no such queue in the domain any more
      */
-    public int prepare(Remote receiver) {
+    public int prepare(RemoteQueuePair receiver) {
         InboxSends s = sends;
         Session owner = session;
         if (s != null && owner != null) {
@@ -70,7 +70,7 @@ public final class XrcTarget {
         }
     }
 
-    private int find(Remote receiver) {
+    private int find(RemoteQueuePair receiver) {
         Session s = session;
         if (s == null) {
             CompletableFuture<Session> f = asked;
@@ -106,7 +106,7 @@ public final class XrcTarget {
                 || v.errno() == Errno.ECONNREFUSED);
     }
 
-    private int open(Session s, int poolNumber, Remote receiver) {
+    private int open(Session s, int poolNumber, RemoteQueuePair receiver) {
         RemotePool pool;
         try {
             pool = RemotePool.at(s.peerMemories(), s.bells(), Commons.index(poolNumber));

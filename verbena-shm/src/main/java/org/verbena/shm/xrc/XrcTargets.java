@@ -4,7 +4,7 @@ package org.verbena.shm.xrc;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.control.Remote;
+import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.ProtocolException;
@@ -58,7 +58,7 @@ public final class XrcTargets {
                 AsyncEventType.QP_FATAL);
     }
 
-    InboxSends sends(RemotePool pool, Remote receiver) {
+    InboxSends sends(RemotePool pool, RemoteQueuePair receiver) {
         return new InboxSends(pool, buffers, remoteAccess, receiveCopy, entry + AdapterLayout.QP_HELD,
                 directory.control().own().instance(), qp.number(), receiver.number);
     }

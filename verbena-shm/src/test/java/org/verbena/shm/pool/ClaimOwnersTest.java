@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.shm.layout.Claim;
 
-/** Who owns what in a pool, and what is said of it by those who lie. */
+/** Owners of claims, and impossible claims of a hostile user. */
 class ClaimOwnersTest {
     private static final int ENTRIES = 8;
 
@@ -19,8 +19,8 @@ class ClaimOwnersTest {
     private final ReceivePool pool = new ReceivePool(at, at + 128, at + 256, ENTRIES, at + 1024, 1);
     private final ClaimOwners owners = new ClaimOwners(pool);
 
-    /** Says what it is told to. */
-    private record User(long held, List<Long> committed, List<Boolean> believed) implements PoolUser {
+    /** Reports the given claims. */
+    private record User(long held, List<Long> committed, List<Boolean> accepted) implements PoolUser {
         @Override
         public long hazard() {
             return 0;
@@ -28,7 +28,7 @@ class ClaimOwnersTest {
 
         @Override
         public void noteCommitted(ClaimOwners owners) {
-            committed.forEach(c -> believed.add(owners.note(c)));
+            committed.forEach(c -> accepted.add(owners.note(c)));
         }
 
         @Override
@@ -40,10 +40,10 @@ class ClaimOwnersTest {
         public void wake() {}
     }
 
-    private List<Boolean> ask(long held, Long... committed) {
+    private List<Boolean> collect(long held, Long... committed) {
         User u = new User(held, List.of(committed), new java.util.ArrayList<>());
-        owners.ask(u);
-        return u.believed;
+        owners.collect(u);
+        return u.accepted;
     }
 
     private long[] post(int count) {
@@ -59,9 +59,9 @@ class ClaimOwnersTest {
     @Test
     void heldAndCommittedClaimsAreOwned() {
         long[] c = post(5);
-        assertThat(ask(c[0], c[2], c[1])).containsOnly(true);
-        assertThat(ask(Claim.NONE)).isEmpty();
-        assertThat(ask(c[4])).isEmpty();
+        assertThat(collect(c[0], c[2], c[1])).containsOnly(true);
+        assertThat(collect(Claim.NONE)).isEmpty();
+        assertThat(collect(c[4])).isEmpty();
         assertThat(owners.isOwned(c[0])).isTrue();
         assertThat(owners.isOwned(c[1])).isTrue();
         assertThat(owners.isOwned(c[2])).isTrue();
@@ -73,10 +73,10 @@ class ClaimOwnersTest {
     void impossibleClaimsAreRefused() {
         long[] c = post(3);
         assertThat(pool.finish(c[2])).isTrue();
-        assertThat(ask(c[0], c[1], c[1], c[0], c[2], 0L, -1L, Long.MIN_VALUE, Claim.of(0, 0, 16_000)))
+        assertThat(collect(c[0], c[1], c[1], c[0], c[2], 0L, -1L, Long.MIN_VALUE, Claim.of(0, 0, 16_000)))
                 .containsExactly(true, false, false, false, false, false, false, false);
         assertThat(owners.isOwned(c[2])).isFalse();
         // another one may say the same: it is not known who is right
-        assertThat(ask(Claim.NONE, c[1], c[0])).containsOnly(true);
+        assertThat(collect(Claim.NONE, c[1], c[0])).containsOnly(true);
     }
 }

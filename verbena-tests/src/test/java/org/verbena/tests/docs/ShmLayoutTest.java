@@ -84,8 +84,8 @@ class ShmLayoutTest {
             "`{AdapterLayout.KEY_OWNER}` int, of a memory window of type 2",
             "`{AdapterLayout.KEY_LATEST}` for the owner's use",
             """
-                    bit {log KeyTable.VALID} of the flags: valid, {log KeyTable.SHARED}: shared, {log KeyTable.NOTHING}: nothing
-                    behind it, {log KeyTable.WINDOW}: memory window, 4 and 5: access to flush""",
+                    bit {log KeyTable.VALID} of the flags: valid, {log KeyTable.SHARED}: shared, {log KeyTable.NULL_REGION}: null region,
+                    without memory, {log KeyTable.WINDOW}: memory window, 4 and 5: access to flush""",
             // arm word
             "mode 0 not armed, {ArmWord.SOLICITED_ONLY} solicited only, {ArmWord.ANY} any",
             // pools

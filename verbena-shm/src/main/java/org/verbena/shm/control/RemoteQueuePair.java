@@ -20,7 +20,7 @@ import org.verbena.verbs.VerbsException;
  * The far end of a connected queue pair as its initiator needs it: read from the peer's directory entry once it is
  * ready, checked, and kept. Immutable.
  */
-public final class Remote {
+public final class RemoteQueuePair {
     public final Session session;
     /** Address of the peer's directory entry. */
     public final long entry;
@@ -41,7 +41,7 @@ public final class Remote {
     public final long hint;
     final int channel;
 
-    private Remote(Session session, long entry, int number, long link) throws ProtocolException {
+    private RemoteQueuePair(Session session, long entry, int number, long link) throws ProtocolException {
         this.session = session;
         this.entry = entry;
         this.number = number;
@@ -77,7 +77,7 @@ public final class Remote {
      * @return null if it is not connected to {@code number} of this context yet
      * @throws ProtocolException if it violates the protocol
      */
-    static @Nullable public Remote find(Session session, int number, int peerNumber, int type)
+    static @Nullable public RemoteQueuePair find(Session session, int number, int peerNumber, int type)
             throws ProtocolException {
         long entry = session.peer().base() + AdapterLayout.qpEntry(peerNumber);
         long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
@@ -88,7 +88,7 @@ public final class Remote {
             return null;
         }
         try {
-            Remote r = new Remote(session, entry, peerNumber, link);
+            RemoteQueuePair r = new RemoteQueuePair(session, entry, peerNumber, link);
             return isStill(entry, link) ? r : null;
         } catch (ProtocolException e) {
             if (isStill(entry, link)) {

@@ -7,7 +7,7 @@ import org.verbena.testkit.Await;
 import org.verbena.verbs.spi.Engine;
 
 /** Counts what an engine does. */
-final class Rounds implements Engine.Waiting {
+final class EngineRounds implements Engine.Waiting {
     final AtomicInteger count = new AtomicInteger();
     volatile boolean over;
 
@@ -18,7 +18,7 @@ final class Rounds implements Engine.Waiting {
 
     /** So many rounds. */
     static void await(ShmContext context, int n) {
-        Rounds rounds = new Rounds();
+        EngineRounds rounds = new EngineRounds();
         context.engine().startPolling(rounds);
         Await.until("the engine goes round", () -> rounds.count.get() >= n);
         rounds.over = true;

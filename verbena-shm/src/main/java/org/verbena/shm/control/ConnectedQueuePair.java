@@ -7,7 +7,7 @@ import org.verbena.shm.layout.Link;
  * A queue pair of ours that is connected to one of a session's peer, as the session sees it. A message may be
  * stale: a queue pair checks that it concerns its present connection, and acts on it, in one step.
  */
-public interface Connected {
+public interface ConnectedQueuePair {
     /**
      * Moves to ERR if it is still in that connection, and in use; for any thread.
      *
