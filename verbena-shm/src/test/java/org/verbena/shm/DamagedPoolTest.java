@@ -35,10 +35,10 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.WcStatus;
 
-/** A peer writes nonsense into the commons, or into a lane, of a shared receive queue. */
+/** A peer writes garbage into the commons, or into a lane, of a shared receive queue. */
 class DamagedPoolTest {
     private static final int RECEIVES = PoolEnds.RECEIVES;
-    /** After so long without work the engine sleeps. */
+    /** After this time without work the engine sleeps. */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     @ParameterizedTest
@@ -66,7 +66,7 @@ class DamagedPoolTest {
         }
     }
 
-    /** A claim of nothing, of a receive that was not claimed, or of one that was completed: the liar's queue pair fails. */
+    /** A claim of nothing, of a receive that was not claimed, or of one that was completed: the violator's queue pair fails. */
     @Test
     void completionWithAnInvalidClaimFailsOnlyTheQueuePair() throws Exception {
         for (long claim : new long[] {0, -1, Long.MIN_VALUE, Claim.of(7, 64, 3), Claim.of(0, 64, 16000)}) {
@@ -81,7 +81,7 @@ class DamagedPoolTest {
         }
     }
 
-    /** Who completes a second time what it has completed before is known to lie. */
+    /** An initiator that repeats its own completion is the violator. */
     @Test
     void repeatedCompletionFailsOnlyTheQueuePair() throws Exception {
         for (int posts : new int[] {2, RECEIVES}) {
@@ -101,7 +101,7 @@ class DamagedPoolTest {
         }
     }
 
-    /** One initiator completes what another one has claimed: nobody knows who lies, and it is the queue that fails. */
+    /** One initiator completes a receive that another has claimed: the violator is unknown, and the queue fails. */
     @Test
     void aStolenClaimFailsTheQueue() throws Exception {
         for (boolean postedAgain : new boolean[] {false, true}) {
@@ -112,7 +112,7 @@ class DamagedPoolTest {
                 assertThat(e.send()).isZero();
                 assertThat(e.send(thief.sender())).isZero();
                 e.setClaim(thief.sender(), 0, stolen);
-                // whoever is polled first
+                // the one that is polled first
                 e.poll();
                 if (postedAgain) {
                     e.post(1);
@@ -126,7 +126,7 @@ class DamagedPoolTest {
         }
     }
 
-    /** A receive that is posted and not claimed would be claimed by somebody else next. */
+    /** A receive that is posted and not claimed would be claimed by another initiator next. */
     @Test
     void completionOfAnUnclaimedReceiveFailsTheQueue() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -139,7 +139,7 @@ class DamagedPoolTest {
         }
     }
 
-    /** What a claim finds in the ring was overwritten: its owner hears of it, and posts the receive again. */
+    /** The ring entry of a claim was overwritten: the owner is notified, and posts the receive again. */
     @Test
     void lostClaimReturnsToThePool() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -147,7 +147,7 @@ class DamagedPoolTest {
             ReceivePool pool = e.srq.pool().receives();
             long ring = e.owner.adapter().base() + RawMemory.getLong(e.entry() + AdapterLayout.POOL_RING);
             RawMemory.putLong(ring, Claim.of(64, 64, 0));
-            LockSupport.parkNanos(IDLE_NANOS); // the engine does not look by itself
+            LockSupport.parkNanos(IDLE_NANOS); // the engine does not poll by itself
             assertThat(e.send()).isZero();
             e.poll();
             e.await(() -> pool.available() == 1);
@@ -158,7 +158,7 @@ class DamagedPoolTest {
         }
     }
 
-    /** Whoever takes receives is asked once, however many receives are in flight. */
+    /** Each initiator is read once, however many receives are in flight. */
     @Test
     void recoveryReadsEachInitiatorOnce() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -183,7 +183,7 @@ class DamagedPoolTest {
             e.await(() -> pool.available() == RECEIVES - 3);
             for (Asked u : users) {
                 assertThat(u.asked.get()).isEqualTo(1);
-                assertThat(u.looked.get()).isEqualTo(1);
+                assertThat(u.read.get()).isEqualTo(1);
             }
             for (long c : owned) {
                 assertThat(pool.isOutstanding(c)).isTrue();
@@ -191,7 +191,7 @@ class DamagedPoolTest {
         }
     }
 
-    private record Asked(List<Long> committed, AtomicInteger asked, AtomicInteger looked) implements PoolUser {
+    private record Asked(List<Long> committed, AtomicInteger asked, AtomicInteger read) implements PoolUser {
         @Override
         public long hazard() {
             return 0;
@@ -205,7 +205,7 @@ class DamagedPoolTest {
 
         @Override
         public void noteCommitted(ClaimOwners owners) {
-            looked.incrementAndGet();
+            read.incrementAndGet();
             committed.forEach(owners::note);
         }
 
@@ -218,7 +218,7 @@ class DamagedPoolTest {
         public void wake() {}
     }
 
-    /** After the first untruth in a lane nothing of it is believed. */
+    /** After the first invalid claim in a lane its other claims are ignored. */
     @Test
     void laneWithInvalidClaimsOwnsNothing() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -260,7 +260,7 @@ class DamagedPoolTest {
         }
     }
 
-    /** What a peer says of hunger, signals and lost claims costs a look. */
+    /** Garbage in the words for starving, signals and lost claims only costs a check. */
     @Test
     void garbageInOtherWordsOfTheCommonsIsHarmless() throws Exception {
         try (PoolEnds e = new PoolEnds()) {

@@ -23,10 +23,10 @@ import org.verbena.verbs.VerbsException;
 
 /** A queue pair of type UD is closed, or fails, while another thread is in the middle of a poll. */
 class DatagramCloseTest {
-    /** Long enough for what must not happen to happen, as a rule. */
+    /** Long enough for a forbidden event to happen, as a rule. */
     private static final long MOMENT_MILLIS = 50;
 
-    /** The poller still writes how far it is, and that word may be another ring's when the queue pair has closed. */
+    /** The poller still writes its position, and that word may be another ring's when the queue pair has closed. */
     @Test
     void closingWaitsForThePoller() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -54,7 +54,7 @@ class DatagramCloseTest {
         }
     }
 
-    /** No completion comes after it was said that there is none to come. */
+    /** No completion follows QP_LAST_WQE_REACHED. */
     @Test
     void lastWqeIsNotReportedWhileAPollerTakesAReceive() throws Exception {
         try (PoolEnds e = new PoolEnds()) {

@@ -20,8 +20,8 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A session that this end has ended though the peer's process lives, and is inside a transfer: what the peer touches is not
- * used for anything else before it has left, and what it commits then is received.
+ * A session that this end has ended though the peer's process lives, and is inside a transfer: memory that the peer accesses is
+ * not reused before it has left, and entries that it commits then are received.
  */
 class EndedSessionTest {
     private static final int RECEIVES = PoolEnds.RECEIVES;
@@ -57,7 +57,7 @@ class EndedSessionTest {
         }
     }
 
-    /** A recovery of receives that is under way when the session ends waits for the peer as before. */
+    /** A recovery of receives that is ongoing when the session ends waits for the peer as before. */
     @Test
     void receiveBeingFilledIsNotRepostedByAnOngoingRecovery() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -94,7 +94,7 @@ class EndedSessionTest {
         }
     }
 
-    /** A sender that has not heard of the end of the session takes no more receives, and its request does not succeed. */
+    /** A sender that has not noticed the end of the session claims no more receives, and its request does not succeed. */
     @Test
     void senderAfterTheEndClaimsNoReceive() throws Exception {
         try (XrcEnds e = new XrcEnds()) {
@@ -105,7 +105,7 @@ class EndedSessionTest {
             try (PausedEngine _ = new PausedEngine(e.sender.engine())) {
                 e.owner.session("test", e.sender.instance()).end("it does not take its messages");
                 assertThat(e.send()).isZero();
-                assertThat(e.sent.startPoll()).as("nobody has answered").isNotZero();
+                assertThat(e.sent.startPoll()).as("no answer").isNotZero();
                 assertThat(e.pool().available()).isEqualTo(available);
             }
             assertThat(e.sentStatus()).isNotEqualTo("SUCCESS");

@@ -70,6 +70,6 @@ class EndedXrcSessionTest extends XrcFixture {
     void unusedReceiveReturnsToThePool() throws Exception {
         beginAndEnd();
         RawMemory.putLong(hazard(), 0);
-        Await.until("the receive comes back", () -> pool().receives().available() == 1);
+        Await.until("the receive is recovered", () -> pool().receives().available() == 1);
     }
 }

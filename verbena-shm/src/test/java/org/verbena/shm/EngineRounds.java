@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.verbena.testkit.Await;
 import org.verbena.verbs.spi.Engine;
 
-/** Counts what an engine does. */
+/** Counts the rounds of an engine. */
 final class EngineRounds implements Engine.Waiting {
     final AtomicInteger count = new AtomicInteger();
     volatile boolean over;
@@ -16,11 +16,11 @@ final class EngineRounds implements Engine.Waiting {
         await(context, 2);
     }
 
-    /** So many rounds. */
+    /** Until {@code n} rounds are over. */
     static void await(ShmContext context, int n) {
         EngineRounds rounds = new EngineRounds();
         context.engine().startPolling(rounds);
-        Await.until("the engine goes round", () -> rounds.count.get() >= n);
+        Await.until("rounds of the engine", () -> rounds.count.get() >= n);
         rounds.over = true;
     }
 

@@ -45,7 +45,7 @@ import org.verbena.verbs.WcStatus;
 
 /**
  * The heap of receive rings and the lane arena when they are full. Both are a gibibyte whose pages are reserved as they
- * are taken, so these tests ask for more than there is at once instead of filling them.
+ * are taken, so these tests request more than there is at once instead of filling them.
  */
 class FullHeapsTest {
     private static final long SOME = 1 << 20;
@@ -91,8 +91,8 @@ class FullHeapsTest {
 
         session.ownLanes().writerDone(lane(session, 1, SOME_ENTRIES), 17);
         OwnLanes.OwnLane again = lane(session, 1, SOME_ENTRIES);
-        assertThat(again.address).as("the reader may still look at the first one").isEqualTo(first);
-        assertThat(again.sent()).as("and expects what follows").isEqualTo(17);
+        assertThat(again.address).as("the reader may still read the first one").isEqualTo(first);
+        assertThat(again.sent()).as("and expects the next entries").isEqualTo(17);
         session.ownLanes().writerDone(again, 18);
         session.ownLanes().readerDone(1);
         assertThat(lane(session, 11, SOME_ENTRIES).address).as("both ends are done").isEqualTo(first);
@@ -101,7 +101,7 @@ class FullHeapsTest {
         context.close();
     }
 
-    /** A lane to a queue pair whose directory entry says that it is in the connection {@code link}. */
+    /** A lane to a queue pair whose directory entry has the connection {@code link}. */
     private static OwnLanes.OwnLane lane(Session session, long link, int entries) throws VerbsException {
         MemorySegment entry = Arena.ofAuto().allocate(1L << AdapterLayout.QP_STRIDE_SHIFT, 64);
         RawMemory.putLong(entry.address() + AdapterLayout.QP_LINK, link);
@@ -146,7 +146,7 @@ class FullHeapsTest {
                 assertThat(poll(received)).as("datagram %d", i).isEqualTo(i);
                 if (!stays) {
                     receiver.close();
-                    EngineRounds.await(from); // it has heard that nobody reads the ring any more
+                    EngineRounds.await(from); // it has learned that the reader has left the ring
                 }
             }
         }

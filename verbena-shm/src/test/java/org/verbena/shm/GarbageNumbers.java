@@ -3,7 +3,7 @@ package org.verbena.shm;
 
 import java.util.Random;
 
-/** Numbers for what a hostile peer writes into shared memory. */
+/** Numbers that a hostile peer may write into shared memory. */
 public final class GarbageNumbers {
     private GarbageNumbers() {}
 

@@ -24,8 +24,8 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 
 /**
- * Peers that send to a shared receive queue and write whatever they can beside: a receive completes once, of those that are
- * posted, or the queue says that it has failed; and everything can be closed.
+ * Peers that send to a shared receive queue and write garbage to all writable words: each posted receive completes at most
+ * once, or the queue reports its failure; and everything can be closed.
  */
 class GarbagePoolTest {
     private static final int SEEDS = 30;
@@ -62,7 +62,7 @@ class GarbagePoolTest {
                 }
                 assertThat(refused).isIn(0, Errno.ENOMEM, Errno.EINVAL);
                 if (e.srq.pool().receives().isBroken()) {
-                    assertThat(failure(e)).as("said").isTrue();
+                    assertThat(failure(e)).as("reported").isTrue();
                 }
             }
         });

@@ -39,7 +39,7 @@ import org.verbena.testkit.Seeds;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.WcStatus;
 
-/** What this side makes of a peer's memory that is full of garbage, and of its messages. */
+/** Reads of a peer's memory that is full of garbage, and of its messages. */
 class GarbageTest {
     private static final int PD = 3;
     private static final int NUMBER = 0x5001;
@@ -100,7 +100,7 @@ class GarbageTest {
         return session.receive(new ControlMessage.Reader(message.segment()), fds, files.length);
     }
 
-    /** Whatever a key's entry says, a range that is allowed lies in memory that the peer gave us. */
+    /** Whatever a key's entry holds, an allowed range lies in memory that the peer shares with us. */
     @Test
     void targetStaysInsideThePeersMemory() {
         int[] allowed = new int[1];
@@ -120,7 +120,7 @@ class GarbageTest {
                 RawMemory.putLong(entry + AdapterLayout.KEY_MEMORY_OFFSET, usual(random));
             }
             Target t = new Target(session.peerMemories(), PD);
-            for (int i = 0; i < 4; i++) { // the second time with what was remembered
+            for (int i = 0; i < 4; i++) { // the second time with the cached key
                 long at = RawMemory.getLong(entry + AdapterLayout.KEY_ADDRESS) + usual(random);
                 long bytes = Math.max(0, usual(random));
                 int status = t.resolve(rkey, at, bytes, random.nextInt(16));
@@ -143,7 +143,7 @@ class GarbageTest {
         return random.nextInt(3) == 0 ? GarbageNumbers.next(random) : random.nextInt((int) MEMORY);
     }
 
-    /** Whatever a directory entry says, it is not ours, makes no sense, or its ring lies inside the peer's adapter. */
+    /** Whatever a directory entry holds, it is not ours, is refused, or its ring lies inside the peer's adapter. */
     @Test
     void remoteRingLiesInsideTheAdapter() {
         int[] found = new int[1];
@@ -175,7 +175,7 @@ class GarbageTest {
                 assertThat(refused).hasMessageMatching(".*(makes no sense|lies outside).*");
             }
         });
-        assertThat(found[0]).as("entries that made sense").isGreaterThan(0);
+        assertThat(found[0]).as("valid entries").isGreaterThan(0);
     }
 
     private void assertInside(RemoteQueuePair r, Random random) {
@@ -188,7 +188,7 @@ class GarbageTest {
         assertThat(r.armWord).isBetween(base + AdapterLayout.ARM_WORDS, base + AdapterLayout.KEYS - 64);
     }
 
-    /** Whatever a pool's entry, ring and position say, it makes no sense, or what is claimed lies inside the peer's files. */
+    /** Whatever a pool's entry, ring and position hold, they are refused, or the claimed receive lies inside the peer's files. */
     @Test
     void remotePoolLiesInsideTheAdapterAndTheCommons() throws Exception {
         int index = 5;
@@ -269,7 +269,7 @@ class GarbageTest {
         });
     }
 
-    /** Whatever a datagram ring says, its records lie inside it, and reading it comes to an end. */
+    /** Whatever a datagram ring holds, its records lie inside it, and reading it ends. */
     @Test
     void datagramReaderStaysInsideTheRing() throws Exception {
         long size = DatagramLayout.MIN_BYTES;
@@ -280,7 +280,7 @@ class GarbageTest {
         int[] found = new int[1];
         Seeds.each(200, random -> {
             DatagramReader r = new DatagramReader(session, 1, ring, DatagramLayout.RECORDS + size, counter);
-            RawMemory.putLong(counter, 0); // where the reader begins, whatever the one before it left
+            RawMemory.putLong(counter, 0); // the reader's start, whatever its predecessor left
             long position = 0;
             for (int i = 0; i < 300 && !r.isEnded(); i++) {
                 long h = own + (position & size - 1);
@@ -302,10 +302,10 @@ class GarbageTest {
                 position = RawMemory.getLong(counter);
             }
         });
-        assertThat(found[0]).as("records that made sense").isPositive();
+        assertThat(found[0]).as("valid records").isPositive();
     }
 
-    /** Records come out as they went in, in order, however full the ring is; and a full ring takes none. */
+    /** Records are read as they were written, in order, however full the ring is; and a full ring takes none. */
     @Test
     void ringDeliversDatagramsInOrder() throws Exception {
         long size = DatagramLayout.MIN_BYTES;
@@ -325,7 +325,7 @@ class GarbageTest {
                 full[0] += to == 0 ? 1 : 0;
                 if (to != 0) {
                     RawMemory.putInt(to + DatagramLayout.LENGTH, length);
-                    // what a message holds may look like a commit
+                    // the content of a message may look like a commit
                     RawMemory.fill(to + DatagramLayout.MESSAGE, length, (byte) written);
                     RawMemory.putLong(to + DatagramLayout.POSTED, written++);
                     w.commit(to, length);
@@ -380,7 +380,7 @@ class GarbageTest {
         return new ControlMessage.Writer(ControlMessage.MEMORY).putLong(id).putLong(size);
     }
 
-    /** Random messages of all types on a session give a refusal, nothing, or a state that is good. */
+    /** Random messages of all types on a session are refused, ignored, or leave a valid state. */
     @Test
     void randomMessageIsAcceptedOrRefused() {
         Seeds.each(5000, random -> {

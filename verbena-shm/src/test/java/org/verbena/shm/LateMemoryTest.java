@@ -22,7 +22,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** A peer's memory has been sent, and the thread that takes it stands still for longer than the retries last. */
+/** A peer's memory has been sent, and the thread that receives it is paused for longer than the retries last. */
 class LateMemoryTest {
     private static final int TIMEOUT = 10;
     private static final int RETRIES = 3;

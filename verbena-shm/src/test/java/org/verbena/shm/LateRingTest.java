@@ -13,10 +13,10 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcStatus;
 
-/** A receiver of datagrams has told where it counts what it has read, and the thread that takes that stands still. */
+/** A receiver of datagrams has announced its position, and the thread that receives that is paused. */
 class LateRingTest {
     private static final int MESSAGE = 2048;
-    /** Some times what the ring holds. */
+    /** Several times the capacity of the ring. */
     private static final int MESSAGES = 200;
 
     @Test
@@ -27,7 +27,7 @@ class LateRingTest {
             ShmQueuePair sender = (ShmQueuePair) PoolEnds.ready(e.sender.protectionDomain().createQueuePair(
                     QueuePairInitAttributes.builder(e.sent, e.sent).type(QueuePairType.UD).maxSendWr(16).build()));
             AddressHandle way = sender.protectionDomain().createAddressHandle(AddressVector.to(e.owner.queryGid(1, 0)));
-            send(e, sender, way, receiver); // finds the session, which the engine does, and nobody who receives
+            send(e, sender, way, receiver); // makes the engine establish the session, with no receiver yet
             e.await(() -> isSent(e));
             PoolEnds.ready(receiver);
             try (PausedEngine held = new PausedEngine(e.peer.engine())) {
@@ -56,7 +56,7 @@ class LateRingTest {
         return is;
     }
 
-    /** Lets the engine go on if the sender waits for it; the send is not done yet. */
+    /** Resumes the engine if the sender waits for it; the send is not done yet. */
     private static boolean goesOn(ShmQueuePair sender, PausedEngine held) {
         if (((ShmSendQueue) sender.sendQueue()).hasBegun()) {
             held.close();

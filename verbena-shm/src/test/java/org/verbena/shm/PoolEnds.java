@@ -106,7 +106,7 @@ final class PoolEnds implements AutoCloseable {
         return owner.adapter().base() + AdapterLayout.poolEntry(Commons.index(srq.pool().number()));
     }
 
-    /** Somebody who claims receives and is not known to the pool. */
+    /** An initiator that claims receives and is no user of the pool. */
     PoolClaims claims() {
         return new PoolClaims(entry(), line(), owner.adapter().base() + RawMemory.getLong(entry()
                 + AdapterLayout.POOL_RING), RawMemory.getInt(entry() + AdapterLayout.POOL_ENTRIES));
@@ -117,7 +117,7 @@ final class PoolEnds implements AutoCloseable {
         RawMemory.putLong(arena() + lane(from) + ((long) index << LaneLayout.ENTRY_SHIFT) + LaneLayout.CLAIM, claim);
     }
 
-    /** Where in the arena the lane of a sender lies; 0 if it has none. */
+    /** The offset of a sender's lane in the arena; 0 if it has none. */
     long lane(ShmQueuePair from) throws VerbsException {
         long pages = RawMemory.getLong(arena() + LaneLayout.HEADER_LANE_PAGES);
         return (pages & 1L << LaneLayout.lanePage(from.peerNumber())) == 0
@@ -125,7 +125,7 @@ final class PoolEnds implements AutoCloseable {
                 : RawMemory.getLong(arena() + LaneLayout.lane(from.peerNumber()) + LaneLayout.LANE_OFFSET);
     }
 
-    /** Where the peer writes what the owner reads. */
+    /** The arena that the peer writes and the owner reads. */
     private long arena() throws VerbsException {
         return peer.session("test", owner.instance()).peer().hint(0) - LaneLayout.HINTS;
     }
@@ -134,7 +134,7 @@ final class PoolEnds implements AutoCloseable {
         return from.sendQueue().postSend(1, SendFlags.SIGNALED, this.from, 0, 16);
     }
 
-    /** Waits for a completion of the owner, which is a success; answers its id. */
+    /** Waits for a successful completion of the owner; returns its id. */
     long poll() {
         await(() -> received.startPoll() == 0);
         assertThat(received.status()).isEqualTo(WcStatus.SUCCESS);
@@ -161,7 +161,7 @@ final class PoolEnds implements AutoCloseable {
         return owner.commons().line(srq.pool().number());
     }
 
-    /** The events that come: one at least, one of each type that is expected, and what follows in a moment. */
+    /** The raised events: one at least, one of each expected type, and later ones within a moment. */
     List<Integer> events(Integer... expected) throws VerbsException {
         List<Integer> types = new ArrayList<>();
         while (true) {

@@ -24,11 +24,11 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 
-/** Receives that are brought back, and peers that are stopped meanwhile. */
+/** Recovery of receives, with peers that are stopped meanwhile. */
 class PoolRecoveryTest {
     private static final int RECEIVES = PoolEnds.RECEIVES;
 
-    /** A peer that is stopped inside a receive writes into it when it goes on, whatever became of its queue pair. */
+    /** A peer that is stopped inside a receive writes into it when it resumes, whatever became of its queue pair. */
     @Test
     void receiveIsNotRepostedWhileAStoppedPeerOfAClosedQueuePairIsInside() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -39,10 +39,10 @@ class PoolRecoveryTest {
             long word = e.peer.adapter().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
             RawMemory.putLongRelease(word, 1L << 32 | Hazard.RECEIVES);
             try {
-                Witness other = new Witness();
+                CountingUser other = new CountingUser();
                 own.add(other);
                 own.recover();
-                e.await(() -> other.looks.get() > 1); // it has begun, and waits
+                e.await(() -> other.reads.get() > 1); // the recovery has begun, and waits
                 e.receiver.close();
                 assertThat(own.users()).hasAtLeastOneElementOfType(StoppedPoolUser.class);
                 other.hazard = 0;
@@ -60,7 +60,7 @@ class PoolRecoveryTest {
         }
     }
 
-    /** The limit was crossed for a moment, while the engine did something else. */
+    /** The limit was crossed for a moment, while the engine was busy. */
     @Test
     void reachedLimitIsReportedThoughReceivesWerePostedSince() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -70,7 +70,7 @@ class PoolRecoveryTest {
             AddressHandle way = sender.protectionDomain().createAddressHandle(AddressVector.to(e.owner.queryGid(1,
                     0)));
             e.post(RECEIVES);
-            // a first one of each, so that all is connected
+            // one message each first, so that both lanes are attached
             assertThat(e.send()).isZero();
             assertThat(sender.sendQueue().start().send(1, 0).sge(e.from, 0, 8).datagram(way, datagrams.number(), 1)
                     .complete()).isZero();
@@ -81,7 +81,7 @@ class PoolRecoveryTest {
                 EngineRounds rounds = new EngineRounds();
                 e.srq.modify(SharedReceiveQueueAttributes.builder().limit(RECEIVES).build());
                 e.owner.engine().startPolling(rounds);
-                e.await(() -> rounds.count.get() > 2); // it has looked at the new limit
+                e.await(() -> rounds.count.get() > 2); // it has read the new limit
                 try (PausedEngine _ = new PausedEngine(e.owner.engine())) {
                     if (ofTheLane) {
                         assertThat(e.send()).isZero();
@@ -100,7 +100,7 @@ class PoolRecoveryTest {
         }
     }
 
-    /** What was left of an earlier limit says nothing of the present one, and nonsense says nothing at all. */
+    /** A value of an earlier limit does not reach the present one, nor does garbage. */
     @Test
     void limitThatIsNotReachedIsNotReported() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
@@ -118,14 +118,14 @@ class PoolRecoveryTest {
         }
     }
 
-    /** Takes receives, as it says, and is asked. */
-    private static final class Witness implements PoolUser {
-        final AtomicInteger looks = new AtomicInteger();
+    /** A user of the pool that counts reads of its hazard. */
+    private static final class CountingUser implements PoolUser {
+        final AtomicInteger reads = new AtomicInteger();
         volatile long hazard = 1;
 
         @Override
         public long hazard() {
-            looks.incrementAndGet();
+            reads.incrementAndGet();
             return hazard;
         }
 

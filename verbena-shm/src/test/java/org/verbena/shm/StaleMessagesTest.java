@@ -45,11 +45,11 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** What is heard late of an earlier connection touches no later one. */
+/** A stale message of an earlier connection affects no later one. */
 class StaleMessagesTest {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    /** More than small counters count. */
+    /** More than small counters can hold. */
     private static final int MANY = 300;
 
     /** A context with a queue pair. */
@@ -116,7 +116,7 @@ class StaleMessagesTest {
         b.connect(a);
     }
 
-    /** A message from {@code a} to {@code b}; both are well afterwards. */
+    /** A message from {@code a} to {@code b}; both still work afterwards. */
     private static void assertTraffic(Side a, Side b) {
         assertThat(b.qp.receiveQueue().post(1, b.memory, 0, 64)).isZero();
         assertThat(a.qp.sendQueue().postSend(1, SendFlags.SIGNALED, a.memory, 0, 16)).isZero();
@@ -271,7 +271,7 @@ class StaleMessagesTest {
         Thread program = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < 2 * Outbox.HIGH_WATERMARK; i++) {
                 try {
-                    a.pd.allocate(4096, AccessFlags.LOCAL_WRITE).close(); // of both the peer is told
+                    a.pd.allocate(4096, AccessFlags.LOCAL_WRITE).close(); // both are announced to the peer
                 } catch (VerbsException e) {
                     throw new IllegalStateException(e);
                 }
@@ -287,7 +287,7 @@ class StaleMessagesTest {
         assertTraffic(b, a);
     }
 
-    /** A session may end while the peer's process lives, and is inside: what it commits when it goes on is no success there. */
+    /** A session may end while the peer's process lives, and is inside: an entry that it commits when it resumes is no success there. */
     @Test
     void senderInsideWhenItsSessionEndsIsGivenUp() throws Exception {
         connect(a, b);
@@ -302,7 +302,7 @@ class StaleMessagesTest {
         Hazard.leave(a.qp.own().address + AdapterLayout.QP_HAZARD);
     }
 
-    /** A peer that is stopped inside is given up after some time, and can see that. */
+    /** A peer that is stopped inside is given up after the timeout, and can see that. */
     @Test
     void senderStoppedInsideIsGivenUp() throws Exception {
         connect(a, b);
@@ -317,7 +317,7 @@ class StaleMessagesTest {
         assertTraffic(a, b);
     }
 
-    /** What is found out of a peer after the queue pair left it is not taken for what the next one does. */
+    /** A hazard of a peer read after the queue pair has left it is not taken for the next peer's. */
     @Test
     void staleHazardOfThePeerIsIgnored() {
         PeerDeparture departure = new PeerDeparture(b.qp);
@@ -329,7 +329,7 @@ class StaleMessagesTest {
     }
 
     /**
-     * An error, of which the other end hears late, a reset and a new connection, as fast as that goes; 1,000,000 times with
+     * An error, which reaches the other end late, a reset and a new connection, as fast as that goes; 1,000,000 times with
      * {@code -Dthorough}.
      */
     @Test
@@ -339,7 +339,7 @@ class StaleMessagesTest {
         for (int i = 0; i < cycles; i++) {
             connect(a, b);
             assertTraffic(a, b);
-            // of no region: this end fails, and the other one is told
+            // of no region: this end fails, and reports it to the other
             assertThat(a.qp.sendQueue().postWrite(1, SendFlags.SIGNALED, a.memory, 0, 8, 0xfffff00, 0)).isZero();
             assertThat(status(a.sent)).isEqualTo("REM_ACCESS_ERR");
         }

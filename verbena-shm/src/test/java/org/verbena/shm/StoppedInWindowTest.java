@@ -88,9 +88,9 @@ class StoppedInWindowTest {
                 RawMemory.putLongRelease(hazard, (i + 1L) << 32 | Hazard.region(windows.get(i).rkey()));
                 assertThat(status(received)).isEqualTo(WcStatus.REM_INV_REQ_ERR);
                 assertThat(receiver.state()).isEqualTo(QueuePairState.ERR);
-                assertThat(receiver.waitBudget().left(QueuePairState.RTS)).as("patience that is left").isZero();
+                assertThat(receiver.waitBudget().left(QueuePairState.RTS)).as("budget that is left").isZero();
             }
-            // a window that it is not inside of is taken away as ever
+            // a window that it is not inside of is invalidated as usual
             assertThat(status(received)).isEqualTo(WcStatus.SUCCESS);
             RawMemory.putLongRelease(hazard, 0);
             for (MemoryWindow w : windows) {

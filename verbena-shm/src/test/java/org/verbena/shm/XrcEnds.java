@@ -26,7 +26,7 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
-/** A context with a shared receive queue of type XRC, one that sends there, and one that the sender is connected to. */
+/** A context with a shared receive queue of type XRC, one that sends to it, and one that the sender is connected to. */
 final class XrcEnds implements AutoCloseable {
     private final Path file = Files.createTempFile("domain", ".xrc");
     final ShmContext owner = (ShmContext) ShmDevice.INSTANCE.open();

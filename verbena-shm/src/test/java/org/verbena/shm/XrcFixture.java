@@ -24,7 +24,7 @@ import org.verbena.verbs.SharedReceiveQueueType;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
-/** A context with a domain, a queue and a queue pair of XRC, and a session with a peer that is only pretended. */
+/** A context with a domain, a queue and a queue pair of XRC, and a session with a simulated peer. */
 abstract class XrcFixture {
     static final int RECEIVES = 8;
 

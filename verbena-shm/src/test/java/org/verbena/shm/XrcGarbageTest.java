@@ -34,12 +34,12 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.WcStatus;
 
-/** What a peer may send about XRC and write into an inbox, right in form and wrong in what it says. */
+/** Messages of a peer about XRC, and its writes into an inbox, well-formed with garbage values. */
 @Timeout(120)
 class XrcGarbageTest extends XrcFixture {
     private static final List<QueuePairState> STATES = List.of(QueuePairState.values());
 
-    /** Whatever the peer asks for, it is answered or refused, and what it had open is closed when it ends. */
+    /** Whatever the peer requests, it is answered or refused, and its handles are closed when it ends. */
     @Test
     void randomMessageIsAcceptedOrRefused() throws Exception {
         XrcDomains.Key key = ((ShmXrcDomain) domain).key();
@@ -58,13 +58,13 @@ class XrcGarbageTest extends XrcFixture {
             }
             counts[0] = Math.max(counts[0], session.part(SessionPools.class).remoteUsers().size());
         });
-        assertThat(counts[0]).as("queue pairs that were let in").isGreaterThan(0);
+        assertThat(counts[0]).as("attached queue pairs").isGreaterThan(0);
         assertThat(counts[1]).as("answers").isGreaterThan(100);
         session.end("the peer has ended");
         assertThat(((ShmSharedReceiveQueue) srq).pool().users()).isEmpty();
         receiver.modify(QueuePairAttributes.to(QueuePairState.RESET).build());
         receiver.close();
-        assertThat(context.xrc().receiver(receiver.number())).as("nobody has it open any more").isNull();
+        assertThat(context.xrc().receiver(receiver.number())).as("no handle is left").isNull();
     }
 
     private ControlMessage.Writer message(Random random, XrcDomains.Key key, int number) {
@@ -172,7 +172,7 @@ class XrcGarbageTest extends XrcFixture {
                 }
             }
             found[0] += poll();
-            for (long claim : pool.receives().outstanding()) { // what nobody has completed is completed at last
+            for (long claim : pool.receives().outstanding()) { // receives still outstanding are completed at last
                 if (Claim.isBefore(claim, RawMemory.getLong(line + CommonsLayout.NEXT))) {
                     Inbox.address(Inbox.entry(inbox, claim), claim, 0, 0, 0);
                     Inbox.commit(Inbox.entry(inbox, claim), claim, 0, 0, 0, 0, 0, false);

@@ -20,7 +20,7 @@ import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 
-/** Attachments, questions and domains of XRC when things happen in an order that is rare. */
+/** Attachments, requests and domains of XRC with events in a rare order. */
 class XrcSessionTest extends XrcFixture {
     private static final int PEER = 5;
 
@@ -65,7 +65,7 @@ class XrcSessionTest extends XrcFixture {
         assertThat(session.uses(pd)).isFalse();
     }
 
-    /** A peer that was stopped inside when the queue was closed is waited for when its memory is taken away. */
+    /** Revocation of the memory waits for a peer that was stopped inside when the queue was closed. */
     @Test
     void senderInsideAClosedQueueIsNotForgotten() throws Exception {
         attach();
@@ -78,7 +78,7 @@ class XrcSessionTest extends XrcFixture {
         assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isFalse();
     }
 
-    /** The engine must not wait for a process that stands still while it opens a domain. */
+    /** The engine must not wait for a process that is stopped while it opens a domain. */
     @Test
     void closingADomainDoesNotWaitForAnotherBeingOpened(@TempDir Path folder) throws Exception {
         Path file = Files.createFile(folder.resolve("domain"));

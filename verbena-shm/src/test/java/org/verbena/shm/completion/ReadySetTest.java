@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.shm.layout.AdapterLayout;
 
-/** Against a model: for each queue pair the number of things that wait, and whether the peer or we made them. */
+/** Against a model: for each queue pair the number of waiting completions, and whether the peer or we made them. */
 class ReadySetTest {
     private static final int INDEXES = 300;
     private static final int PEERS = 3;
@@ -46,7 +46,7 @@ class ReadySetTest {
         set.mark(index);
     }
 
-    /** Takes one thing as a completion queue does; answers whose it was, or -1. */
+    /** Takes one completion as a completion queue does; the index of its queue pair, or -1. */
     private int take() {
         while (true) {
             int i = set.next();

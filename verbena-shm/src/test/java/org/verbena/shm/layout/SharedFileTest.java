@@ -23,7 +23,7 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.linux.spi.SyscallNumber;
 
-/** What a peer can do with a file of ours that it was given: read it. */
+/** A peer can read a file of ours, and do nothing else with it. */
 class SharedFileTest {
     private static final long SIZE = 1 << 20;
     private static final long VALUE = 0x0123_4567_89ab_cdefL;

@@ -19,7 +19,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.Slots;
 
-/** The words that ends tell each other, and the numbers that are given out. */
+/** The words that two ends publish to each other, and the allocation of numbers. */
 class WordsTest {
     @Test
     void postedWordCarriesCountAndShortest() {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.QueuePairState;
 
-/** A peer cannot have polls wait for it more than once. */
+/** A peer cannot make polls wait for it more than once. */
 class WaitBudgetTest {
     @Test
     void sumOfWaitsIsLimited() {

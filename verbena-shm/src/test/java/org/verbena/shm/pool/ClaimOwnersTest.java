@@ -76,7 +76,7 @@ class ClaimOwnersTest {
         assertThat(collect(c[0], c[1], c[1], c[0], c[2], 0L, -1L, Long.MIN_VALUE, Claim.of(0, 0, 16_000)))
                 .containsExactly(true, false, false, false, false, false, false, false);
         assertThat(owners.isOwned(c[2])).isFalse();
-        // another one may say the same: it is not known who is right
+        // another user may report the same claim: the violator is unknown
         assertThat(collect(Claim.NONE, c[1], c[0])).containsOnly(true);
     }
 }

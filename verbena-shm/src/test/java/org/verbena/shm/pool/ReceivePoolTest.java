@@ -130,7 +130,7 @@ class ReceivePoolTest {
             assertThat(p.available()).isBetween(0L, 1L);
             assertThat(p.check()).as("next is %d", nonsense).isFalse();
             RawMemory.putLong(at + 128 + CommonsLayout.NEXT, 0);
-            assertThat(p.check()).as("for ever").isFalse();
+            assertThat(p.check()).as("still broken").isFalse();
             assertThat(new PoolClaims(at, at + 128, at + 256, ENTRIES).claim()).isEqualTo(Claim.NONE);
         }
     }
@@ -150,7 +150,7 @@ class ReceivePoolTest {
     void claimIsLostAfterARoundOfTheRing() {
         pool.setCapacity(2);
         post(2);
-        // claimed by somebody who has not looked at the ring yet
+        // claimed by an initiator that has not read the ring yet
         RawMemory.putLong(all + 128 + CommonsLayout.NEXT, 1);
         PoolClaims others = claims();
         for (int i = 0; i < 2 * ENTRIES; i++) {
@@ -183,7 +183,7 @@ class ReceivePoolTest {
         assertThat(pool.available()).isZero();
     }
 
-    /** What the engine brings back between the two steps of the owner's thread is passed over and comes later. */
+    /** A receive that the engine recovers between the two steps of the owner's thread is skipped and comes later. */
     @Test
     void ownerDoesNotTakeFinishedReceives() {
         pool.setCapacity(2);
@@ -238,7 +238,7 @@ class ReceivePoolTest {
         assertThat(reader.next()).isEqualTo(c[5]);
     }
 
-    /** For events that are moderated: what was passed over counts as soon as it is committed. */
+    /** For moderated events: a skipped entry counts as soon as it is committed. */
     @Test
     void skippedEntryIsCountedOnceCommitted() {
         pool.setCapacity(8);
@@ -260,7 +260,7 @@ class ReceivePoolTest {
         assertThat(reader.waiting()).isZero();
     }
 
-    /** A peer that completes what nobody has claimed could have two of the others write into one receive. */
+    /** A peer that completes an unclaimed receive could make two others write into one receive. */
     @Test
     void unclaimedReceiveIsNotCompleted() {
         pool.setCapacity(8);

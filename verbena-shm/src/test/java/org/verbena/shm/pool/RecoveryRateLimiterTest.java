@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** However often a peer asks for a recovery, it gets a part of the engine's time. */
+/** However often a peer requests a recovery, it gets a part of the engine's time. */
 class RecoveryRateLimiterTest {
     private static final long MILLI = 1_000_000;
 
     @Test
     void firstRecoveryBeginsAtOnce() {
         assertThat(new RecoveryRateLimiter(5).mayContinue(5)).isTrue();
-        assertThat(new RecoveryRateLimiter(Long.MAX_VALUE).mayContinue(Long.MIN_VALUE)).as("the clock goes round")
+        assertThat(new RecoveryRateLimiter(Long.MAX_VALUE).mayContinue(Long.MIN_VALUE)).as("the clock wraps")
                 .isTrue();
     }
 
