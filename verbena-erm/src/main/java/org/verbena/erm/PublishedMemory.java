@@ -16,7 +16,7 @@ import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.telemetry.CounterFile;
 import org.verbena.telemetry.CounterLayout;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 
 /**
  * The statistics of the remote memory of a connection that this process publishes in its {@link CounterFile}. They are
@@ -31,7 +31,7 @@ final class PublishedMemory {
         static final Set<PublishedMemory> ALL = ConcurrentHashMap.newKeySet();
 
         static {
-            CounterFile.own().onLook(() -> ALL.forEach(PublishedMemory::update));
+            CounterFile.own().onGather(() -> ALL.forEach(PublishedMemory::update));
         }
 
         private Registered() {}
@@ -54,7 +54,7 @@ final class PublishedMemory {
      * @return to be {@linkplain #close closed}; null with {@code -Dverbena.counters=off}: then nothing is published
      */
     static @Nullable PublishedMemory publish(RemoteMemory memory, long number, int role) {
-        if (!ShownObjects.COUNTING) {
+        if (!PublishedObjects.COUNTING) {
             return null;
         }
         CounterEntry entry = CounterFile.own().take(RemoteMemorySamplePoint.OBJECT_TYPE, (int) number, memory.device(),
@@ -97,7 +97,7 @@ final class PublishedMemory {
     }
 
     private void set(int point, long value) {
-        entry.raise(ShownObjects.cell(point), value);
+        entry.raise(PublishedObjects.cell(point), value);
     }
 
     /** Withdraws the entry: the remote memory has ended. */

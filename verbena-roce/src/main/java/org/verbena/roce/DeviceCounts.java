@@ -7,7 +7,7 @@ import org.verbena.roce.transport.DropReason;
 import org.verbena.roce.transport.Transport;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 
 /**
  * Publishes the counts of the wire, the transport and the connection manager that belong to no queue pair as sample
@@ -19,8 +19,8 @@ final class DeviceCounts {
     private final WireCounts wire;
     private final ManagementQueuePair management;
     private final CmCounts messages;
-    private long dropsShown;
-    private long troublesShown;
+    private long dropsPublished;
+    private long troublesPublished;
 
     DeviceCounts(CounterEntry device, Transport transport, WireCounts wire, ManagementQueuePair management,
             CmCounts messages) {
@@ -33,7 +33,7 @@ final class DeviceCounts {
 
     /** Called after packets were received or sent. */
     void publish() {
-        if (!ShownObjects.COUNTING) {
+        if (!PublishedObjects.COUNTING) {
             return;
         }
         raise(SamplePoint.DEVICE_TX_WIRE_BYTES, wire.sentBytes);
@@ -41,9 +41,9 @@ final class DeviceCounts {
         long drops = transport.dropped();
         long troubles = wire.malformed + wire.icrcErrors + wire.sendErrors + management.dropped()
                 + messages.malformed + messages.unexpected + messages.refused;
-        if (drops != dropsShown || troubles != troublesShown) {
-            dropsShown = drops;
-            troublesShown = troubles;
+        if (drops != dropsPublished || troubles != troublesPublished) {
+            dropsPublished = drops;
+            troublesPublished = troubles;
             publishErrors();
         }
     }
@@ -65,6 +65,6 @@ final class DeviceCounts {
     }
 
     private void raise(int point, long value) {
-        device.raise(ShownObjects.cell(point), value);
+        device.raise(PublishedObjects.cell(point), value);
     }
 }

@@ -29,8 +29,8 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.SendOpcode;
-import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * The owner of a queue pair, as the transport sees it. It outlives a {@link RoceQueuePair} that the application has
@@ -191,7 +191,7 @@ final class QueuePairCore implements QueuePairOwner {
 
     /** Publishes the queue pair that it is connected to; 0 for none. */
     void setPeer(int queuePair) {
-        ShownObjects.setPeer(counters, queuePair, 0);
+        PublishedObjects.setPeer(counters, queuePair, 0);
     }
 
     void setErrorReason(String reason) {

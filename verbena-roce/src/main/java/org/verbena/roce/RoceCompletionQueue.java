@@ -17,7 +17,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.BellChannel;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.WallClock;
 
 /**
@@ -55,8 +55,8 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         writing = new CompletionRing(cqe);
         reading = writing;
         oldest = writing;
-        counters = context.shown().completionQueue(index, a);
-        show(counters);
+        counters = context.published().completionQueue(index, a);
+        publish(counters);
         if (channel() instanceof RoceCompletionChannel c) {
             c.add(this);
         }
@@ -221,7 +221,7 @@ final class RoceCompletionQueue extends CompletionQueue implements BellChannel.S
         if (take()) {
             return 0;
         }
-        if (ShownObjects.COUNTING) {
+        if (PublishedObjects.COUNTING) {
             RoceCounted.add(counters, SamplePoint.CQ_EMPTY_POLLS, 1); // this cell is written by the poller only
         }
         return Errno.ENOENT;

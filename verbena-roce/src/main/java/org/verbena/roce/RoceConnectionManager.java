@@ -86,8 +86,8 @@ final class RoceConnectionManager extends ConnectionManager {
     }
 
     /** The counts of the device, including connection management messages. */
-    DeviceCounts counts(CounterEntry shown, WireCounts wire) {
-        return new DeviceCounts(shown, context.transport(), wire, management, agent.counts());
+    DeviceCounts counts(CounterEntry published, WireCounts wire) {
+        return new DeviceCounts(published, context.transport(), wire, management, agent.counts());
     }
 
     // ---- progress, under the lock and outside the transport

@@ -42,7 +42,7 @@ import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.XrcDomainAttributes;
 import org.verbena.verbs.spi.Engine;
 import org.verbena.verbs.spi.PlainThreadDomain;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.Slots;
 
 /** An open device: the transport, its lock, the engine thread, and the tables of its objects. */
@@ -58,7 +58,7 @@ final class RoceContext extends Context {
     private final Engine engine;
     private final Progress progress;
     private final RoceConnectionManager connections;
-    private final ShownObjects shown;
+    private final PublishedObjects published;
     private final DeviceCounts counts;
     private final KeyTable keys = new KeyTable();
     private final Multicast multicast = new Multicast(this);
@@ -76,47 +76,47 @@ final class RoceContext extends Context {
     private final List<QueuePairCore> failing = new ArrayList<>();
 
     private RoceContext(RoceDevice device, Port port, long instance, Transport transport, Engine engine,
-            ShownObjects shown) throws VerbsException {
+            PublishedObjects published) throws VerbsException {
         this.device = device;
         this.port = port;
         this.instance = instance;
         this.transport = transport;
         this.engine = engine;
-        this.shown = shown;
+        this.published = published;
         numbers = new QueuePairNumbers((int) instance);
         connections = new RoceConnectionManager(this, port, device.guid());
-        counts = connections.counts(shown.device(), port.counts());
+        counts = connections.counts(published.device(), port.counts());
         firstQueue = 1 + (int) (instance >>> 33) % 0x3fff << 10;
         progress = new Progress(this, transport, engine, port.wire().descriptor(), device.progressByApplication());
-        show(shown.device());
-        showPort(shown.port());
+        publish(published.device());
+        publishPort(published.port());
     }
 
     static RoceContext open(RoceDevice device) throws VerbsException {
         Port port = device.openPort();
-        ShownObjects shown = new ShownObjects(device.name(), RoceCounted.ALL);
+        PublishedObjects published = new PublishedObjects(device.name(), RoceCounted.ALL);
         Engine engine = null;
         try {
             engine = new Engine("verbena-" + device.name() + "-engine-" + CONTEXTS.incrementAndGet(), device.name(),
                     null,
-                    shown.device(), RoceLog::log);
+                    published.device(), RoceLog::log);
             RoceContext c = new RoceContext(device, port, new SecureRandom().nextLong(),
-                    new Transport(port.wire()), engine, shown);
+                    new Transport(port.wire()), engine, published);
             c.progress.start();
             engine.start();
             c.opened();
             return c;
         } catch (LinuxException e) {
-            discard(port, shown, engine);
+            discard(port, published, engine);
             throw new VerbsException("open " + device.name(), e);
         } catch (VerbsException | RuntimeException | Error e) { // an Error too: a thread that cannot be created
-            discard(port, shown, engine);
+            discard(port, published, engine);
             throw e;
         }
     }
 
-    private static void discard(Port port, ShownObjects shown, @Nullable Engine engine) {
-        shown.close();
+    private static void discard(Port port, PublishedObjects published, @Nullable Engine engine) {
+        published.close();
         if (engine != null) {
             engine.discard();
         }
@@ -173,13 +173,13 @@ final class RoceContext extends Context {
         return multicast;
     }
 
-    ShownObjects shown() {
-        return shown;
+    PublishedObjects published() {
+        return published;
     }
 
     /** Counts an event of the device, see {@link org.verbena.verbs.SamplePoint}. */
     void count(int point) {
-        shown.device().add(ShownObjects.cell(point), 1);
+        published.device().add(PublishedObjects.cell(point), 1);
     }
 
     /** Under the lock, after packets were received or sent. */
@@ -311,7 +311,7 @@ final class RoceContext extends Context {
                     Feature.ATOMIC_WRITE, Feature.XRC, Feature.SHARED_RECEIVE_QUEUE,
                     Feature.SHARED_RECEIVE_QUEUE_RESIZE, Feature.BLOCK_SELF_MULTICAST ->
                 true;
-            case Feature.COUNTERS -> ShownObjects.COUNTING;
+            case Feature.COUNTERS -> PublishedObjects.COUNTING;
             default -> false;
         };
     }

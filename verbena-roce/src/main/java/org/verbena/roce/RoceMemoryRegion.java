@@ -38,10 +38,10 @@ final class RoceMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         this.fixed = fixed;
-        counters = context.shown().memoryRegion(region.key, pd.publishedId(), region.iova, region.length,
+        counters = context.published().memoryRegion(region.key, pd.publishedId(), region.iova, region.length,
                 region.access);
         region.countWith(counters);
-        show(counters);
+        publish(counters);
         ContextLock lock = context.lock();
         lock.lock();
         context.keys().put(region);

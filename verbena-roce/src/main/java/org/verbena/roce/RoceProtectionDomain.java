@@ -36,15 +36,15 @@ final class RoceProtectionDomain extends ProtectionDomain {
     private final RoceContext context;
     private final int index;
     private final DomainMemory memory;
-    private final CounterEntry shown;
+    private final CounterEntry published;
 
     RoceProtectionDomain(RoceContext context, int index) throws VerbsException {
         super(context);
         this.context = context;
         this.index = index;
         memory = new DomainMemory(context.keys(), index);
-        shown = context.shown().protectionDomain(index);
-        show(shown);
+        published = context.published().protectionDomain(index);
+        publish(published);
         opened();
     }
 
@@ -55,14 +55,14 @@ final class RoceProtectionDomain extends ProtectionDomain {
         this.context = context;
         index = pd.index;
         memory = pd.memory;
-        shown = context.shown().protectionDomain(index);
-        show(shown);
+        published = context.published().protectionDomain(index);
+        publish(published);
         opened();
     }
 
     /** The id by which other processes know it. */
     long publishedId() {
-        return shown.id();
+        return published.id();
     }
 
     int index() {

@@ -37,12 +37,12 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         super(pd, init);
         this.context = context;
         domain = null;
-        CounterEntry shown = shown(init, number);
-        core = new QueuePairCore(context, number, init, pd, null, shown);
+        CounterEntry published = published(init, number);
+        core = new QueuePairCore(context, number, init, pd, null, published);
         sendQueue = new RoceSendQueue(this, context, core, pd.index(), init);
         ReceivePool own = core.receives;
         receiveQueue = own == null || own.isShared() ? new NoReceives() : new RoceReceiveQueue(this, own);
-        show(shown);
+        publish(published);
         core.addHandle(this);
         opened();
     }
@@ -53,11 +53,11 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         super(domain, init);
         this.context = context;
         this.domain = domain.domain();
-        CounterEntry shown = shown(init, number);
-        core = new QueuePairCore(context, number, init, null, this.domain, shown);
+        CounterEntry published = published(init, number);
+        core = new QueuePairCore(context, number, init, null, this.domain, published);
         sendQueue = new NoSends();
         receiveQueue = new NoReceives();
-        show(shown);
+        publish(published);
         core.addHandle(this);
         this.domain.add(core);
         opened();
@@ -76,14 +76,14 @@ final class RoceQueuePair extends QueuePair implements RoceReceiveQueue.Owner {
         opened();
     }
 
-    private CounterEntry shown(QueuePairInitAttributes init, int number) {
+    private CounterEntry published(QueuePairInitAttributes init, int number) {
         boolean target = init.type() == QueuePairType.XRC_RECV;
         long send = target ? 0 : ((RoceCompletionQueue) init.sendCq()).publishedId();
         long receive = target || init.type() == QueuePairType.XRC_SEND
                 ? send
                 : ((RoceCompletionQueue) init.receiveCq()).publishedId();
         long srq = init.sharedReceiveQueue() instanceof RoceSharedReceiveQueue s ? s.publishedId() : 0;
-        return context.shown().queuePair(number, init, send, receive, srq);
+        return context.published().queuePair(number, init, send, receive, srq);
     }
 
     /** Whether its receives come from a shared receive queue. */

@@ -32,8 +32,8 @@ final class RoceSharedReceiveQueue extends SharedReceiveQueue implements RoceRec
         domain = xrc && a.xrcDomain() instanceof RoceXrcDomain d ? d.domain() : null;
         pool = new ReceivePool(pd.memory(), true, a.maxWr(), RoceLimits.MAX_SRQ_WR, a.maxSge());
         receives = new RoceReceiveQueue(this, pool);
-        counters = context.shown().sharedReceiveQueue(number, a);
-        show(counters);
+        counters = context.published().sharedReceiveQueue(number, a);
+        publish(counters);
         pool.share(counters, xrc ? (RoceCompletionQueue) a.completionQueue() : null, this::limitReached);
         if (domain != null) {
             ContextLock lock = context.lock();

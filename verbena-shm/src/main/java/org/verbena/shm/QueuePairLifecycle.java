@@ -33,8 +33,8 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.QueuePairValues;
-import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * The state of a queue pair and the life of its connection: what one lock guards, and the consequences of each
@@ -87,9 +87,9 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         }
         number = parts.number;
         own = parts.own;
-        counters = context.shown().queuePair(number, init, sendCq.shownAs(), receiveCq.shownAs(),
-                srq == null ? 0 : srq.shownAs());
-        show(counters);
+        counters = context.published().queuePair(number, init, sendCq.publishedId(), receiveCq.publishedId(),
+                srq == null ? 0 : srq.publishedId());
+        publish(counters);
         receiveCounts = new ReceiveCounts(number, counters);
         peer = new PeerEntry(this);
     }
@@ -323,7 +323,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         errorReason = "";
         waitBudget.refill();
         own.setPeer(s.peer().instance(), peerNumber);
-        ShownObjects.setPeer(counters, peerNumber, s.peer().pid());
+        PublishedObjects.setPeer(counters, peerNumber, s.peer().pid());
         receiveCounts.connected(s);
         FlightEvents.connected(ShmDevice.NAME, number, peerNumber, s.peer().pid());
         s.add(this);
@@ -488,7 +488,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
             link = 0;
         }
         peerNumber = 0;
-        ShownObjects.setPeer(counters, 0, 0);
+        PublishedObjects.setPeer(counters, 0, 0);
         receiveCq.connectionsChanged();
     }
 

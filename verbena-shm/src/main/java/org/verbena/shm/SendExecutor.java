@@ -30,8 +30,8 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.SendOpcode;
-import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * Carries out send work requests: the initiator's side of the transport. Used by one thread at a time, see
@@ -117,7 +117,7 @@ final class SendExecutor extends LaneProducer {
 
     /** Before the hazard is left: a thread that sees it cleared finds the numbers. */
     private void count(WorkRequest w, int op) {
-        if (ShownObjects.COUNTING) {
+        if (PublishedObjects.COUNTING) {
             counts.done(op, w.total);
             if (SendOpcode.isOneSided(op)) {
                 target().counts(qp.number()).done(w, op);

@@ -29,7 +29,7 @@ import org.verbena.verbs.CompletionQueueModification;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.BellChannel;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 
 /**
  * A completion queue: a cursor over the lanes and send completions of its queue pairs. It holds no entries itself, so it
@@ -96,8 +96,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             throw e;
         }
         armAddress = context.adapter().armWord(armIndex);
-        counters = context.shown().completionQueue(armIndex, attributes);
-        show(counters);
+        counters = context.published().completionQueue(armIndex, attributes);
+        publish(counters);
         countIn(counters);
         RawMemory.putLongRelease(armAddress, 0);
         if (attributes.channel() instanceof ShmCompletionChannel c) {
@@ -107,7 +107,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     }
 
     /** The id by which other processes find its counters. */
-    long shownAs() {
+    long publishedId() {
         return counters.id();
     }
 
@@ -391,7 +391,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         if (isClosed() || channel() == null) {
             return Errno.EINVAL;
         }
-        counters.add(ShownObjects.cell(SamplePoint.CQ_NOTIFY_REQUESTS), 1);
+        counters.add(PublishedObjects.cell(SamplePoint.CQ_NOTIFY_REQUESTS), 1);
         arm(solicitedOnly);
         // from here on every committer, here and in other processes, sees the word, or its completion is seen by the poll that
         // follows
@@ -466,7 +466,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             return false;
         }
         if (take) {
-            counters.add(ShownObjects.cell(SamplePoint.CQ_EVENTS), 1);
+            counters.add(PublishedObjects.cell(SamplePoint.CQ_EVENTS), 1);
             publish(ArmWord.disarm(word));
         }
         return true;

@@ -58,7 +58,7 @@ import org.verbena.verbs.XrcDomainAttributes;
 import org.verbena.verbs.spi.Departure;
 import org.verbena.verbs.spi.Engine;
 import org.verbena.verbs.spi.PlainThreadDomain;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.Slots;
 
 /** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
@@ -82,7 +82,7 @@ final class ShmContext extends Context implements Departure {
     private final XrcDirectory xrc;
     private final Slots pds = new Slots(AdapterLayout.MAX_PD);
     private final QueuePairNumbers numbers = new QueuePairNumbers();
-    private final ShownObjects shown;
+    private final PublishedObjects published;
     private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
     /** Stops the updates of counters that peers keep. */
     private final Runnable stopUpdates;
@@ -92,14 +92,14 @@ final class ShmContext extends Context implements Departure {
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
     private ShmContext(ShmDevice device, long instance, Adapter adapter, Commons commons, Engine engine,
-            ShownObjects shown)
+            PublishedObjects published)
             throws VerbsException, LinuxException {
         this.device = device;
         this.instance = instance;
         this.adapter = adapter;
         this.commons = commons;
         this.engine = engine;
-        this.shown = shown;
+        this.published = published;
         keys = new KeyTable(adapter);
         ports = new PortDirectory(engine, instance);
         SessionPeers peers = new SessionPeers(this);
@@ -108,9 +108,9 @@ final class ShmContext extends Context implements Departure {
         multicast = new Multicast(instance, control);
         domains = new XrcDomains(instance);
         xrc = new XrcDirectory(control, domains);
-        show(shown.device());
-        showPort(shown.port());
-        stopUpdates = CounterFile.own().onLook(this::updateCounts);
+        publish(published.device());
+        publishPort(published.port());
+        stopUpdates = CounterFile.own().onGather(this::updateCounts);
     }
 
     static ShmContext open(ShmDevice device) throws VerbsException, LinuxException {
@@ -121,17 +121,17 @@ final class ShmContext extends Context implements Departure {
         Adapter adapter = new Adapter(instance);
         Commons commons = null;
         Engine engine = null;
-        ShownObjects shown = new ShownObjects(ShmDevice.NAME, ShmCounted.ALL);
+        PublishedObjects published = new PublishedObjects(ShmDevice.NAME, ShmCounted.ALL);
         try {
             commons = new Commons(instance);
             engine = new Engine("verbena-shm0-engine-" + CONTEXTS.incrementAndGet(), ShmDevice.NAME,
-                    PeerBells.name(instance, 0), shown.device(), EngineLog::log);
-            ShmContext c = new ShmContext(device, instance, adapter, commons, engine, shown);
+                    PeerBells.name(instance, 0), published.device(), EngineLog::log);
+            ShmContext c = new ShmContext(device, instance, adapter, commons, engine, published);
             engine.start();
             c.opened();
             return c;
         } catch (LinuxException | RuntimeException | Error e) { // an error too: that of a thread that cannot be had
-            shown.close();
+            published.close();
             adapter.close();
             if (commons != null) {
                 commons.close();
@@ -186,11 +186,11 @@ final class ShmContext extends Context implements Departure {
 
     /** Counts something of the device, see {@link org.verbena.verbs.SamplePoint}. */
     void count(int point) {
-        shown.device().add(ShownObjects.cell(point), 1);
+        published.device().add(PublishedObjects.cell(point), 1);
     }
 
-    ShownObjects shown() {
-        return shown;
+    PublishedObjects published() {
+        return published;
     }
 
     KeyTable keys() {
@@ -299,7 +299,7 @@ final class ShmContext extends Context implements Departure {
                     Feature.XRC, Feature.SHARED_RECEIVE_QUEUE, Feature.SHARED_RECEIVE_QUEUE_RESIZE,
                     Feature.BLOCK_SELF_MULTICAST ->
                 true;
-            case Feature.COUNTERS -> ShownObjects.COUNTING;
+            case Feature.COUNTERS -> PublishedObjects.COUNTING;
             default -> false;
         };
     }

@@ -28,8 +28,9 @@ final class ShmMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         fixed = region.nullRegion;
-        CounterEntry e = context.shown().memoryRegion(region.key, shown(pd), region.iova, region.length, region.access);
-        show(e);
+        CounterEntry e = context.published().memoryRegion(region.key, publishedId(pd), region.iova, region.length,
+                region.access);
+        publish(e);
         counts = context.counts(region.key, e);
         opened();
     }
@@ -41,14 +42,15 @@ final class ShmMemoryRegion extends MemoryRegion {
         this.context = context;
         this.region = region;
         fixed = true;
-        CounterEntry e = context.shown().memoryRegion(region.key, shown(pd), region.iova, region.length, region.access);
-        show(e);
+        CounterEntry e = context.published().memoryRegion(region.key, publishedId(pd), region.iova, region.length,
+                region.access);
+        publish(e);
         counts = context.counts(region.key, e);
         opened();
     }
 
-    private static long shown(ProtectionDomain pd) {
-        return pd instanceof ShmProtectionDomain s ? s.shownAs() : 0;
+    private static long publishedId(ProtectionDomain pd) {
+        return pd instanceof ShmProtectionDomain s ? s.publishedId() : 0;
     }
 
     /** The data path's view. */

@@ -40,14 +40,14 @@ import org.verbena.verbs.spi.SendOpcode;
 final class ShmProtectionDomain extends ProtectionDomain {
     private final ShmContext context;
     private final int index;
-    private final CounterEntry shown;
+    private final CounterEntry published;
 
     ShmProtectionDomain(ShmContext context, int index) throws VerbsException {
         super(context);
         this.context = context;
         this.index = index;
-        shown = context.shown().protectionDomain(index);
-        show(shown);
+        published = context.published().protectionDomain(index);
+        publish(published);
         opened();
     }
 
@@ -57,14 +57,14 @@ final class ShmProtectionDomain extends ProtectionDomain {
         super(context, attributes);
         this.context = context;
         index = pd.index;
-        shown = context.shown().protectionDomain(index);
-        show(shown);
+        published = context.published().protectionDomain(index);
+        publish(published);
         opened();
     }
 
     /** The id by which other processes find its counters. */
-    long shownAs() {
-        return shown.id();
+    long publishedId() {
+        return published.id();
     }
 
     int index() {

@@ -21,7 +21,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 import org.verbena.verbs.VerbsException;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 
 /**
  * A shared receive queue: a pool that the peers of all queue pairs on it take receives from or, of type XRC, all senders
@@ -75,9 +75,9 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
             abandon();
             throw e;
         }
-        counters = context.shown().sharedReceiveQueue(pool.number(), a);
-        show(counters);
-        receives.countIn(counters.cell(ShownObjects.cell(SamplePoint.SRQ_POSTED)));
+        counters = context.published().sharedReceiveQueue(pool.number(), a);
+        publish(counters);
+        receives.countIn(counters.cell(PublishedObjects.cell(SamplePoint.SRQ_POSTED)));
         opened();
         pool.start(); // last: a peer that damages the pool may make it fail at once
     }
@@ -105,7 +105,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
                 sum += qp.receiveCounts().receives();
             }
         }
-        counters.raise(ShownObjects.cell(SamplePoint.SRQ_RECEIVES), sum);
+        counters.raise(PublishedObjects.cell(SamplePoint.SRQ_RECEIVES), sum);
     }
 
     private synchronized void endCounting() {
@@ -120,7 +120,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     }
 
     /** The id by which other processes find its counters. */
-    long shownAs() {
+    long publishedId() {
         return counters.id();
     }
 
@@ -161,7 +161,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
 
     @Override
     public void limitReached() {
-        counters.add(ShownObjects.cell(SamplePoint.SRQ_LIMIT_EVENTS), 1);
+        counters.add(PublishedObjects.cell(SamplePoint.SRQ_LIMIT_EVENTS), 1);
         context.raise(AsyncEvent.builder(AsyncEventType.SRQ_LIMIT_REACHED, this).build());
     }
 

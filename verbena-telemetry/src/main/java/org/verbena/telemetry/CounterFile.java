@@ -39,13 +39,13 @@ import org.verbena.linux.spi.RawMemory;
  * memory that only this process sees; a warning says so.
  *
  * <p>Most cells hold at any time what has happened. Some things only a peer can count; providers gather those when they
- * are asked to, see {@link #onLook}. Safe for use by several threads.
+ * are asked to, see {@link #onGather}. Safe for use by several threads.
  */
 public final class CounterFile {
     private static final Logger LOG = System.getLogger("org.verbena.telemetry");
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MAX_RESTING = 4096;
-    /** How long others are not listened to after a look for them. */
+    /** How long requests of others are not taken after one was answered. */
     private static final int PAUSE_MILLIS = 1;
     /** Ids of entries that are in no file lie behind all that can be in one. */
     static final long PRIVATE = 1L << 48;
@@ -58,8 +58,8 @@ public final class CounterFile {
     private final Free small = new Free(CounterLayout.SMALL_ENTRY, CounterLayout.SMALL_CELLS);
     private final Free large = new Free(CounterLayout.LARGE_ENTRY, CounterLayout.LARGE_CELLS);
     private final Map<Long, CounterEntry> open = new HashMap<>();
-    private final List<Runnable> looks = new CopyOnWriteArrayList<>();
-    private int shown;
+    private final List<Runnable> gatherers = new CopyOnWriteArrayList<>();
+    private int published;
     private long hidden;
     private boolean warned;
 
@@ -121,7 +121,7 @@ public final class CounterFile {
 
     private static CounterFile create() {
         try {
-            CounterFile f = createShown(CounterFolder.own());
+            CounterFile f = createPublished(CounterFolder.own());
             f.removeAtEnd();
             return f;
         } catch (IOException | RuntimeException e) { // whatever it is, the device is to work
@@ -148,7 +148,7 @@ public final class CounterFile {
         }
     }
 
-    static CounterFile createShown(CounterFolder folder) throws LinuxException, IOException {
+    static CounterFile createPublished(CounterFolder folder) throws LinuxException, IOException {
         try {
             return createIn(folder);
         } catch (LinuxException e) {
@@ -237,13 +237,13 @@ public final class CounterFile {
     }
 
     private void addChunk(int entry, ArrayDeque<Place> free) {
-        Mapping m = shownChunk();
-        long id = CounterLayout.chunk(shown);
+        Mapping m = publishedChunk();
+        long id = CounterLayout.chunk(published);
         if (m == null) {
             m = hiddenChunk();
             id = PRIVATE + hidden++ * CounterLayout.CHUNK;
         } else {
-            shown++;
+            published++;
         }
         chunks.add(m);
         chunkIds.add(id);
@@ -252,16 +252,16 @@ public final class CounterFile {
         }
         RawMemory.putIntRelease(m.address(), entry);
         if (id < PRIVATE) {
-            RawMemory.putLongRelease(header.address() + CounterLayout.HEADER_CHUNKS, shown);
+            RawMemory.putLongRelease(header.address() + CounterLayout.HEADER_CHUNKS, published);
         }
     }
 
-    private @Nullable Mapping shownChunk() {
+    private @Nullable Mapping publishedChunk() {
         Fd file = fd;
-        if (file == null || shown >= CounterLayout.MAX_CHUNKS) {
+        if (file == null || published >= CounterLayout.MAX_CHUNKS) {
             return null;
         }
-        long at = CounterLayout.chunk(shown);
+        long at = CounterLayout.chunk(published);
         try {
             Memfd.allocate(file, at, CounterLayout.CHUNK);
             return Mapping.map(file, at, CounterLayout.CHUNK, true);
@@ -363,23 +363,23 @@ public final class CounterFile {
     // ---- what peers count
 
     /**
-     * For providers: runs {@code look} whenever a reader wants exact cells, on the reader's thread or on one of this
+     * For providers: runs {@code gatherer} whenever a reader wants exact cells, on the reader's thread or on one of this
      * file's. It gathers what peers have counted.
      *
      * @return ends that when it is run
      */
-    public Runnable onLook(Runnable look) {
-        looks.add(look);
-        return () -> looks.remove(look);
+    public Runnable onGather(Runnable gatherer) {
+        gatherers.add(gatherer);
+        return () -> gatherers.remove(gatherer);
     }
 
     /** Gathers what peers have counted until now. */
-    public void look() {
+    public void gather() {
         long h = header.address();
-        synchronized (looks) {
+        synchronized (gatherers) {
             long number = RawMemory.getLong(h + CounterLayout.HEADER_LOOKS_BEGUN) + 1;
             RawMemory.putLongVolatile(h + CounterLayout.HEADER_LOOKS_BEGUN, number);
-            for (Runnable r : looks) {
+            for (Runnable r : gatherers) {
                 r.run();
             }
             RawMemory.putLongRelease(h + CounterLayout.HEADER_LOOKS_ENDED, number);
@@ -404,7 +404,7 @@ public final class CounterFile {
             while (true) {
                 Poll.await(bell.fd(), Poll.IN, -1);
                 bell.silence();
-                lookForOthers();
+                gatherForOthers();
                 Thread.sleep(PAUSE_MILLIS); // anybody may ring
             }
         } catch (LinuxException | InterruptedException e) {
@@ -412,9 +412,9 @@ public final class CounterFile {
         }
     }
 
-    private void lookForOthers() {
+    private void gatherForOthers() {
         try {
-            look();
+            gather();
         } catch (Throwable e) { // later ones want to be answered too
             LOG.log(Level.ERROR, "counters could not be gathered", e);
         }

@@ -37,10 +37,10 @@ final class CounterFileReader implements CounterSource {
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
      * How long one that runs may take to gather what its peers have counted, and what it shows of its sockets: a busy
-     * machine may not let it begin, and thousands of sockets are much work, at the first look.
+     * machine may not let it begin, and thousands of sockets are much work, at the first reading.
      */
     private static final long GATHERING_NANOS = TimeUnit.SECONDS.toNanos(5);
-    private static final long LOOK_AGAIN_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final Path path;
     private final Fd fd;
@@ -213,7 +213,7 @@ final class CounterFileReader implements CounterSource {
                     throw new CounterFileException(verb, Errno.ETIMEDOUT,
                             "it does not gather what its peers have counted: is it stopped? PREFER_CACHED does not ask it");
                 }
-                LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+                LockSupport.parkNanos(POLL_NANOS);
             }
         } catch (LinuxException e) {
             if (isAlive()) {

@@ -10,7 +10,7 @@ package org.verbena.telemetry;
  *    0    magic, 8 int version, 12 int bytes of a chunk
  *   16    process id, 24 time of creation, ns since 1970
  *   32    chunks in use; the file is at least as long
- *   40    looks begun, 48 looks ended: how often what peers count has been gathered, see {@link CounterFile}
+ *   40    gatherings begun, 48 ended: how often what peers count has been gathered, see {@link CounterFile}
  *   56    int length and bytes of the name of the doorbell that asks for it
  *  256    int length and bytes of the command line
  * 4096    chunks of {@value #CHUNK} bytes

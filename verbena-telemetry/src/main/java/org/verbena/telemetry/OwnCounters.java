@@ -73,7 +73,7 @@ final class OwnCounters implements CounterSource {
 
     @Override
     public void refresh() {
-        file.look();
+        file.gather();
     }
 
     @Override

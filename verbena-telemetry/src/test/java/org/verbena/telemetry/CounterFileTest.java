@@ -33,7 +33,7 @@ class CounterFileTest {
         Path folder = Files.createDirectory(dir.resolve("counters"));
         List<String> bells = new ArrayList<>();
         AtomicBoolean done = new AtomicBoolean();
-        Thread looker = Thread.ofPlatform().start(() -> {
+        Thread reader = Thread.ofPlatform().start(() -> {
             Set<String> known = new TreeSet<>();
             boolean last = false;
             while (!last) {
@@ -42,10 +42,10 @@ class CounterFileTest {
             }
         });
         for (int i = 0; i < FILES; i++) {
-            CounterFile.createShown(new CounterFolder(folder, Sys.uid()));
+            CounterFile.createPublished(new CounterFolder(folder, Sys.uid()));
         }
         done.set(true);
-        looker.join();
+        reader.join();
         assertThat(bells).hasSize(FILES).allMatch(CounterLayout.BELL_PREFIX::equals);
     }
 

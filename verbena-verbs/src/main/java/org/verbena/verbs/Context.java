@@ -35,7 +35,7 @@ public abstract class Context extends VerbsObject {
     private final Set<ChildReference> children = ConcurrentHashMap.newKeySet();
     private final AsyncEventQueue asyncEvents = new AsyncEventQueue();
 
-    /** What is shown of the ports, by number less one. */
+    /** What is published of the ports, by number less one. */
     private final List<CounterEntry> ports = new CopyOnWriteArrayList<>();
 
     /** For providers. */
@@ -484,7 +484,7 @@ public abstract class Context extends VerbsObject {
         return c;
     }
 
-    /** Creates counters; by default those that read what the provider's objects show. */
+    /** Creates counters; by default those that read what the provider's objects publish. */
     protected Counters implCreateCounters() throws VerbsException {
         if (!supports(Feature.COUNTERS)) {
             throw new VerbsException("create counters on " + describe(), Errno.EOPNOTSUPP, "the provider has none");
@@ -513,11 +513,11 @@ public abstract class Context extends VerbsObject {
     }
 
     /** For providers: shows the next port, beginning with 1. */
-    protected final void showPort(CounterEntry e) {
+    protected final void publishPort(CounterEntry e) {
         ports.add(e);
     }
 
-    /** What is shown of a port. */
+    /** What is published of a port. */
     final @Nullable CounterEntry portEntry(String verb, int port) throws VerbsException {
         if (port < 1 || port > queryDevice().physicalPortCount()) {
             throw new VerbsException(verb, Errno.EINVAL, describe() + " has no port " + port);
@@ -548,10 +548,10 @@ public abstract class Context extends VerbsObject {
 
     /** For providers: raises an asynchronous event. */
     public final void raise(AsyncEvent event) {
-        CounterEntry shown = entry();
+        CounterEntry published = entry();
         long cell = SamplePoints.cells(SamplePoint.DEVICE_ASYNC_EVENTS);
-        if (shown != null && !isClosed() && (shown.counted() & cell) != 0) {
-            shown.add(Long.numberOfTrailingZeros(cell), 1);
+        if (published != null && !isClosed() && (published.counted() & cell) != 0) {
+            published.add(Long.numberOfTrailingZeros(cell), 1);
         }
         asyncEvents.add(event);
     }
@@ -614,9 +614,9 @@ public abstract class Context extends VerbsObject {
         if (failure != null) {
             throw failure;
         }
-        CounterEntry shown = entry();
-        if (shown != null) {
-            CounterFile.own().endContext(shown);
+        CounterEntry published = entry();
+        if (published != null) {
+            CounterFile.own().endContext(published);
         }
         super.close();
         asyncEvents.close();

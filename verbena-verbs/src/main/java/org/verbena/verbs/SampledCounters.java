@@ -132,7 +132,7 @@ final class SampledCounters extends Counters {
 
             @Override
             public void refresh() {
-                file.look();
+                file.gather();
             }
 
             @Override

@@ -78,11 +78,11 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
      *
      * @param e its entry, which is given back when the object is closed
      */
-    protected final void show(CounterEntry e) {
+    protected final void publish(CounterEntry e) {
         entry = e;
     }
 
-    /** What is shown of the object; null if the provider does not. */
+    /** What is published of the object; null if the provider does not. */
     protected final @Nullable CounterEntry entry() {
         return entry;
     }

@@ -14,7 +14,7 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.WallClock;
 
 /**
@@ -58,12 +58,12 @@ public abstract class CompletionCursor extends CompletionQueue {
 
     /** Where completions are counted, see {@link SamplePoint#CQ_COMPLETIONS}. */
     protected final void countIn(CounterEntry counters) {
-        cells = counters.cell(ShownObjects.cell(SamplePoint.CQ_COMPLETIONS));
+        cells = counters.cell(PublishedObjects.cell(SamplePoint.CQ_COMPLETIONS));
     }
 
     /** Counts an empty poll. */
     protected final void emptyPoll() {
-        if (ShownObjects.COUNTING) {
+        if (PublishedObjects.COUNTING) {
             RawMemory.putLong(cells, Long.BYTES, ++foundNothing);
         }
     }
@@ -81,7 +81,7 @@ public abstract class CompletionCursor extends CompletionQueue {
         wrId = id;
         word = what;
         byteLength = length;
-        if (ShownObjects.COUNTING) {
+        if (PublishedObjects.COUNTING) {
             // here, and not where a poll returns: a spinning loop finds nothing most of the time, and the compiler treats
             // its other branch as rare
             RawMemory.putLong(cells, 0, ++polled);

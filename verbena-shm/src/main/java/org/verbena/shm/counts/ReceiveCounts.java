@@ -14,8 +14,8 @@ import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.QueuePairPoints;
-import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * Counters of the receive side of a queue pair: completed receives, which the poller counts, and accesses of its peer to memory
@@ -42,12 +42,12 @@ public final class ReceiveCounts {
     public ReceiveCounts(int number, CounterEntry entry) {
         this.number = number;
         this.entry = entry;
-        cells = entry.cell(ShownObjects.cell(SamplePoint.QP_RX_RECEIVES));
+        cells = entry.cell(PublishedObjects.cell(SamplePoint.QP_RX_RECEIVES));
     }
 
     /** Counts the completion that the queue's cursor is on; the poller only. */
     public void completed(CompletionCursor cq) {
-        if (!ShownObjects.COUNTING) {
+        if (!PublishedObjects.COUNTING) {
             return;
         }
         if (cq.status() == WcStatus.SUCCESS) {
@@ -59,7 +59,7 @@ public final class ReceiveCounts {
 
     /** Counts a message that arrived without an error; the poller only. */
     public void received(long bytes) {
-        if (!ShownObjects.COUNTING) {
+        if (!PublishedObjects.COUNTING) {
             return;
         }
         RawMemory.putLong(cells, 0, ++receives);
@@ -90,7 +90,7 @@ public final class ReceiveCounts {
     }
 
     private void add(int point) {
-        entry.add(ShownObjects.cell(point), 1);
+        entry.add(PublishedObjects.cell(point), 1);
     }
 
     // ---- accesses of the peer
@@ -100,7 +100,7 @@ public final class ReceiveCounts {
         session = s;
         long[] now = sums(s);
         for (int i = 0; i < now.length; i++) {
-            offset[i] = RawMemory.getLong(entry.cell(ShownObjects.cell(OF_PEER[i]))) - now[i];
+            offset[i] = RawMemory.getLong(entry.cell(PublishedObjects.cell(OF_PEER[i]))) - now[i];
         }
     }
 
@@ -110,7 +110,7 @@ public final class ReceiveCounts {
         if (s != null) {
             long[] now = sums(s);
             for (int i = 0; i < now.length; i++) {
-                entry.raise(ShownObjects.cell(OF_PEER[i]), offset[i] + now[i]);
+                entry.raise(PublishedObjects.cell(OF_PEER[i]), offset[i] + now[i]);
             }
         }
     }

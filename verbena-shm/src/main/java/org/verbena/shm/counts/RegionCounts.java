@@ -10,7 +10,7 @@ import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.CountsLayout;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
-import org.verbena.verbs.spi.ShownObjects;
+import org.verbena.verbs.spi.PublishedObjects;
 
 /** Counters of accesses of peers to a region of memory, which only they count and which are read from them on request. Thread-safe. */
 public final class RegionCounts {
@@ -52,7 +52,7 @@ public final class RegionCounts {
             }
         }
         for (int i = 0; i < now.length; i++) {
-            entry.raise(ShownObjects.cell(POINTS[i]), now[i]);
+            entry.raise(PublishedObjects.cell(POINTS[i]), now[i]);
         }
     }
 

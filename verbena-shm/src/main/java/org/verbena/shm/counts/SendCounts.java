@@ -8,9 +8,9 @@ import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.FlightEvents;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.QueuePairPoints;
 import org.verbena.verbs.spi.SendOpcode;
-import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * Counters of the send side of a queue pair: each number is kept here and stored into its cell, where other processes read
@@ -38,11 +38,11 @@ public final class SendCounts {
     public SendCounts(int number, CounterEntry entry) {
         this.number = number;
         this.entry = entry;
-        cells = entry.cell(ShownObjects.cell(SamplePoint.QP_TX_SENDS));
+        cells = entry.cell(PublishedObjects.cell(SamplePoint.QP_TX_SENDS));
     }
 
     public void sent(long bytes) {
-        if (!ShownObjects.COUNTING) {
+        if (!PublishedObjects.COUNTING) {
             return;
         }
         RawMemory.putLong(cells, SENDS, ++sends);
@@ -50,7 +50,7 @@ public final class SendCounts {
     }
 
     public void wrote(long bytes) {
-        if (!ShownObjects.COUNTING) {
+        if (!PublishedObjects.COUNTING) {
             return;
         }
         RawMemory.putLong(cells, WRITES, ++writes);
@@ -106,6 +106,6 @@ public final class SendCounts {
     }
 
     private void add(int point) {
-        entry.add(ShownObjects.cell(point), 1);
+        entry.add(PublishedObjects.cell(point), 1);
     }
 }

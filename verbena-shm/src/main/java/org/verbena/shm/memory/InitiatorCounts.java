@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.CountsLayout;
 import org.verbena.shm.layout.Hazard;
+import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.SendOpcode;
-import org.verbena.verbs.spi.ShownObjects;
 
 /**
  * Counts the accesses of a queue pair to memory of one peer, where the peer can read the counts: see {@link CountsLayout}. Used by one
@@ -33,7 +33,7 @@ public final class InitiatorCounts {
     }
 
     public void wrote(int rkey, long bytes) {
-        if (!ShownObjects.COUNTING || rkey != key && !changeKey(rkey)) {
+        if (!PublishedObjects.COUNTING || rkey != key && !changeKey(rkey)) {
             return;
         }
         RawMemory.putLong(slot, CountsLayout.WRITES, ++writes);

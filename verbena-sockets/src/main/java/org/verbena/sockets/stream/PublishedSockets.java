@@ -66,7 +66,7 @@ public final class PublishedSockets {
         all = file.take(SocketObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1
                 | 1L << (SocketSamplePoint.SOCKETS_RINGS_REFUSED & 0xff));
         rules = new PublishedRules(file, all);
-        file.onLook(this::update);
+        file.onGather(this::update);
     }
 
     /** Begins to publish the sockets of this process. */

@@ -60,7 +60,7 @@ final class SampledPeer {
 
     private static void sample(AtomicBoolean over) {
         while (!over.get()) {
-            CounterFile.own().look();
+            CounterFile.own().gather();
         }
     }
 

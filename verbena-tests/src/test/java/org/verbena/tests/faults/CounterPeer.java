@@ -51,7 +51,7 @@ final class CounterPeer {
                     case "objects" -> "OBJECTS " + objects();
                     case "warnings" -> "WARNINGS " + log.records().size() + " " + log.messages();
                     case "hold" -> {
-                        Runnable _ = CounterFile.own().onLook(() -> hold(released));
+                        Runnable _ = CounterFile.own().onGather(() -> hold(released));
                         yield "HOLDS";
                     }
                     case "release" -> {

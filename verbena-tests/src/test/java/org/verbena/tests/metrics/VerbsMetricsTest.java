@@ -151,7 +151,7 @@ class VerbsMetricsTest {
     @Test
     void allMetersShareOneSample() {
         AtomicInteger looks = new AtomicInteger();
-        Runnable end = CounterFile.own().onLook(looks::incrementAndGet);
+        Runnable end = CounterFile.own().onGather(looks::incrementAndGet);
         try (Shown a = new Shown("a0"); VerbsMetrics metrics = still().objects(OBJECTS).build()) {
             for (int i = 0; i < 50; i++) {
                 a.object(ObjectType.QP, i, SamplePoint.QP_TX_SENDS);

@@ -8,30 +8,32 @@ import org.verbena.verbs.WcStatus;
 /** The sample points of queue pairs that more than one provider counts: groups of cells, and the point of a failure. */
 public final class QueuePairPoints {
     /** Of whatever sends. */
-    public static final long SENDS = ShownObjects.cells(SamplePoint.QP_TX_SENDS, SamplePoint.QP_TX_SEND_BYTES,
+    public static final long SENDS = PublishedObjects.cells(SamplePoint.QP_TX_SENDS, SamplePoint.QP_TX_SEND_BYTES,
             SamplePoint.QP_REQ_LOCAL_LENGTH_ERRORS, SamplePoint.QP_REQ_LOCAL_PROTECTION_ERRORS,
             SamplePoint.QP_REQ_FLUSHED, SamplePoint.QP_REQ_OTHER_ERRORS, SamplePoint.QP_TX_OTHERS);
     /** Of whatever receives. */
-    public static final long RECEIVES = ShownObjects.cells(SamplePoint.QP_RX_RECEIVES, SamplePoint.QP_RX_RECEIVE_BYTES,
+    public static final long RECEIVES = PublishedObjects.cells(SamplePoint.QP_RX_RECEIVES,
+            SamplePoint.QP_RX_RECEIVE_BYTES,
             SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS, SamplePoint.QP_RESP_FLUSHED, SamplePoint.QP_RESP_OTHER_ERRORS);
     /** WRITEs of its own. */
-    public static final long WRITES = ShownObjects.cells(SamplePoint.QP_TX_WRITES, SamplePoint.QP_TX_WRITE_BYTES);
+    public static final long WRITES = PublishedObjects.cells(SamplePoint.QP_TX_WRITES, SamplePoint.QP_TX_WRITE_BYTES);
     /** WRITEs of the peer. */
-    public static final long REMOTE_WRITES = ShownObjects.cells(SamplePoint.QP_RX_WRITES,
+    public static final long REMOTE_WRITES = PublishedObjects.cells(SamplePoint.QP_RX_WRITES,
             SamplePoint.QP_RX_WRITE_BYTES);
     /** READs and atomics of its own. */
-    public static final long READS = ShownObjects.cells(SamplePoint.QP_TX_READS, SamplePoint.QP_TX_READ_BYTES,
+    public static final long READS = PublishedObjects.cells(SamplePoint.QP_TX_READS, SamplePoint.QP_TX_READ_BYTES,
             SamplePoint.QP_TX_ATOMICS);
     /** READs and atomics of the peer. */
-    public static final long REMOTE_READS = ShownObjects.cells(SamplePoint.QP_RX_READS, SamplePoint.QP_RX_READ_BYTES,
+    public static final long REMOTE_READS = PublishedObjects.cells(SamplePoint.QP_RX_READS,
+            SamplePoint.QP_RX_READ_BYTES,
             SamplePoint.QP_RX_ATOMICS);
     /** Of a reliable requester: retries, and what the responder refused. */
-    public static final long RETRIES = ShownObjects.cells(SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS,
+    public static final long RETRIES = PublishedObjects.cells(SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS,
             SamplePoint.QP_REQ_REMOTE_INVALID_REQUESTS, SamplePoint.QP_REQ_REMOTE_ACCESS_ERRORS,
             SamplePoint.QP_REQ_REMOTE_OPERATION_ERRORS, SamplePoint.QP_REQ_RETRIES_EXCEEDED,
             SamplePoint.QP_REQ_RNR_RETRIES_EXCEEDED);
     /** Of a reliable responder: RNR NAKs, and what it refused. */
-    public static final long REFUSALS = ShownObjects.cells(SamplePoint.QP_RX_OUT_OF_BUFFER,
+    public static final long REFUSALS = PublishedObjects.cells(SamplePoint.QP_RX_OUT_OF_BUFFER,
             SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS, SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS);
 
     private QueuePairPoints() {}

@@ -11,8 +11,8 @@ import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
 
-/** What a context shows of its objects in the process's {@link CounterFile}, and which cells are counted of them. */
-public final class ShownObjects {
+/** What a context publishes of its objects in the process's {@link CounterFile}, and which cells are counted of them. */
+public final class PublishedObjects {
     /** False by {@code -Dverbena.counters=off}, to measure what counting costs: then nothing is counted. */
     public static final boolean COUNTING = !"off".equals(System.getProperty("verbena.counters"));
 
@@ -52,8 +52,8 @@ public final class ShownObjects {
     private final CounterEntry device;
     private final CounterEntry port;
 
-    /** What a context of the device of that name shows from now on. */
-    public ShownObjects(String name, Counted counted) {
+    /** What a context of the device of that name publishes from now on. */
+    public PublishedObjects(String name, Counted counted) {
         this.name = name;
         this.counted = counted;
         device = CounterFile.own().take(ObjectType.DEVICE, 0, name, 0, CounterLayout.SMALL_CELLS,
