@@ -365,7 +365,7 @@ final class ShmConnectionManager extends ConnectionManager {
         if (l == null || !l.take(new ShmConnectionRequest(this, h, qp, retries, data))) {
             context.count(SamplePoint.DEVICE_REJECTS);
             reject(h, l == null ? ConnectionRejectedException.INVALID_SERVICE_ID : 3, new byte[0],
-                    l == null ? "nobody listens on port " + port : "the listener has too many requests waiting");
+                    l == null ? "no listener on port " + port : "the listener has too many requests waiting");
         }
     }
 

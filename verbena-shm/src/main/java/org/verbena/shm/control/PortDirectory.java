@@ -78,7 +78,7 @@ public final class PortDirectory {
         String otherUser = otherUser(port);
         throw otherUser.isEmpty()
                 ? new VerbsException(verb, Errno.ECONNREFUSED,
-                        "nobody listens on port " + port + " of shm0: start the listener first")
+                        "no listener on port " + port + " of shm0: start the listener first")
                 : new VerbsException(verb, Errno.EACCES, "the listener on port " + port + " belongs to user "
                         + otherUser
                         + ", this process to user " + Sys.uid()

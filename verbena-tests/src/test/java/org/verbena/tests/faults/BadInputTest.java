@@ -303,7 +303,7 @@ class BadInputTest {
             l.close();
             QueuePair qp = node.queuePair();
             long start = System.nanoTime();
-            assertFails(Errno.ECONNREFUSED, () -> node.connect(qp, port), "nobody listens on port " + port);
+            assertFails(Errno.ECONNREFUSED, () -> node.connect(qp, port), "no listener on port " + port);
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(AT_ONCE);
             // a later listener gets the port, and is found
             first.tell("listen " + port).await("PORT");
@@ -313,7 +313,7 @@ class BadInputTest {
             first.kill();
             first.awaitExit();
             QueuePair next = node.queuePair();
-            assertFails(Errno.ECONNREFUSED, () -> node.connect(next, port), "nobody listens on port " + port);
+            assertFails(Errno.ECONNREFUSED, () -> node.connect(next, port), "no listener on port " + port);
             node.listen(port).close();
         }
     }

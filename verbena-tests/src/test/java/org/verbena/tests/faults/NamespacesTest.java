@@ -210,7 +210,7 @@ class NamespacesTest {
         assertRefused(aUser, alikeUser, "user namespace");
         assertRefused(aUser, bUser, "this user namespace does not map");
         int port = host.tell("listen").awaitInt("PORT");
-        assertError(network.tell("connect " + port), Errno.ECONNREFUSED, "nobody listens");
+        assertError(network.tell("connect " + port), Errno.ECONNREFUSED, "no listener");
     }
 
     private static void assertConnects(Child one, Child other) throws Exception {
