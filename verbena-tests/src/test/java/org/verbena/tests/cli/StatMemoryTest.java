@@ -122,7 +122,7 @@ class StatMemoryTest {
         assertThat(total(from, "COPIES")).isEqualTo(10);
         assertThat(total(from, "WRITE_BYTES")).isEqualTo(7000);
         assertThat(total(from, "READ_BYTES")).isEqualTo(15000);
-        assertThat(total(from, "NOTICES")).isEqualTo(7);
+        assertThat(total(from, "REMOTE_COMPLETIONS")).isEqualTo(7);
         assertThat(total(from, "EVENTS")).isEqualTo(2); // the regions
         assertThat(total(to, "COPIES")).isZero();
         assertThat(total(to, "EVENTS")).isEqualTo(7);
