@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What system properties may say. */
+/** The values that system properties may have. */
 class DropInPropertyTest {
     @ParameterizedTest
     @CsvSource({"spin,fast", "spin,-1", "spin,1000001", "spin,1.5", "spin,20us", "spin,99999999999999999999",

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 /** Channels ask the rules: which connections the rings carry and which the kernel's TCP does to the end. */
 class RuledChannelsTest {
-    /** So much goes on after one end has said that it stays with TCP. */
+    /** Bytes that follow after one end has decided to stay with TCP. */
     private static final int ROUNDS = 2000;
     /** Addresses of the loopback that nothing else uses: rules that are added stay, and other tests get the same ports. */
     private static final String OF_CLIENT_RULE = "127.0.77.1";

@@ -34,45 +34,47 @@ class AsynchronousBuffersTest {
     enum Operation {
         READ {
             @Override
-            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> told) {
-                c.read(some, millis, TimeUnit.MILLISECONDS, "", asLong(told));
+            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> handled) {
+                c.read(some, millis, TimeUnit.MILLISECONDS, "", asLong(handled));
             }
         },
         SCATTER {
             @Override
-            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> told) {
-                c.read(new ByteBuffer[] {ByteBuffer.allocate(1), some}, 0, 2, millis, TimeUnit.MILLISECONDS, "", told);
+            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> handled) {
+                c.read(new ByteBuffer[] {ByteBuffer.allocate(1), some}, 0, 2, millis, TimeUnit.MILLISECONDS, "",
+                        handled);
             }
         },
         WRITE {
             @Override
-            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> told) {
-                c.write(some, millis, TimeUnit.MILLISECONDS, "", asLong(told));
+            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> handled) {
+                c.write(some, millis, TimeUnit.MILLISECONDS, "", asLong(handled));
             }
         },
         GATHER {
             @Override
-            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> told) {
-                c.write(new ByteBuffer[] {ByteBuffer.allocate(1), some}, 0, 2, millis, TimeUnit.MILLISECONDS, "", told);
+            void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> handled) {
+                c.write(new ByteBuffer[] {ByteBuffer.allocate(1), some}, 0, 2, millis, TimeUnit.MILLISECONDS, "",
+                        handled);
             }
         };
 
-        abstract void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> told);
+        abstract void begin(AsynchronousSocketChannel c, ByteBuffer some, long millis, Handled<Long> handled);
 
         boolean writes() {
             return this == WRITE || this == GATHER;
         }
 
-        private static CompletionHandler<Integer, Object> asLong(Handled<Long> told) {
+        private static CompletionHandler<Integer, Object> asLong(Handled<Long> handled) {
             return new CompletionHandler<>() {
                 @Override
                 public void completed(Integer n, Object given) {
-                    told.completed((long) n, given);
+                    handled.completed((long) n, given);
                 }
 
                 @Override
                 public void failed(Throwable failure, Object given) {
-                    told.failed(failure, given);
+                    handled.failed(failure, given);
                 }
             };
         }
@@ -87,19 +89,19 @@ class AsynchronousBuffersTest {
     void arenaIsNotClosedWhileAnOperationIsPending(Ends ends, Operation operation) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             Arena arena;
-            Handled<Long> told;
+            Handled<Long> handled;
             while (true) {
                 arena = Arena.ofShared();
-                told = new Handled<>();
-                operation.begin(p.tested(), arena.allocate(1 << 20).asByteBuffer(), 0, told);
+                handled = new Handled<>();
+                operation.begin(p.tested(), arena.allocate(1 << 20).asByteBuffer(), 0, handled);
                 if (!isClosed(arena)) {
                     break;
                 }
                 assertThat(operation.writes()).isTrue();
-                assertThat(told.result.get(60, TimeUnit.SECONDS)).isPositive(); // there was room
+                assertThat(handled.result.get(60, TimeUnit.SECONDS)).isPositive(); // there was room
             }
             p.tested().close();
-            told.result.handle((n, failure) -> true).get(60, TimeUnit.SECONDS);
+            handled.result.handle((n, failure) -> true).get(60, TimeUnit.SECONDS);
             if (ends != Ends.JDK) { // which forgets it
                 assertThat(isClosed(arena)).isTrue();
             }
@@ -129,28 +131,28 @@ class AsynchronousBuffersTest {
     void arenaIsClosedAfterTheOperation(Ends ends) throws Exception {
         try (Ends.Pair p = ends.connected()) {
             try (Arena arena = Arena.ofShared()) {
-                Handled<Long> told = new Handled<>();
-                Operation.GATHER.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, told);
-                told.result.get(60, TimeUnit.SECONDS);
+                Handled<Long> handled = new Handled<>();
+                Operation.GATHER.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, handled);
+                handled.result.get(60, TimeUnit.SECONDS);
             }
             try (Arena arena = Arena.ofShared()) {
-                Handled<Long> told = new Handled<>();
-                Operation.SCATTER.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, told);
+                Handled<Long> handled = new Handled<>();
+                Operation.SCATTER.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, handled);
                 Ends.get(p.peer().write(ByteBuffer.allocate(1)));
-                told.result.get(60, TimeUnit.SECONDS);
+                handled.result.get(60, TimeUnit.SECONDS);
             }
             Arena arena = Arena.ofShared();
-            Handled<Long> told = new Handled<>();
-            Operation.READ.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 1, told);
-            assertThat(failure(told.result)).isInstanceOf(InterruptedByTimeoutException.class);
+            Handled<Long> handled = new Handled<>();
+            Operation.READ.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 1, handled);
+            assertThat(failure(handled.result)).isInstanceOf(InterruptedByTimeoutException.class);
             arena.close();
         }
         Arena arena = Arena.ofShared();
-        Handled<Long> told = new Handled<>();
+        Handled<Long> handled = new Handled<>();
         try (Ends.Pair p = ends.connected()) {
-            Operation.SCATTER.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, told);
+            Operation.SCATTER.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, handled);
         }
-        assertThat(failure(told.result)).isInstanceOf(AsynchronousCloseException.class);
+        assertThat(failure(handled.result)).isInstanceOf(AsynchronousCloseException.class);
         arena.close();
     }
 
@@ -159,9 +161,9 @@ class AsynchronousBuffersTest {
     @MethodSource("endsAndOperations")
     void memoryOfAConfinedArenaIsRefused(Ends ends, Operation operation) throws Exception {
         try (Ends.Pair p = ends.connected(); Arena arena = Arena.ofConfined()) {
-            Handled<Long> told = new Handled<>();
-            operation.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, told);
-            assertThat(failure(told.result)).isExactlyInstanceOf(IllegalStateException.class);
+            Handled<Long> handled = new Handled<>();
+            operation.begin(p.tested(), arena.allocate(SOME).asByteBuffer(), 0, handled);
+            assertThat(failure(handled.result)).isExactlyInstanceOf(IllegalStateException.class);
             ByteBuffer own = arena.allocate(SOME).asByteBuffer();
             assertThat(Ends.failure(operation.writes() ? p.tested().write(own) : p.tested().read(own)))
                     .isExactlyInstanceOf(IOException.class).hasCauseInstanceOf(IllegalStateException.class);

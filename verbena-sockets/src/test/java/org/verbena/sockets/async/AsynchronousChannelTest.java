@@ -255,10 +255,10 @@ class AsynchronousChannelTest {
             c.bind(Ends.anyPort());
             assertThat(((InetSocketAddress) c.getLocalAddress()).getPort()).isPositive();
             assertThatThrownBy(() -> c.bind(Ends.anyPort())).isInstanceOf(AlreadyBoundException.class);
-            try (AsynchronousSocketChannel nobody = ends.provider().openAsynchronousSocketChannel(null)) {
-                nobody.bind(Ends.anyPort()); // a bound port without a listener
+            try (AsynchronousSocketChannel noListener = ends.provider().openAsynchronousSocketChannel(null)) {
+                noListener.bind(Ends.anyPort()); // a bound port without a listener
                 Handled<Void> connected = new Handled<>();
-                c.connect(nobody.getLocalAddress(), "with", connected);
+                c.connect(noListener.getLocalAddress(), "with", connected);
                 assertThat(Ends.failure(connected.result)).isInstanceOf(IOException.class)
                         .hasMessageContaining("refused");
                 assertThat(connected.attachment).isEqualTo("with");

@@ -169,7 +169,7 @@ class HandlersThatThrowTest {
         group.shutdownNow();
     }
 
-    /** It was told of the wrong unit, and is not told again when bytes come. */
+    /** It was called with the wrong unit, and is not called again when bytes come. */
     @Test
     void operationWithoutATimerCompletesOnce() throws Exception {
         AtomicInteger ends = new AtomicInteger();
@@ -207,7 +207,7 @@ class HandlersThatThrowTest {
             @Override
             public void execute(Runnable task) {
                 if (refusals.getAndDecrement() > 0) {
-                    throw new OutOfMemoryError("unable to create native thread, the test says");
+                    throw new OutOfMemoryError("unable to create native thread, by the test");
                 }
                 super.execute(task);
             }

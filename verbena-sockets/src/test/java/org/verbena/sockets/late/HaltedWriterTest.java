@@ -82,7 +82,7 @@ class HaltedWriterTest {
         }
     }
 
-    /** -1 at the end, which is the end of the process, in whatever way TCP says it. */
+    /** -1 at the end, which is the end of the process, in whatever way TCP reports it. */
     private static int read(VerbenaSocketChannel c, ByteBuffer got) {
         try {
             int n;

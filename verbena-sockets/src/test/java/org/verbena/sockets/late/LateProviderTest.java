@@ -27,7 +27,7 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 
-/** The provider is as late as it says, and otherwise right: else what runs over it would show little. */
+/** The provider is as late as it is configured, and otherwise right: else tests over it would show little. */
 @Tag("late-provider")
 class LateProviderTest {
     private static final int PLACES = 40;
@@ -76,7 +76,7 @@ class LateProviderTest {
                 }
                 assertThat(refused).as("posts that found no place").isPositive();
                 assertThat(late).as("writes that had not arrived when they were posted").isGreaterThan(WRITES / 2);
-                assertThat(empty).as("looks that found no completion").isPositive();
+                assertThat(empty).as("polls that found no completion").isPositive();
             }
         }
     }

@@ -21,8 +21,8 @@ import org.verbena.verbs.VerbsException;
 /**
  * A send queue that notes what is posted, and has a thread of its own, the adapter, post it to {@code shm0} some time
  * later. So buffers are read long after the post, and arrive without polls. It takes no more than it was created for,
- * less if something of it is under way and the seed says so, and counts as hardware does: a request has its place until
- * its completion, or that of a later one, was polled.
+ * less if something of it is under way and the seed decides so, and counts as hardware does: a request has its place
+ * until its completion, or that of a later one, was polled.
  */
 final class LateSendQueue extends SendQueue {
     private static final int LONGEST_NAP_NANOS = 200_000;

@@ -77,7 +77,7 @@ class BuffersTest {
             assertThat(waiting.result()).isNotDone();
             assertThatThrownBy(arena::close).isInstanceOf(IllegalStateException.class).hasMessageContaining("acquired");
             c.close();
-            // the JDK's may say what it has written
+            // the JDK's may return what it has written
             waiting.result().handle((n, failure) -> true).get(60, TimeUnit.SECONDS);
         }
         arena.close();
@@ -185,7 +185,7 @@ class BuffersTest {
 
     @ParameterizedTest
     @MethodSource("carriersAndModes")
-    @SuppressWarnings("NullAway") // what is not in the range is not looked at
+    @SuppressWarnings("NullAway") // what is not in the range is not checked
     void duplicateBufferIsSentTwice(Carrier carrier, boolean blocks) throws Exception {
         try (Carrier.Pair pair = carrier.connected()) {
             SocketChannel c = pair.tested();

@@ -31,8 +31,8 @@ import org.verbena.testkit.Thorough;
 
 /**
  * Anything that a program can do with both ends of a connection, by seeds: before, during and after the handshake, on
- * rings that grow and on rings that must not. The model says what may come of each step, and the JDK's own channels, on
- * which all of it runs too, that the model is right.
+ * rings that grow and on rings that must not. The model has the possible results of each step, and the JDK's own
+ * channels, on which all of it runs too, that the model is right.
  *
  * <p>{@code -Dverbena.test.seeds=20000} runs more of them, {@code -Dverbena.test.seed=17} that one alone.
  */

@@ -92,16 +92,16 @@ class ChannelStateTest {
     @EnumSource
     void refusedConnectionClosesTheChannel(Carrier carrier) throws Exception {
         try (SocketChannel bound = Carrier.unlistened()) {
-            SocketAddress nobody = bound.getLocalAddress();
+            SocketAddress noListener = bound.getLocalAddress();
             SocketChannel c = carrier.provider().openSocketChannel();
-            assertThatThrownBy(() -> c.connect(nobody)).isInstanceOf(ConnectException.class)
+            assertThatThrownBy(() -> c.connect(noListener)).isInstanceOf(ConnectException.class)
                     .hasMessage("Connection refused");
             assertThat(c.isOpen()).isFalse();
 
             SocketChannel later = carrier.provider().openSocketChannel();
             later.configureBlocking(false);
             assertThatThrownBy(() -> {
-                later.connect(nobody);
+                later.connect(noListener);
                 while (!later.finishConnect()) {
                     Thread.onSpinWait();
                 }

@@ -95,8 +95,8 @@ class ForeignSelectorsTest {
     }
 
     /**
-     * Writes until there is no room and the selector says so; until then, buffers may grow and rings be replaced by
-     * larger.
+     * Writes until there is no room and the selector reports that; until then, buffers may grow and rings be replaced
+     * by larger.
      *
      * @return bytes written
      */

@@ -46,7 +46,7 @@ final class ModelChannel {
     boolean closed;
     /** The peer need not get all that was written here, nor an orderly end. */
     boolean brokenOff;
-    /** The kernel, or the peer, has said that the connection is gone. */
+    /** The kernel, or the peer, has reported that the connection is gone. */
     boolean failed;
 
     ModelChannel(SocketChannel channel, Random random, Selector selector, long begin) {
@@ -280,7 +280,7 @@ final class ModelChannel {
             assertThat(n).as("the input is shut down").isEqualTo(-1);
         } else if (n < 0) {
             assertThat(isEnded()).as("an end without a cause").isTrue();
-            if (!failed && !(outputShut && mayReadFail())) { // TCP says once what has failed, to a shutdown too
+            if (!failed && !(outputShut && mayReadFail())) { // TCP reports once what has failed, to a shutdown too
                 assertThat(unread()).as("unread before the end").isZero();
             }
         } else if (n == 0) {
@@ -364,7 +364,7 @@ final class ModelChannel {
         }
     }
 
-    /** A selector says what the model says: what is there it finds, however late it arrives, and nothing else. */
+    /** A selector finds what is ready in the model, however late it arrives, and nothing else. */
     void select() throws IOException {
         if (closed || isBlocking() || failed) {
             return;

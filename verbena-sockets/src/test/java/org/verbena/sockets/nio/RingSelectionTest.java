@@ -235,7 +235,7 @@ class RingSelectionTest {
         try (VerbenaSelector second = new VerbenaSelector(provider)) {
             selector.selectNow();
             stream.carry(0);
-            stream.fallbackReason = "a script says so";
+            stream.fallbackReason = "by a script";
             key.channel().register(second, OP_READ);
             Thread other = later(() -> {
                 leave(false);
@@ -256,7 +256,7 @@ class RingSelectionTest {
     void tcpConnectionIsNotPolledByASecondSelector() throws Exception {
         try (VerbenaSelector second = new VerbenaSelector(provider)) {
             stream.carry(0);
-            stream.fallbackReason = "a script says so";
+            stream.fallbackReason = "by a script";
             selector.selectNow();
             SelectionKey other = key.channel().register(second, OP_READ);
             assertThat(second.select(50)).isZero();
@@ -287,7 +287,7 @@ class RingSelectionTest {
         for (int i = 0; i < 3; i++) {
             ScriptedChannel c = channel(Pipe.open(), new ScriptedStream(null, BOTH));
             c.register(selector, OP_READ);
-            c.failure = new IOException("a script says so");
+            c.failure = new IOException("by a script");
             channels.add(c);
         }
         selector.selectNow();
@@ -295,7 +295,7 @@ class RingSelectionTest {
             c.close();
         }
 
-        assertThatThrownBy(closed ? selector::close : selector::selectNow).hasMessage("a script says so");
+        assertThatThrownBy(closed ? selector::close : selector::selectNow).hasMessage("by a script");
 
         assertThat(channels).allMatch(c -> !c.isRegistered() && c.kills == 1 && c.stream().listener() == null);
         assertThat(key.isValid()).isEqualTo(!closed);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.verbena.sockets.VerbenaSocketChannel;
 
-/** Files arrive as they are, whatever carries them; the JDK's transferTo its own channel says what is right. */
+/** Files arrive as they are, whatever carries them; the JDK's transferTo its own channel gives the expected result. */
 @Tag("any-provider")
 class SendFileTest {
     private static final int SIZE = 20_000_003;

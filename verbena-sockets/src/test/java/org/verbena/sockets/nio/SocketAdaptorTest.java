@@ -107,13 +107,13 @@ class SocketAdaptorTest {
             s.close();
         }
         try (SocketChannel bound = Carrier.unlistened()) {
-            SocketAddress nobody = bound.getLocalAddress();
+            SocketAddress noListener = bound.getLocalAddress();
             Socket refused = carrier.provider().openSocketChannel().socket();
-            assertThatThrownBy(() -> refused.connect(nobody, 60_000)).isInstanceOf(ConnectException.class);
+            assertThatThrownBy(() -> refused.connect(noListener, 60_000)).isInstanceOf(ConnectException.class);
             assertThat(refused.isClosed()).isTrue();
             SocketChannel nonBlocking = carrier.provider().openSocketChannel();
             nonBlocking.configureBlocking(false);
-            assertThatThrownBy(() -> nonBlocking.socket().connect(nobody, 10))
+            assertThatThrownBy(() -> nonBlocking.socket().connect(noListener, 10))
                     .isInstanceOf(IllegalBlockingModeException.class);
             nonBlocking.close();
         }

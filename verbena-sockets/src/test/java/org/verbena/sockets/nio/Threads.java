@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.KernelThread;
 
-/** Threads of both kinds whose outcome a test looks at. */
+/** Threads of both kinds whose outcome a test checks. */
 enum Threads {
     PLATFORM,
     VIRTUAL;
@@ -26,7 +26,7 @@ enum Threads {
         Object run() throws Exception;
     }
 
-    /** A thread, what comes of it, and where the kernel tells of it if it is a platform thread that has begun. */
+    /** A thread, its result, and where the kernel has its state if it is a platform thread that has begun. */
     record Started(Thread thread, CompletableFuture<@Nullable Object> result, CompletableFuture<Path> folder) {
         @Nullable
         Object get() throws Exception {

@@ -166,7 +166,7 @@ class TransportTest {
     }
 
     /**
-     * There is no room for it as long as the peer has not said what it wants; its engine may stand still for a while.
+     * There is no room for it as long as the peer has not sent its option; its engine may stand still for a while.
      */
     private static void urgent(SocketChannel to, int data) throws IOException {
         for (boolean sent = false; !sent;) {
@@ -321,13 +321,13 @@ class TransportTest {
                 full = n > 0 ? 0 : full == 0 ? now : full;
                 Thread.sleep(n == 0 ? 2 : 0);
             }
-            String said = "sent";
+            String outcome = "sent";
             try {
                 p.tested().socket().sendUrgentData(1);
             } catch (IOException e) {
-                said = e.toString();
+                outcome = e.toString();
             }
-            assertThat(said).isEqualTo(carrier == Carrier.RING ? "sent" : "java.io.IOException: Socket buffer full");
+            assertThat(outcome).isEqualTo(carrier == Carrier.RING ? "sent" : "java.io.IOException: Socket buffer full");
             p.tested().configureBlocking(true);
             p.tested().shutdownOutput();
             ByteBuffer in = ByteBuffer.allocate(PIECE);

@@ -135,7 +135,7 @@ class WaitingTest {
 
     /**
      * There is one doorbell for both. The reader has taken that of the writer before the writer, which armed for it, sleeps;
-     * and what it told of is not there any more, so that nothing but the number says it came.
+     * and what it signalled is not there any more, so that nothing but the number shows that it came.
      */
     @ParameterizedTest
     @EnumSource

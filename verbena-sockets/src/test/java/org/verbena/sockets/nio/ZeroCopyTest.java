@@ -25,7 +25,7 @@ import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
-/** SO_ZEROCOPY, over loopback, where the kernel copies all the same, and says so. */
+/** SO_ZEROCOPY, over loopback, where the kernel copies all the same, and reports that. */
 class ZeroCopyTest {
     private static final int LENGTH = 8 << 20;
     private static final int ROUNDS = 3;
@@ -154,7 +154,7 @@ class ZeroCopyTest {
         }
     }
 
-    /** The kernel tells of it once, and so does the write. */
+    /** The kernel reports it once, and so does the write. */
     @ParameterizedTest(name = "offloaded: {0}")
     @ValueSource(booleans = {false, true})
     void resetIsReportedOnce(boolean offloaded) throws Exception {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The file that comes with libvma, fetched once from libvma's repository: no release of Debian's has a package of it. Where it
- * cannot be fetched a line says so.
+ * cannot be fetched a line reports that.
  */
 class LibvmaFileTest {
     /** The file has been the same since 2016. */

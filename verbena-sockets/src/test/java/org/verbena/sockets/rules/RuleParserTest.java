@@ -125,7 +125,7 @@ class RuleParserTest {
                 .hasMessage("r, line 1, column 1: unknown word 'application-id', here must be one of use");
     }
 
-    /** What was read says, as text, what is read again to the same. */
+    /** A rule that was parsed is written as text that is parsed to the same. */
     @Test
     void randomRulesRoundTrip() {
         SplittableRandom random = new SplittableRandom(7);

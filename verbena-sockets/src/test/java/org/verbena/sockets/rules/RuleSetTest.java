@@ -8,7 +8,7 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
-/** Which block counts, which rule decides, and what is said of rules that never do. */
+/** Which block counts, which rule decides, and the warnings of rules that never do. */
 class RuleSetTest {
     private static final InetSocketAddress PEER = new InetSocketAddress("10.1.2.3", 443);
     private static final InetSocketAddress LOCAL = new InetSocketAddress("127.0.0.1", 5001);

@@ -78,17 +78,17 @@ class ChangeTest {
     }
 
     /**
-     * A selector's key was looked at while TCP carried what comes in: it waits for the doorbell and is not armed. A
+     * A selector's key was polled while TCP carried what comes in: it waits for the doorbell and is not armed. A
      * read without a selection takes that doorbell, be it before the ring or behind what TCP brought, so the key has to
-     * be told.
+     * be notified.
      */
     @ParameterizedTest
     @ValueSource(ints = {0, 5})
     void readTakingTheFirstDoorbellWakesSleepers(int byTcp) throws Exception {
         assertThat(peer.write(bytes(byTcp))).isEqualTo(byTcp);
         stream.completeHandshake(peerLink.offer());
-        AtomicInteger told = new AtomicInteger();
-        stream.listen(told::incrementAndGet);
+        AtomicInteger notifications = new AtomicInteger();
+        stream.listen(notifications::incrementAndGet);
         assertThat(stream.arm(OP_READ, null)).isZero();
         tcp[0].whileReading = () -> {
             peer.completeHandshake(link.offer());
@@ -99,7 +99,7 @@ class ChangeTest {
 
         assertThat(stream.figures().wakeUps()).isEqualTo(1);
         assertThat(tcp[0].isReadable()).isFalse();
-        assertThat(told).as("so the key is looked at").hasPositiveValue();
+        assertThat(notifications).as("so the key is polled").hasPositiveValue();
         if (byTcp > 0) {
             assertThat(stream.arm(OP_READ, null)).isEqualTo(OP_READ);
             assertThat(stream.read(bytes(100))).isEqualTo(10);
@@ -126,7 +126,7 @@ class ChangeTest {
         assertThat(stream.read(bytes(1))).isEqualTo(-1);
     }
 
-    /** A program that is told of data and does not read leaves them with the kernel, which holds up the peer. */
+    /** A program that is notified of data and does not read leaves them with the kernel, which holds up the peer. */
     @Test
     void unreadBytesStayWithTcp() throws Exception {
         assertThat(peer.keepOutputByTcp()).isTrue(); // as for urgent data

@@ -131,7 +131,9 @@ class HandshakeStepsTest {
         }
     }
 
-    /** Before an offer is heard, the engine may find first that the other end has left, and cannot have its offer. */
+    /**
+     * Before an offer is received, the engine may find first that the other end has left, and cannot have its offer.
+     */
     private static List<FallbackReason> reasons(Stage stage, Then then) {
         List<FallbackReason> reasons = new ArrayList<>();
         reasons.add(switch (then) {
@@ -191,7 +193,7 @@ class HandshakeStepsTest {
         }
     }
 
-    /** A caller that is not the other end is left, with all that it has said. */
+    /** A caller that is not the other end is disconnected, with all that it has sent. */
     @Test
     void offerOfAnotherCallerIsIgnored() throws Exception {
         try (PeerByHand peer = new PeerByHand(process, Stream.Role.CLIENT)) {

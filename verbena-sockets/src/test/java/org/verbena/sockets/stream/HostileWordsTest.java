@@ -152,7 +152,7 @@ class HostileWordsTest {
         }
     }
 
-    /** The peer has died, as the kernel has said before. */
+    /** The peer has died, as the kernel has reported before. */
     @Test
     void endOfStreamReportedByTcpIsFinal() throws Exception {
         try (Victim victim = new Victim()) {

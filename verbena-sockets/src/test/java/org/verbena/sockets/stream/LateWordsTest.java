@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.verbs.VerbsException;
 
-/** An end that has said {@code closed} writes nothing more: the peer's memory may serve another connection by then. */
+/** An end that has sent {@code closed} writes nothing more: the peer's memory may serve another connection by then. */
 class LateWordsTest {
     private final FakeTcp[] tcp = FakeTcp.pair(20_000);
     private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);

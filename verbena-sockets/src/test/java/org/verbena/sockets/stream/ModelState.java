@@ -77,7 +77,7 @@ final class ModelState {
         return hash;
     }
 
-    /** Whether the peer has asked, and been told since. */
+    /** Whether the peer has armed, and been signalled since. */
     private static int answer(Link link, int word, VarHandle seen, Object by) {
         long arm = BlockLayout.getAcquire(link.block, word);
         return arm == 0 ? 0 : by != null && arm == (long) seen.get(by) ? 1 : 2;

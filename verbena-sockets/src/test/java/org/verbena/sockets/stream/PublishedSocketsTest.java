@@ -18,7 +18,7 @@ import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.verbs.SamplePoint;
 
-/** What sockets say of themselves; what others see of them: StatSocketsTest in verbena-tests. */
+/** What sockets publish, in this process; as other processes read it: StatSocketsTest in verbena-tests. */
 class PublishedSocketsTest {
     private static final int MESSAGE = 64;
     private static final long LONGEST_NANOS = 60_000_000_000L;

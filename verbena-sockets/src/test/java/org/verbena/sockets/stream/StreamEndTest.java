@@ -133,13 +133,13 @@ class StreamEndTest {
             long end = System.nanoTime() + 60_000_000_000L;
             while (System.nanoTime() < end) {
                 int ready = ends.server.readyOps(OP_READ);
-                assertThat(ends.server.read(in)).isGreaterThanOrEqualTo(ready == 0 ? 0 : 1); // a selector says so too
+                assertThat(ends.server.read(in)).isGreaterThanOrEqualTo(ready == 0 ? 0 : 1); // a selector reports it too
                 Thread.sleep(1);
             }
         }).isInstanceOf(IOException.class).hasMessageContaining("broke off");
         assertThat(in.position()).isEqualTo(3000);
         Await.until("the other end's session to fail", () -> ends.client.link().session.isFailed());
-        // until TCP has had its time to tell of a death nothing is taken
+        // until TCP has had its time to report a death nothing is taken
         assertThatThrownBy(() -> Await.until("an error", () -> {
             assertThat(write(ends.client)).isZero();
             return false;

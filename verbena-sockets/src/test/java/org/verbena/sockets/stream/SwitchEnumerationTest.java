@@ -42,7 +42,7 @@ class SwitchEnumerationTest {
     private static final Bounds LARGE = new Bounds(9000, 4000, 3000, 9000, 30_000, EnumSet.complementOf(EnumSet.of(
             Step.REFUSE, Step.HANDSHAKE, Step.KILL_WITH_UNREAD)));
 
-    /** What ends do that have not heard of their session's end. */
+    /** The steps of ends that have not noticed their session's end. */
     private static final Step[] NEXT = {Step.READ, Step.WRITE, Step.WAKE, Step.HANDSHAKE, Step.END_OUTPUT, Step.CLOSE};
     /** Connections of one session. */
     private static final int AT_A_TIME = 2000;
