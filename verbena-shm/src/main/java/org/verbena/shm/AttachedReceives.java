@@ -25,7 +25,7 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
- * The receive side of a connected queue pair on a shared receive queue: what its peer committed into the lane, for
+ * The receive side of a connected queue pair on a shared receive queue: entries that its peer committed into the lane, for
  * receives that the peer claimed from the pool. The lane has room for as many entries as the pool
  * had slots when the queue pair was made; {@code posted} counts the entries that may be used, as it counts the receives of a queue pair with a ring.
  */

@@ -17,7 +17,7 @@ final class PeerDeparture {
     /** Of the link that was withdrawn last. */
     private volatile Withdrawal latest = new Withdrawal(false);
 
-    /** One withdrawal of a link, and what the peer accessed then: a late result of an earlier one is not taken for that of a later. */
+    /** One withdrawal of a link, and the peer's hazard word at that time: a late result of an earlier one is not taken for that of a later. */
     final class Withdrawal {
         private long hazardThen;
         private long since;
@@ -29,7 +29,7 @@ final class PeerDeparture {
             this.left = left;
         }
 
-        /** The link is withdrawn: reads what the peer still accesses. */
+        /** The link is withdrawn: reads the peer's hazard word. */
         void capture() {
             Membarrier.ownProcess();
             hazardThen = qp.peer().hazard();

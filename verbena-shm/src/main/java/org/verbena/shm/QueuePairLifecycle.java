@@ -110,7 +110,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
     /** When it returns, no poll uses this queue pair, nor will one: its lane and all else may be reused. */
     abstract void hideFromPollers();
 
-    /** Wakes threads that wait for completions: what was posted is flushed. */
+    /** Wakes threads that wait for completions: posted requests are flushed. */
     abstract void wakePollers();
 
     // ---- queries
@@ -383,7 +383,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         requestProgress();
     }
 
-    /** A send of a queue pair that is not reliable failed here: what follows is flushed, receiving goes on. */
+    /** A send of an unreliable queue pair failed here: later sends are flushed, receiving continues. */
     public final void sendFailed(String reason) {
         synchronized (stateLock) {
             if (state == QueuePairState.RTS || state == QueuePairState.SQD) {

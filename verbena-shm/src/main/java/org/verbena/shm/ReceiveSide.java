@@ -3,7 +3,7 @@ package org.verbena.shm;
 
 import org.verbena.verbs.ReceiveQueue;
 
-/** The receive side of a queue pair: what it posts, and where completions of receives come from. */
+/** The receive side of a queue pair: its posts, and the source of its receive completions. */
 abstract class ReceiveSide extends ReceiveQueue {
     /** Moves the oldest completion into the cursor of {@code cq}, and counts it; false if there is none. */
     abstract boolean poll(ShmCompletionQueue cq);

@@ -9,7 +9,7 @@ import org.verbena.verbs.QueuePairType;
 
 /**
  * How long the oldest work request of a queue pair may wait: the transport's two retry rules in terms of time, since
- * nothing is retransmitted. Used by one thread at a time; touched only while something waits.
+ * nothing is retransmitted. Used by one thread at a time; accessed only while a request waits.
  */
 final class RetryTimer {
     /** The value of {@code rnr_retry} that means without limit. */

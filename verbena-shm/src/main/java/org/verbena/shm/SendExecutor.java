@@ -284,7 +284,7 @@ final class SendExecutor extends LaneProducer {
         int peerStatus = receiveCopy.peerStatus();
         if (status != WcStatus.SUCCESS && peerStatus == WcStatus.SUCCESS) {
             if (status == WcStatus.FATAL_ERR) {
-                qp.fatal(new ProtocolException("the peer's receive ring makes no sense"));
+                qp.fatal(new ProtocolException("the peer's receive ring is invalid"));
             }
             return status;
         }
@@ -324,7 +324,7 @@ final class SendExecutor extends LaneProducer {
                 }
             }
         } else if (status == WcStatus.FATAL_ERR) {
-            qp.fatal(new ProtocolException("the peer's shared receive queue makes no sense"));
+            qp.fatal(new ProtocolException("the peer's shared receive queue is invalid"));
         }
         return status;
     }

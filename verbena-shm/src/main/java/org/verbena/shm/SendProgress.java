@@ -8,7 +8,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.spi.Engine;
 
-/** What the {@link Engine} does for a queue pair whose sends wait, as long as the application does not poll. */
+/** The {@link Engine}'s work for a queue pair whose sends wait, as long as the application does not poll. */
 final class SendProgress implements Engine.Waiting {
     private final ShmQueuePair qp;
     private final Engine engine;
@@ -84,7 +84,7 @@ final class SendProgress implements Engine.Waiting {
         if (sendQueue.isPending() && (isInError() || starving || !applicationPolls)) {
             sendQueue.progress();
         }
-        long connection = qp.linkIdentity(); // first: what follows may concern the next connection already
+        long connection = qp.linkIdentity(); // first: the checks below may already concern the next connection
         boolean failed = isInError();
         if (hasWork() || failed && (!qp.peerHasLeft() || qp.receiveSide().isPollInProgress())) {
             return false;

@@ -61,7 +61,7 @@ import org.verbena.verbs.spi.PlainThreadDomain;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.Slots;
 
-/** An open {@code shm0}: the adapter, its engine thread, and the tables of what was made from it. */
+/** An open {@code shm0}: the adapter, its engine thread, and the tables of its objects. */
 final class ShmContext extends Context implements Departure {
     private static final DeviceAttributes ATTRIBUTES = ShmDevice.attributes();
     private static final int DEFAULT_PKEY = 0xffff;

@@ -41,7 +41,7 @@ public final class ShmDeviceMemory extends DeviceMemory {
             RawMemory.throwFault();
         } catch (IllegalStateException | WrongThreadException | InternalError e) {
             throw new VerbsException("copy " + describe(), Errno.EINVAL,
-                    "the segment cannot be touched: " + e.getMessage());
+                    "the segment cannot be accessed: " + e.getMessage());
         }
     }
 

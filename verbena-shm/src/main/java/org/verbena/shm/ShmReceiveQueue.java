@@ -212,7 +212,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         return 0;
     }
 
-    /** Lets the peer use what was staged. */
+    /** Publishes the staged receives to the peer. */
     private void publish() {
         posted = staged;
         RawMemory.putLongRelease(postedAddress, Posted.of(posted, shortest));
@@ -460,7 +460,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         return sum;
     }
 
-    /** In state ERR: what is posted and not completed is flushed, once the peer has left this queue pair. */
+    /** In state ERR: outstanding receives are flushed, once the peer has left this queue pair. */
     private boolean flush(ShmCompletionQueue cq) {
         if (!isPosted(completed) || !qp.peerHasLeft()) {
             return false;

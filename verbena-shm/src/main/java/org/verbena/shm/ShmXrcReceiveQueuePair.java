@@ -23,7 +23,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.NoSends;
 import org.verbena.verbs.spi.QueuePairValues;
 
-/** A handle of a queue pair of type XRC_RECV: what {@link XrcReceiver} is, as an object of this context. */
+/** A handle of a queue pair of type XRC_RECV: an {@link XrcReceiver} as an object of this context. */
 final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Observer {
     private final ShmContext context;
     private final XrcDomains.Key domain;

@@ -73,7 +73,7 @@ abstract class StagedSendQueue extends SendQueue {
     /** Number of requests whose slots are free again; read each time. */
     abstract long freed();
 
-    /** True if the key names memory of the peer that no atomic reaches. */
+    /** True if the key names memory of the peer without atomics. */
     abstract boolean isOnlyRegistered(int rkey);
 
     final boolean isAddressed() {

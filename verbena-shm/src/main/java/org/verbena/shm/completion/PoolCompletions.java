@@ -48,7 +48,7 @@ public final class PoolCompletions {
     private long consumed;
     /** Those of them without an error. */
     private long succeeded;
-    /** A thread is inside {@link #poll}, and reads memory that is given back after the queue was closed. */
+    /** A thread is inside {@link #poll}, and reads memory that is released after the queue was closed. */
     @SuppressWarnings("unused") // POLLING
     private boolean polling;
     private volatile boolean closed;

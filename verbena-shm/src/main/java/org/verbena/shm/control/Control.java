@@ -369,7 +369,7 @@ public final class Control {
                 || RawMemory.getLongAcquire(lanes.address()) != LaneLayout.MAGIC
                 || RawMemory.getLong(lanes.address() + LaneLayout.HEADER_READER) != own.instance()
                 || RawMemory.getLongAcquire(commons.address()) != CommonsLayout.MAGIC) {
-            throw new ProtocolException("the other process's memory files make no sense");
+            throw new ProtocolException("the other process's memory files are invalid");
         }
         SharedFile arena = g.arena;
         if (arena == null) {

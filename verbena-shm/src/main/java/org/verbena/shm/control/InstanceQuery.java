@@ -16,7 +16,7 @@ import org.verbena.verbs.spi.Engine;
 
 /**
  * The query for the context behind an abstract Unix name: the reply is the instance of the context that has bound it. The
- * kernel gives a name to one process of the network namespace and takes it back when that process ends.
+ * kernel gives a name to one process of the network namespace and removes it when that process ends.
  */
 public final class InstanceQuery {
     private static final int BACKLOG = 1024;

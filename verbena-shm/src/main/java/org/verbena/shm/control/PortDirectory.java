@@ -22,7 +22,7 @@ import org.verbena.verbs.spi.Engine;
 
 /**
  * The listeners of ports. A port is an abstract Unix name: the kernel gives it to one process of the network
- * namespace and takes it back when that process ends. Each user has ports of its own. A client that connects to one receives the
+ * namespace and removes it when that process ends. Each user has ports of its own. A client that connects to one receives the
  * listening context's instance.
  */
 public final class PortDirectory {

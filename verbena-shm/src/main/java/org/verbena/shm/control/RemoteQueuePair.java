@@ -54,7 +54,7 @@ public final class RemoteQueuePair {
         int arm = RawMemory.getInt(entry + AdapterLayout.QP_ARM);
         if (entries < 1 || entries > ShmLimits.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
                 || maxSge > ShmLimits.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
-            throw new ProtocolException("a queue pair's directory entry makes no sense");
+            throw new ProtocolException("a queue pair's directory entry is invalid");
         }
         stride = AdapterLayout.wqeStride(maxSge);
         pool = poolIndex == 0 ? null : RemotePool.at(session.peerMemories(), session.bells(), poolIndex - 1);

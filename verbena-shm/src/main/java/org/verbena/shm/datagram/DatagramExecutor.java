@@ -144,7 +144,7 @@ public final class DatagramExecutor {
         RawMemory.putInt(record + DatagramLayout.LENGTH, (int) total);
         RawMemory.putInt(record + DatagramLayout.IMMEDIATE, w.immediate);
         RawMemory.putLong(record + DatagramLayout.POSTED, posted);
-        // the top bit stands for the queue pair's own key
+        // the top bit selects the queue pair's own key
         RawMemory.putInt(record + DatagramLayout.QKEY, w.rkey < 0 ? qp.qkey() : w.rkey);
         RawMemory.putInt(record + DatagramLayout.FLAGS, flags);
         RawMemory.putInt(record + DatagramLayout.SOURCE, qp.number());

@@ -26,7 +26,7 @@ public interface DatagramQueuePair {
     /** A send has completed; {@code solicited} as with a message, or if it has failed. */
     void sendCompleted(boolean solicited);
 
-    /** A send has failed here: what follows is flushed, receiving goes on. */
+    /** A send has failed here: later sends are flushed, receiving continues. */
     void sendFailed(String reason);
 
     /** The oldest request waits: the engine makes progress if the application does not. */

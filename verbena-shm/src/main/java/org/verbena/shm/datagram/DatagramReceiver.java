@@ -67,7 +67,7 @@ public final class DatagramReceiver {
         link = identity;
     }
 
-    /** Drops all rings, and what was sent in them. When it returns, no poller uses a ring. */
+    /** Drops all rings, with their datagrams. When it returns, no poller uses a ring. */
     public void close() {
         DatagramReader[] old;
         synchronized (this) {

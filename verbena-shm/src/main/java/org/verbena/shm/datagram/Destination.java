@@ -35,7 +35,7 @@ final class Destination {
 
     /** The first datagrams wait this long for the session, and for room in a ring whose reader's position is not known yet. */
     private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(1000);
-    /** A context that could not be reached is not tried again before this time. */
+    /** A context that was unreachable is not tried again before this time. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     final long instance;

@@ -2,7 +2,7 @@
 package org.verbena.shm.layout;
 
 /**
- * The word that names a receive of a pool while it is posted: {@code 1 | position:41 | length:8 | slot:14}. It stands in
+ * The word that names a receive of a pool while it is posted: {@code 1 | position:41 | length:8 | slot:14}. It lies in
  * the pool's ring for the initiator that claims the position, and travels back in the entry that completes it. The length is that of
  * the receive, at most {@link #LONG}: a message that fits may travel inside the entry without reading the receive.
  */

@@ -7,14 +7,14 @@ package org.verbena.shm.layout;
  *
  * <pre>
  *   40    in the arena's header: slots that were used so far
- *   48    changes of the tables, odd while one goes on
+ *   48    changes of the tables, odd during a change
  *   64    pages of the two tables that there are, a bit each
  *  1 Mi   slots, {@value #MAX_SLOTS} of 128 bytes: one for each way from a queue pair to memory of the peer
  *    0    int number of the queue pair, 0: unused; 4 int number of the peer's, 0: the way ends at none
  *    8    WRITEs, 16 their bytes, 24 READs, 32 their bytes, 40 atomics, 48 waits for a receive
  *   56    int key of the latest
  *   64    WRITEs and so on, as far as they are in the tables already
- *  2 Mi   by the peer's queue pair, {@value AdapterLayout#MAX_QP} of 64 bytes: what slots that are not used any more had
+ *  2 Mi   by the peer's queue pair, {@value AdapterLayout#MAX_QP} of 64 bytes: the numbers of slots that are not used any more
  *    0    the number, bit 32 set
  *    8    as in a slot
  *  4 Mi   by the peer's key, {@value AdapterLayout#MAX_KEYS} of 64 bytes: all but what the slots have for their latest key

@@ -38,12 +38,12 @@ public final class Hazard {
         RawMemory.putLongRelease(address, 0);
     }
 
-    /** What a word names, 0 if nothing. */
+    /** The object that a word names, 0 if none. */
     public static int what(long word) {
         return (int) word;
     }
 
-    /** What names the region of a key. */
+    /** The value that names the region of a key. */
     public static int region(int key) {
         return (key >>> 8) + 1;
     }

@@ -6,7 +6,7 @@ import org.verbena.verbs.AccessFlags;
 /**
  * The word by which a queue pair publishes that it accepts requests: {@code connection:48 | access:8 | 0:7 | 1}. 0: it
  * takes none. Each connection of
- * a context has a number of its own, which never comes again: so a message for an earlier connection, of this or
+ * a context has a number of its own, which is never reused: so a message for an earlier connection, of this or
  * another queue pair, never affects a later one.
  */
 public final class Link {

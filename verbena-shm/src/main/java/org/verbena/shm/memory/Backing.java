@@ -6,13 +6,13 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory of a region, and how work requests name it.
+ * The memory of a region, and its addresses in work requests.
  *
- * @param segment where it lies in this process
- * @param allocation what peers map to reach it; null if they reach it through the kernel
+ * @param segment of it in this process
+ * @param allocation that peers map; null if they access the memory through the kernel
  * @param iova the address of the first byte as work requests name it
  * @param length bytes that work requests may name
- * @param nullRegion true if there is no memory: it reads as zero, and what is written vanishes
+ * @param nullRegion true if there is no memory: it reads as zero, and writes are discarded
  */
 public record Backing(MemorySegment segment, @Nullable Allocation allocation, long iova, long length,
         boolean nullRegion) {

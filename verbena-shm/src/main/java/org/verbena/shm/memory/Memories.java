@@ -91,7 +91,7 @@ public final class Memories {
     /** A region of a protection domain lies in the memory from now on. */
     private void use(Allocation a, int pd) throws VerbsException {
         if (!a.use(pd)) {
-            throw new VerbsException("register memory", Errno.EINVAL, "it was given back meanwhile");
+            throw new VerbsException("register memory", Errno.EINVAL, "it was released meanwhile");
         }
         allocations.put(a.id, a);
         peers.allocated(a, pd);
@@ -155,7 +155,7 @@ public final class Memories {
     }
 
     /**
-     * Where the kernel restricts ptrace to descendants (Yama, scope 1), allows the processes of this user to reach memory
+     * Where the kernel restricts ptrace to descendants (Yama, scope 1), allows the processes of this user to access memory
      * that was only registered.
      */
     private static void letPeersReachRegisteredMemory() {
@@ -228,7 +228,7 @@ public final class Memories {
         w.withdraw();
         List<Revocation.Inside> left = awaitLeft(name, Set.of(Hazard.region(w.rkey())));
         if (!left.isEmpty()) {
-            throw stopped("take away " + name, left.getFirst(), "");
+            throw stopped("invalidate " + name, left.getFirst(), "");
         }
         w.release();
     }

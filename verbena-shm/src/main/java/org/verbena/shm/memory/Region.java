@@ -12,7 +12,7 @@ import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.Copy;
 
 /**
- * A memory region of this process for the data path: bounds, rights, and how to reach it. Immutable but for
+ * A memory region of this process for the data path: bounds, rights, and access. Immutable but for
  * {@link #valid}.
  */
 public final class Region {
@@ -31,7 +31,7 @@ public final class Region {
     public final MemorySegment segment;
     /** The allocation that the memory belongs to; null if it was only registered. */
     final @Nullable public Allocation allocation;
-    /** True if there is no memory: it reads as zero, and what is written vanishes. */
+    /** True if there is no memory: it reads as zero, and writes are discarded. */
     public final boolean nullRegion;
     private final AtomicInteger windows = new AtomicInteger();
     /** False once deregistration has begun. */

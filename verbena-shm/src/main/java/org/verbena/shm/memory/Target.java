@@ -40,7 +40,7 @@ public final class Target {
     /** The offset from an address in requests to ours, or to the peer's if {@link #mapping} is null. */
     private long delta;
     private @Nullable Mapping mapping;
-    /** There is no memory: it reads as zero, and what is written vanishes. */
+    /** There is no memory: it reads as zero, and writes are discarded. */
     private boolean nullRegion;
     private int errno;
     private int missing;

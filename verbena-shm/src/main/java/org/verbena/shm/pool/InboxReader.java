@@ -93,7 +93,7 @@ public final class InboxReader {
             long c = passed[i];
             if (found == Claim.NONE && isUnread(c) && pool.finish(c)) {
                 found = c;
-            } else if (pool.isOutstanding(c)) { // else it was brought back, because its sender died
+            } else if (pool.isOutstanding(c)) { // else it was recovered, because its sender died
                 passed[kept++] = c;
             }
         }

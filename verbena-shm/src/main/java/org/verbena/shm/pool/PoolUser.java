@@ -4,7 +4,7 @@ package org.verbena.shm.pool;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.Hazard;
 
-/** An initiator that takes receives out of a pool of ours, as the pool sees it. All reads; what is read is not trusted. */
+/** An initiator that takes receives out of a pool of ours, as the pool sees it. All methods only read, and the values are not trusted. */
 public interface PoolUser {
     /** Its hazard word, see {@link Hazard}; 0 if it is not inside, or if its process has ended. */
     long hazard();

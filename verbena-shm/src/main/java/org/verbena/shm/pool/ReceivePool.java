@@ -229,7 +229,7 @@ public final class ReceivePool {
 
     // ---- completing
 
-    /** The claim that stands at a position of the ring; only for positions that were not used again since. */
+    /** The claim at a position of the ring; only for positions that were not used again since. */
     public long at(long position) {
         return RawMemory.getLongAcquire(ring + ((position & mask) << 3));
     }
@@ -397,7 +397,7 @@ public final class ReceivePool {
             }
         }
         long[] some = Arrays.copyOf(all, n);
-        Arrays.sort(some); // the position is what differs first, and all are negative
+        Arrays.sort(some); // by position, the highest bits that differ, for all are negative
         return some;
     }
 }

@@ -57,7 +57,7 @@ public final class RemotePool {
         int arm = RawMemory.getInt(entry + AdapterLayout.POOL_ARM);
         if (entries < 1 || entries > ShmLimits.MAX_WR || Integer.bitCount(entries) != 1 || maxSge < 0
                 || maxSge > ShmLimits.MAX_SGE || arm < 0 || arm >= AdapterLayout.MAX_CQ) {
-            throw new ProtocolException("a pool's directory entry makes no sense");
+            throw new ProtocolException("a pool's directory entry is invalid");
         }
         stride = AdapterLayout.wqeStride(maxSge);
         if (!isWithin(ring, ReceivePool.ringBytes(entries), AdapterLayout.HEAP, AdapterLayout.SIZE)
@@ -85,7 +85,7 @@ public final class RemotePool {
     /** Reads the pool at an index of the peer's directory. */
     public static RemotePool at(PeerMemories memories, PeerBells bells, int index) throws ProtocolException {
         if (index < 0 || index >= CommonsLayout.MAX_POOLS) {
-            throw new ProtocolException("a pool's number makes no sense");
+            throw new ProtocolException("a pool's number is invalid");
         }
         return new RemotePool(memories, bells, memories.peer.base() + AdapterLayout.poolEntry(index), index);
     }

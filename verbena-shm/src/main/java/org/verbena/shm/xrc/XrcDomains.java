@@ -191,7 +191,7 @@ public final class XrcDomains {
                 }
                 if (System.nanoTime() - end > 0) {
                     throw new VerbsException(verb, Errno.ETIMEDOUT,
-                            "another process is about to open the domain and does not go on: is it stopped?");
+                            "another process is about to open the domain and does not finish: is it stopped?");
                 }
                 LockSupport.parkNanos(1_000_000);
             }
