@@ -262,7 +262,7 @@ class StatSocketsTest {
                 "ring")).count() == connections);
         assertThat(of(shown, "CONNECTION")).hasSize(connections);
         assertThat(of(shown, "CONNECTION").stream().map(c -> attribute(c, "remote")).distinct()).hasSize(connections);
-        assertThat(total(one(shown, "SOCKETS"), "AGREED")).isEqualTo(connections);
+        assertThat(total(one(shown, "SOCKETS"), "HANDSHAKES")).isEqualTo(connections);
         assertThat(attribute(one(shown, "SOCKETS"), "notShown")).isEqualTo("0");
         JsonNode cut = look(client);
         assertThat(of(cut, "CONNECTION")).hasSize(100);
