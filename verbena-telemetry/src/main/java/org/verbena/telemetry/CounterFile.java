@@ -377,12 +377,12 @@ public final class CounterFile {
     public void gather() {
         long h = header.address();
         synchronized (gatherers) {
-            long number = RawMemory.getLong(h + CounterLayout.HEADER_LOOKS_BEGUN) + 1;
-            RawMemory.putLongVolatile(h + CounterLayout.HEADER_LOOKS_BEGUN, number);
+            long number = RawMemory.getLong(h + CounterLayout.HEADER_GATHERINGS_BEGUN) + 1;
+            RawMemory.putLongVolatile(h + CounterLayout.HEADER_GATHERINGS_BEGUN, number);
             for (Runnable r : gatherers) {
                 r.run();
             }
-            RawMemory.putLongRelease(h + CounterLayout.HEADER_LOOKS_ENDED, number);
+            RawMemory.putLongRelease(h + CounterLayout.HEADER_GATHERINGS_ENDED, number);
         }
     }
 

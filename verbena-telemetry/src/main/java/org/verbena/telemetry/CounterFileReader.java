@@ -201,10 +201,10 @@ final class CounterFileReader implements CounterSource {
         }
         try (Arena arena = Arena.ofConfined(); Doorbell d = Doorbell.connect(bell)) {
             MemorySegment word = arena.allocate(8, 8);
-            long begun = word(word, CounterLayout.HEADER_LOOKS_BEGUN);
+            long begun = word(word, CounterLayout.HEADER_GATHERINGS_BEGUN);
             d.ring();
             long start = System.nanoTime();
-            while (word(word, CounterLayout.HEADER_LOOKS_ENDED) - begun <= 0) {
+            while (word(word, CounterLayout.HEADER_GATHERINGS_ENDED) - begun <= 0) {
                 long waited = System.nanoTime() - start;
                 if (waited > GATHERING_NANOS || waited > PATIENCE_NANOS && isStopped()) {
                     if (!isAlive()) {

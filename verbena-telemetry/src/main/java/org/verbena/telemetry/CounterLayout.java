@@ -39,8 +39,8 @@ public final class CounterLayout {
     public static final long HEADER_PID = 16;
     public static final long HEADER_CREATED = 24;
     public static final long HEADER_CHUNKS = 32;
-    public static final long HEADER_LOOKS_BEGUN = 40;
-    public static final long HEADER_LOOKS_ENDED = 48;
+    public static final long HEADER_GATHERINGS_BEGUN = 40;
+    public static final long HEADER_GATHERINGS_ENDED = 48;
     public static final long HEADER_BELL = 56;
     public static final int MAX_BELL = 107;
     /** What the name of each doorbell begins with. */
