@@ -6,13 +6,20 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import org.verbena.testkit.ClassArchive;
 
-/** The archive of classes that commands of these tests start from; it has the classes that {@code devices} loads. */
+/** The archive of classes that commands of these tests start from. */
 final class CommandArchive {
+    /** Their classes are in it. */
+    private static final List<List<String>> TRAINING = Stream.of("devices", "doctor --json",
+            "perf write-lat send-lat --size=8 --duration=5ms --warm-up=2ms --json")
+            .map(line -> CommandProcess.module(line.split(" ", -1))).toList();
+
     private CommandArchive() {}
 
     private static final class Own {
@@ -41,10 +48,39 @@ final class CommandArchive {
 
     private static void make(ClassArchive archive, Path made) throws IOException, InterruptedException {
         List<String> java = CommandProcess.java(CommandProcess.modulePath());
-        List<String> command = CommandProcess.module("devices");
+        Path lists = Files.createTempDirectory(archive.folder(), "lists");
+        for (List<String> command : TRAINING) {
+            // a list for each process, for some start others with their options
+            archive.run(java, List.of("-XX:DumpLoadedClassList=" + lists.resolve("%p")), command);
+        }
         Path list = archive.folder().resolve("classes");
-        archive.run(java, List.of("-XX:DumpLoadedClassList=" + list), command);
+        Files.write(list, merged(lists));
         archive.run(java, List.of("-Xshare:dump", "-XX:+AOTClassLinking", "-XX:SharedClassListFile=" + list,
-                "-XX:SharedArchiveFile=" + made), command);
+                "-XX:SharedArchiveFile=" + made), TRAINING.getFirst());
+    }
+
+    /**
+     * Each class once, and then the lines about them. Identifiers differ between the lists, and only classes of other loaders
+     * need one.
+     */
+    private static List<String> merged(Path lists) throws IOException {
+        Set<String> classes = new LinkedHashSet<>();
+        Set<String> uses = new LinkedHashSet<>();
+        try (Stream<Path> all = Files.list(lists)) {
+            for (Path list : all.sorted().toList()) {
+                String lines = Files.readString(list);
+                // a process that was killed has written a part of its last line
+                for (String line : lines.substring(0, lines.lastIndexOf('\n') + 1).lines().toList()) {
+                    if (line.startsWith("@")) {
+                        uses.add(line);
+                    } else if (!line.startsWith("#") && !line.contains(" source: ")) {
+                        classes.add(line.replaceFirst(" id: .*", ""));
+                    }
+                }
+                Files.delete(list);
+            }
+        }
+        Files.delete(lists);
+        return Stream.concat(classes.stream(), uses.stream()).toList();
     }
 }
