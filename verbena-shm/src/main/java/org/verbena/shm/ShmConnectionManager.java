@@ -406,14 +406,19 @@ final class ShmConnectionManager extends ConnectionManager {
         }
     }
 
-    /** The peer of a session is gone; true if it had connections, or was about to. */
-    boolean sessionEnded(Session s, String reason) {
-        return ends.entrySet().removeIf(e -> {
-            if (e.getKey().session() == s) {
-                ended(e.getValue(), reason);
-                return true;
+    /** True if there are connections with the peer of a session, or are about to be. */
+    boolean uses(Session s) {
+        return ends.keySet().stream().anyMatch(k -> k.session() == s);
+    }
+
+    /** The peer of a session is gone. */
+    void sessionEnded(Session s, String reason) {
+        ends.entrySet().removeIf(e -> {
+            if (e.getKey().session() != s) {
+                return false;
             }
-            return false;
+            ended(e.getValue(), reason);
+            return true;
         });
     }
 }

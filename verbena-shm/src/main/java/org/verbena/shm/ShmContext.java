@@ -440,17 +440,19 @@ final class ShmContext extends Context implements Departure {
 
     /** A peer is gone, or is given up; on the engine's thread. */
     void sessionEnded(Session s, String reason) {
+        // a peer that ends its connections first goes in order
+        boolean lost = !s.isDead() && !s.hasDeparted() && (s.isInUse() || connectionManager.uses(s));
+        // counted before it is reported: the counters may then be read
         for (RegionCounts r : regionCounts) {
-            r.end(s); // before it is reported: the counters may then be read
+            r.end(s);
+        }
+        if (lost && !isClosed()) {
+            count(SamplePoint.DEVICE_PEERS_LOST);
         }
         control.forget(s);
         multicast.end(s);
-        boolean lost = s.isInUse() && !s.hasDeparted(); // a peer that ends its connections first goes in order
-        boolean first = s.end(reason);
-        lost |= connectionManager.sessionEnded(s, reason) && !s.hasDeparted();
-        if (first && lost && !isClosed()) {
-            count(SamplePoint.DEVICE_PEERS_LOST);
-        }
+        s.end(reason);
+        connectionManager.sessionEnded(s, reason);
     }
 
     // ---- memory

@@ -313,11 +313,11 @@ public final class Session {
         return queuePairs.stream().anyMatch(ConnectedQueuePair::isUp);
     }
 
-    /** The peer is gone: its queue pairs fail, its descriptors and mappings are released. False if it had ended already. */
-    public boolean end(String reason) {
+    /** The peer is gone: its queue pairs fail, its descriptors and mappings are released. Does nothing if it has ended already. */
+    public void end(String reason) {
         synchronized (outbox) {
             if (peer.isDead()) {
-                return false;
+                return;
             }
             peer.died();
             outbox.end();
@@ -337,6 +337,5 @@ public final class Session {
         releaseMemories();
         counts.end();
         peer.arena().close();
-        return true;
     }
 }
