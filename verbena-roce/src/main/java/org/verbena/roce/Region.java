@@ -195,7 +195,7 @@ final class Region {
         return own || segment.scope().isAlive();
     }
 
-    /** A peer has begun to use it. */
+    /** Adds to a counter of the region, if it has counters. */
     void count(int point, long n) {
         CounterEntry e = counters;
         if (e != null) {

@@ -126,7 +126,7 @@ public final class Peer {
         try (Fd process = Pidfd.open(pid)) {
             return Pidfd.isAlive(process);
         } catch (LinuxException e) {
-            return e.errno() != Errno.ESRCH; // out of descriptors: unknown for now
+            return e.errno() != Errno.ESRCH; // without a descriptor it cannot be asked, and counts as running
         }
     }
 

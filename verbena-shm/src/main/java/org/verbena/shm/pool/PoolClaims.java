@@ -13,7 +13,7 @@ import org.verbena.shm.layout.Hazard;
  * that died.
  */
 public final class PoolClaims {
-    /** After this number of lost races the attempt is given up for now: a peer may write endlessly. */
+    /** After this number of lost races the attempt fails, and the caller tries again later: a peer may write endlessly. */
     private static final int TRIES = 64;
 
     private final long posted;

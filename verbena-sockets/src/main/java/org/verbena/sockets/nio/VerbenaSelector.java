@@ -27,8 +27,8 @@ import org.verbena.sockets.stream.ReadyQueue;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * One selector for every channel of the provider. Those that rings carry signal readiness by a {@link ReadyQueue};
- * for all else, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys
+ * One selector for every channel of the provider. A channel whose bytes go by rings signals its readiness by a
+ * {@link ReadyQueue}; for all others, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys
  * that are ready, not on those that are idle.
  *
  * <p>Locks and sets are as {@link Selector} specifies. A selection returns 0 only when its time is over, when it was
