@@ -102,8 +102,8 @@ public final class CounterEntry {
     }
 
     /**
-     * Has what is counted here added to another entry of the context when this one is closed, as a queue pair's to its
-     * port's.
+     * Has what is counted here added to another entry of the context when this one is closed, as a {@linkplain
+     * ObjectKind#partType part}'s to the whole.
      */
     public void addUpIn(CounterEntry whole) {
         synchronized (file) {

@@ -26,7 +26,7 @@ final class CounterEvent extends Event {
     @Label("Device") String device = "";
     @Label("Object Type") String objectType = "";
     @Label("Number")
-    @Description("That of the queue pair, the port and so on")
+    @Description("The object's number among those of its type")
     @Unsigned int number;
     @Label("Context")
     @Description("Tells objects of the same number in different contexts apart") long context;

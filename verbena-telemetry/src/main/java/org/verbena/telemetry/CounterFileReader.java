@@ -36,8 +36,8 @@ final class CounterFileReader implements CounterSource {
     /** The wait for a stopped process, which may be about to continue. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /**
-     * How long one that runs may take to gather what its peers have counted, and what it shows of its sockets: a busy
-     * machine may not let it begin, and thousands of sockets are much work, at the first reading.
+     * How long one that runs may take to gather what its peers have counted, and to publish what it publishes at the
+     * first reading only: a busy machine may not let it begin, and thousands of objects are much work.
      */
     private static final long GATHERING_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(50);

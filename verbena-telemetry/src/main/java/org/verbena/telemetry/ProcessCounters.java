@@ -28,7 +28,7 @@ import org.verbena.linux.Sys;
 public final class ProcessCounters implements AutoCloseable {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** More entries in which others add up, ports, than any process has. */
+    /** More entries in which others add up than any process has. */
     private static final int MAX_TOTALS = 4096;
 
     private final CounterSource source;
@@ -120,14 +120,14 @@ public final class ProcessCounters implements AutoCloseable {
             if (failure != null) {
                 throw failure;
             }
-            throw new CounterFileException(operation, Errno.ENOENT, "it shows no verbs objects in " + folder.path()
-                    + ": it has opened no device, or could not make its file (then it has logged a warning)");
+            throw new CounterFileException(operation, Errno.ENOENT, "it shows no objects in " + folder.path()
+                    + ": it has made none, or could not make its file (then it has logged a warning)");
         } catch (NoSuchFileException e) {
             if (!Files.exists(Path.of("/proc", Long.toString(pid)))) {
                 throw new CounterFileException(operation, Errno.ESRCH, "there is no such process");
             }
             throw new CounterFileException(operation, Errno.ENOENT,
-                    "it shows no verbs objects: no process of its user does");
+                    "it shows no objects: no process of its user does");
         } catch (AccessDeniedException e) {
             throw foreign(operation, pid);
         } catch (LinuxException e) {
@@ -136,7 +136,7 @@ public final class ProcessCounters implements AutoCloseable {
             }
             if (e.errno() == Errno.ENOENT) {
                 throw new CounterFileException(operation, Errno.ENOENT,
-                        "it shows no verbs objects: no process of its user does");
+                        "it shows no objects: no process of its user does");
             }
             throw new CounterFileException(operation, e);
         } catch (IOException e) {
@@ -199,7 +199,7 @@ public final class ProcessCounters implements AutoCloseable {
 
     /**
      * All entries at a time when none was being closed that is a part of another: its counts go over to that one, and would be
-     * seen twice or not at all. A process that closes nothing else than queue pairs is not waited for.
+     * seen twice or not at all. A process that does nothing but close parts is not waited for.
      */
     private List<EntryView> read() throws CounterFileException {
         long end = System.nanoTime() + PATIENCE_NANOS;
@@ -211,7 +211,7 @@ public final class ProcessCounters implements AutoCloseable {
             totals = all.stream().filter(EntryView::hasParts).toList();
             if (totals.size() > MAX_TOTALS) {
                 throw new CounterFileException("look at process " + pid(), Errno.EBADMSG,
-                        "its counter file has " + totals.size() + " ports");
+                        "its counter file has " + totals.size() + " entries in which others add up");
             }
             boolean settled = before.values().stream().allMatch(c -> (c & 1) == 0) && before.equals(changes());
             if (settled || System.nanoTime() - end > 0) {

@@ -4,8 +4,8 @@ package org.verbena.verbs;
 import org.verbena.telemetry.ObjectKinds;
 
 /**
- * Kind of an object that a process shows to others: an open set, later versions may add values, and modules above have types of
- * their own, as {@code SocketObjectType}.
+ * Kind of an object that a process shows to others: an open set, later versions may add values, and other modules have types of
+ * their own.
  */
 public final class ObjectType {
     /** A flow, {@link Flow}. */
@@ -27,7 +27,7 @@ public final class ObjectType {
 
     private ObjectType() {}
 
-    /** The value's name, or its number if this version does not know it. Types of modules above are known where those are there. */
+    /** The value's name, or its number if this version does not know it. Types of other modules are known where those are there. */
     public static String toString(int value) {
         return ObjectKinds.of(value).name();
     }

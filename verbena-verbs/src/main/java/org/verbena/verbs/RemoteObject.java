@@ -48,7 +48,7 @@ public final class RemoteObject implements CounterTarget {
         return view.context();
     }
 
-    /** Name of the device, for instance {@code "shm0"}; {@code "sockets"} for what belongs to sockets. */
+    /** Name of the device, for instance {@code "shm0"}; for an object of no device, what its kind names in its place. */
     public String device() {
         return view.kind().device(view.name());
     }

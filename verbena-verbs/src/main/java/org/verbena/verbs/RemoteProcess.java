@@ -12,7 +12,7 @@ import org.verbena.telemetry.EntryView;
 import org.verbena.telemetry.ProcessCounters;
 
 /**
- * A process that uses Verbena, seen from another one: its verbs objects and what they have counted. What may be seen is
+ * A process that uses Verbena, seen from another one: its objects and what they have counted. What may be seen is
  * what the operating system lets this user read: his own processes, everybody's for root.
  *
  * {@snippet :
@@ -67,7 +67,7 @@ public final class RemoteProcess implements AutoCloseable {
     /**
      * A process by its number.
      *
-     * @throws VerbsException {@code ESRCH} if there is no such process, {@code ENOENT} if it does not show any verbs
+     * @throws VerbsException {@code ESRCH} if there is no such process, {@code ENOENT} if it does not show any
      *        objects, {@code EACCES} if it is another user's, {@code EBADMSG} if its file is invalid, {@code
      *        EPROTONOSUPPORT} if it runs with another version of Verbena that shows its objects differently
      */

@@ -6,8 +6,8 @@ import org.verbena.telemetry.SamplePoints;
 /**
  * What can be counted of an object: an open set of numbers, later versions may add values. The first two are those of
  * {@code enum ibv_counter_description}. The name shows the type of object that a point belongs to, as does the number:
- * {@link #objectType(int)}. {@link Context#supportsSamplePoint} answers which of them a device has. Modules above have
- * points of their own, as {@code SocketSamplePoint}.
+ * {@link #objectType(int)}. {@link Context#supportsSamplePoint} answers which of them a device has. Other modules have
+ * points of their own.
  *
  * <p>Bytes are payload. A message is counted once, independently of its number of packets.
  */
@@ -116,7 +116,7 @@ public final class SamplePoint {
     public static final int QP_TX_PACKETS = 0x128;
     /** Packets received. */
     public static final int QP_RX_PACKETS = 0x129;
-    /** Packets sent again. */
+    /** Packets retransmitted. */
     public static final int QP_RETRANSMITS = 0x12a;
     /** Packets that came out of order: {@code out_of_sequence}. */
     public static final int QP_OUT_OF_SEQUENCE = 0x12b;
@@ -263,7 +263,7 @@ public final class SamplePoint {
     }
 
     /**
-     * The value's name, or its number if this version does not know it. Points of modules above are known where those
+     * The value's name, or its number if this version does not know it. Points of other modules are known where those
      * are there.
      */
     public static String toString(int point) {

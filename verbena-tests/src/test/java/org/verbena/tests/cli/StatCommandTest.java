@@ -179,7 +179,7 @@ class StatCommandTest {
     @Test
     void missingProcessOrObjectIsReported() throws Exception {
         expect(1, "there is no such process", "stat", "4000000");
-        expect(1, "shows no verbs objects", "stat", String.valueOf(startSleep().pid()));
+        expect(1, "shows no objects", "stat", String.valueOf(startSleep().pid()));
         expect(1, "has no object qp:0x77: it has shm0, port:1", "monitor", pid, "qp:0x77", "tx");
         expect(1, "has no sample point nix: it has ", "monitor", pid, qp(sender), "nix");
         expect(2, "'x' is not the number of a process", "stat", "x");
