@@ -35,6 +35,9 @@ public record AgentRun(int code, String out, String err) {
 
     static List<String> command(Path java, List<String> options, Path classes, String... words) {
         List<String> c = new ArrayList<>(List.of(java.toString(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        if (java.equals(java())) {
+            c.addAll(AgentArchive.options());
+        }
         c.addAll(options);
         c.addAll(options.contains("-cp") ? List.of() : List.of("-cp", classes.toString()));
         c.add("Report");

@@ -55,6 +55,7 @@ public final class TalkProcess implements AutoCloseable {
         /** Starts it with options of the JVM's. */
         public TalkProcess start(List<String> options, String... words) throws IOException {
             List<String> c = Jvm.command();
+            c.addAll(AgentArchive.options());
             c.addAll(options);
             c.addAll(List.of("-cp", classes.toString(), name));
             c.addAll(List.of(words));

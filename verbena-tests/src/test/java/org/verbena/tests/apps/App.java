@@ -25,6 +25,7 @@ import org.verbena.sockets.SocketState;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
+import org.verbena.tests.agent.AgentArchive;
 import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
 
@@ -127,6 +128,7 @@ final class App implements AutoCloseable {
             c.addAll(jvm);
             c.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
             if (by == By.VERBENA) {
+                c.addAll(AgentArchive.options());
                 c.add("-javaagent:" + Applications.agent() + "=quiet" + patience + wait + ",summary=" + folder.resolve(
                         "summary"));
             }

@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import com.sun.tools.attach.VirtualMachine;
 
 import org.verbena.testkit.Jvm;
+import org.verbena.tests.agent.AgentArchive;
 
 /** Starts programs that know nothing of Verbena: their class path has the tests' classes alone. */
 final class Programs {
@@ -48,6 +49,7 @@ final class Programs {
 
     private ProcessBuilder builder(List<String> options, Class<?> main, String... words) throws URISyntaxException {
         List<String> c = Jvm.command();
+        c.addAll(AgentArchive.options());
         c.addAll(options);
         c.addAll(List.of("-cp", Path.of(main.getProtectionDomain().getCodeSource().getLocation().toURI()).toString(),
                 main.getName()));

@@ -17,6 +17,7 @@ import java.util.zip.ZipOutputStream;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import org.verbena.tests.agent.AgentArchive;
 import org.verbena.tests.agent.AgentJar;
 
 /**
@@ -82,7 +83,8 @@ final class SocketPrograms {
 
     /** With another agent. */
     Child.Builder with(Path otherAgent, String arguments) {
-        return plain().option("-javaagent:" + otherAgent + "=" + arguments);
+        return plain().option(AgentArchive.options().toArray(String[]::new)).option("-javaagent:" + otherAgent + "="
+                + arguments);
     }
 
     Path agent() {
