@@ -20,6 +20,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.NoReceives;
 import org.verbena.verbs.spi.NoSends;
 import org.verbena.verbs.spi.QueuePairValues;
 

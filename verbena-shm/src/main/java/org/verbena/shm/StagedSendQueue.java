@@ -26,7 +26,8 @@ import org.verbena.verbs.spi.SendOpcode;
  * The batch of a send queue: from {@link #start} to {@link #endBatch} each request is checked and put into the next free slot,
  * where {@link ShmSendQueue} executes it. One thread at a time posts.
  *
- * <p>A superclass and not a part of the queue, so that a post reaches its fields without one more load.
+ * <p>A superclass and not a part of the queue, so that a post reaches its fields without one more load; roce has one of its own
+ * ({@code docs/decisions/two-staged-send-queues.md}).
  */
 abstract class StagedSendQueue extends SendQueue {
     /** Copied into this class, so that a flag of a later {@code verbena-verbs} is refused. */

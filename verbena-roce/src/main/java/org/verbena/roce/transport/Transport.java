@@ -13,6 +13,7 @@ import org.verbena.verbs.Gid;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.spi.NumberMap;
 
 /**
  * The transport of a context: its queue pairs and their progress. Every caller holds the context's lock.
@@ -42,7 +43,7 @@ public final class Transport {
     private record Member(Gid group, TransportQueuePair queuePair) {}
 
     private final Wire wire;
-    private final QueuePairTable queuePairs = new QueuePairTable();
+    private final NumberMap<TransportQueuePair> queuePairs = new NumberMap<>();
     private final Timers timers = new Timers();
     private final List<Member> members = new ArrayList<>();
     private final long[] drops = new long[DropReason.values().length];
@@ -97,7 +98,7 @@ public final class Transport {
             default -> throw new IllegalArgumentException("no transport for queue pairs of type "
                     + QueuePairType.toString(type));
         };
-        queuePairs.put(made);
+        queuePairs.put(number, made);
         return made;
     }
 
@@ -265,7 +266,9 @@ public final class Transport {
     }
 
     void forget(TransportQueuePair q) {
-        queuePairs.remove(q);
+        if (queuePairs.get(q.number()) == q) {
+            queuePairs.remove(q.number());
+        }
         timers.remove(q);
         members.removeIf(m -> m.queuePair == q);
     }

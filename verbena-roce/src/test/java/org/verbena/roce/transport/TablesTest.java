@@ -29,7 +29,7 @@ class TablesTest {
     }
 
     @Test
-    void queuePairTableMatchesAMap() {
+    void queuePairsByNumberMatchAMap() {
         Seeds.each(200, random -> {
             Transport t = new Transport(owner.wire);
             Map<Integer, TransportQueuePair> model = new HashMap<>();

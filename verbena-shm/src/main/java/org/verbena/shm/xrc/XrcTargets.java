@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm.xrc;
 
+import java.lang.invoke.VarHandle;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
@@ -15,14 +17,13 @@ import org.verbena.shm.memory.RemoteAccess;
 import org.verbena.shm.pool.InboxSends;
 import org.verbena.shm.pool.RemotePool;
 import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.spi.NumberMap;
 
 /**
- * The shared receive queues that one queue pair of type XRC_SEND has named in requests, by number: a hash table with open addressing, for
- * a lookup must not allocate. Used by one thread at a time.
+ * The shared receive queues that one queue pair of type XRC_SEND has named in requests, by number. Used by one thread at a time,
+ * but another one may close the queue pair.
  */
 public final class XrcTargets {
-    private static final int SMALLEST = 16;
-
     private final MemoryUser qp;
     private final XrcDirectory directory;
     private final LocalBuffers buffers;
@@ -30,8 +31,7 @@ public final class XrcTargets {
     private final ReceiveCopy receiveCopy;
     /** Address of the queue pair's directory entry. */
     private final long entry;
-    private @Nullable XrcTarget[] table = new XrcTarget[SMALLEST];
-    private int size;
+    private NumberMap<XrcTarget> table = new NumberMap<>();
     private @Nullable XrcTarget last;
 
     public XrcTargets(MemoryUser qp, XrcDirectory directory, LocalBuffers buffers, RemoteAccess remoteAccess,
@@ -69,8 +69,7 @@ public final class XrcTargets {
         if (t != null && t.number == number) {
             return t;
         }
-        @Nullable XrcTarget[] all = table; // another thread may close the queue pair
-        t = all[slot(all, number)];
+        t = table.get(number);
         if (t == null) {
             t = add(number);
         }
@@ -80,39 +79,18 @@ public final class XrcTargets {
         return t;
     }
 
-    private static int slot(@Nullable XrcTarget[] table, int number) {
-        int i = number * 0x9e37_79b1 >>> 8 & table.length - 1;
-        for (XrcTarget t = table[i]; t != null && t.number != number; t = table[i]) {
-            i = i + 1 & table.length - 1;
-        }
-        return i;
-    }
-
     private XrcTarget add(int number) {
-        if (2 * (size + 1) > table.length) {
-            XrcTarget[] larger = new XrcTarget[2 * table.length];
-            for (XrcTarget t : table) {
-                if (t != null) {
-                    larger[slot(larger, t.number)] = t;
-                }
-            }
-            table = larger;
-        }
         XrcTarget t = new XrcTarget(this, number);
-        table[slot(table, number)] = t;
-        size++;
+        table.put(number, t);
         return t;
     }
 
     /** The connection is over. */
     public void clear() {
-        for (XrcTarget t : table) {
-            if (t != null) {
-                t.leave();
-            }
-        }
-        table = new XrcTarget[SMALLEST];
-        size = 0;
+        table.forEach(XrcTarget::leave);
+        NumberMap<XrcTarget> empty = new NumberMap<>();
+        VarHandle.releaseFence();
+        table = empty; // the old one stays as it is: a thread that posts may be reading it
         last = null;
     }
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.roce;
+package org.verbena.verbs.spi;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.ReceiveQueue;
 
-/** The receive side of a queue pair that has no receives of its own: what is posted is refused. */
-final class NoReceives extends ReceiveQueue {
+/** The receive side of queue pairs that have no receives of their own: what is posted is refused. */
+public final class NoReceives extends ReceiveQueue {
+    /** For providers. */
+    public NoReceives() {}
+
     @Override
     public ReceiveQueue start() {
         return this;
