@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** RDMA verbs for Java: the API, the rules that hold for every provider, and the provider SPI. */
-@org.jspecify.annotations.NullMarked module org.verbena.verbs {
+@org.jspecify.annotations.NullMarked @SuppressWarnings("module") // the modules named in the qualified export are compiled after this one
+module org.verbena.verbs {
     requires jdk.jfr;
     requires static org.jspecify;
     requires transitive org.verbena.linux;
@@ -8,6 +9,9 @@
 
     exports org.verbena.verbs;
     exports org.verbena.verbs.spi;
+    exports org.verbena.verbs.telemetry to
+            org.verbena.shm,
+            org.verbena.roce;
 
     uses org.verbena.verbs.spi.VerbsProvider;
 

@@ -28,9 +28,9 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.SendOpcode;
+import org.verbena.verbs.telemetry.FlightEvents;
 
 /**
  * The owner of a queue pair, as the transport sees it. It outlives a {@link RoceQueuePair} that the application has

@@ -32,9 +32,9 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.QueuePairValues;
+import org.verbena.verbs.telemetry.FlightEvents;
 
 /**
  * The state of a queue pair and the life of its connection: what one lock guards, and the consequences of each

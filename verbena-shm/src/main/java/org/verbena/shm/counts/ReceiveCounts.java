@@ -13,9 +13,9 @@ import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.QueuePairPoints;
+import org.verbena.verbs.telemetry.FlightEvents;
 
 /**
  * Counters of the receive side of a queue pair: completed receives, which the poller counts, and accesses of its peer to memory

@@ -7,10 +7,10 @@ import org.verbena.shm.memory.WorkRequest;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcStatus;
-import org.verbena.verbs.spi.FlightEvents;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.QueuePairPoints;
 import org.verbena.verbs.spi.SendOpcode;
+import org.verbena.verbs.telemetry.FlightEvents;
 
 /**
  * Counters of the send side of a queue pair: each number is kept here and stored into its cell, where other processes read

@@ -19,6 +19,7 @@ import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.telemetry.FlightEvents;
 
 /**
  * A completion channel that is a {@link Doorbell}: this process rings it, and peers that know its name. Events

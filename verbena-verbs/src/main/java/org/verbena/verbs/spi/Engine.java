@@ -19,6 +19,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.telemetry.CounterLayout;
 import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.telemetry.FlightEvents;
 
 /**
  * A context's own thread: descriptors that it watches, and work that waits while the application's threads are

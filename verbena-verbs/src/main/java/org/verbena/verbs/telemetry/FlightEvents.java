@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.verbs.spi;
+package org.verbena.verbs.telemetry;
 
 import org.jspecify.annotations.Nullable;
 
