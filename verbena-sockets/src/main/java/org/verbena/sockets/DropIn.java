@@ -17,6 +17,7 @@ import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.stream.PlainListeners;
 import org.verbena.sockets.stream.SharedMemory;
+import org.verbena.sockets.stream.Summary;
 
 /**
  * What the agent asks of the Verbena that it finds, be it the application's own or the one in the agent's jar. Programs

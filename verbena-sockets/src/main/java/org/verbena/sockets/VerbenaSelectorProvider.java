@@ -18,6 +18,7 @@ import sun.nio.ch.SelectorProviderImpl;
 import org.verbena.sockets.nio.CallerPolicy;
 import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.nio.VerbenaSelector;
+import org.verbena.sockets.stream.Summary;
 
 /**
  * The selector provider whose TCP channels use the transport {@code stream} where both ends can. Datagram channels,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.sockets;
+package org.verbena.sockets.stream;
 
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
@@ -11,15 +11,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.sockets.stream.StreamFigures;
-import org.verbena.sockets.stream.StreamTotals;
-
 /**
  * What the sockets of this process have come to, written when it ends: a line of JSON to standard error, or to the end
  * of a file, as the system property {@value #PROPERTY} sets. The line is one write, so that many processes can share a
  * file.
  */
-final class Summary {
+public final class Summary {
     private static final String PROPERTY = "verbena.summary";
     private static final String STDERR = "stderr";
     private static final int LONGEST_COMMAND = 2048;
@@ -32,8 +29,12 @@ final class Summary {
         return System.getProperty(PROPERTY, "");
     }
 
-    /** @throws IllegalArgumentException if there is a file to be written to which cannot be */
-    static void check() {
+    /**
+     * Checks where it is to be written.
+     *
+     * @throws IllegalArgumentException if that is a file which cannot be written to
+     */
+    public static void check() {
         if (where().isEmpty() || where().equals(STDERR)) {
             return;
         }
@@ -46,12 +47,12 @@ final class Summary {
     }
 
     /** Its writer, for the first caller; null if nothing is to be written. */
-    static @Nullable Runnable take() {
+    public static @Nullable Runnable take() {
         return where().isEmpty() || TAKEN.getAndSet(true) ? null : Summary::write;
     }
 
     /** Has it written when the process ends, beside the other hooks of the program, unless that is seen to. */
-    static void atExit() {
+    public static void atExit() {
         Runnable write = take();
         if (write != null) {
             try {
