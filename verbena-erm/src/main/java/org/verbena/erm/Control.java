@@ -140,7 +140,7 @@ final class Control extends Engine.CoalescedTask {
                 return;
             }
             long at = (long) slot * Messages.RECEIVE_BYTES;
-            if (length == Messages.CONTROL_BYTES && Messages.type(link.controlBuffer(), at) == Messages.CREDIT) {
+            if (length == ControlLayout.BYTES && Messages.type(link.controlBuffer(), at) == Messages.CREDIT) {
                 int consumed = Messages.creditConsumed(link.controlBuffer(), at);
                 int asyncConsumed = Messages.creditAsyncConsumed(link.controlBuffer(), at);
                 repost(slot, at);
@@ -151,7 +151,7 @@ final class Control extends Engine.CoalescedTask {
             }
             Messages.Message m = Messages.message(link.controlBuffer(), at);
             repost(slot, at);
-            if (length != Messages.CONTROL_BYTES || !handle(m)) {
+            if (length != ControlLayout.BYTES || !handle(m)) {
                 link.fail("the other end breaks the protocol: " + m);
             }
         }

@@ -39,7 +39,7 @@ final class ControlSender {
     private final SendQueue queue;
     private final CompletionQueue completionQueue;
     private final long maxLength;
-    private final MemorySegment message = Arena.ofAuto().allocate(Messages.CONTROL_BYTES, Long.BYTES);
+    private final MemorySegment message = Arena.ofAuto().allocate(ControlLayout.BYTES, Long.BYTES);
     /** Guards the send queue, too. */
     final ReentrantLock lock = new ReentrantLock();
 
@@ -217,7 +217,7 @@ final class ControlSender {
 
     private boolean postMessage() {
         int slot = (int) (posted % SLOTS);
-        if (!posted(queue.start().send(posted, SendFlags.SIGNALED).inline(message, 0, Messages.CONTROL_BYTES)
+        if (!posted(queue.start().send(posted, SendFlags.SIGNALED).inline(message, 0, ControlLayout.BYTES)
                 .complete())) {
             return false;
         }
@@ -301,7 +301,7 @@ final class ControlSender {
                             ? RemoteCompletion.WRITTEN
                             : RemoteCompletion.READ, c.userData(), 0));
             open.send(posted + 1, write ? SendFlags.SIGNALED : SendFlags.SIGNALED | SendFlags.FENCE).inline(message, 0,
-                    Messages.CONTROL_BYTES);
+                    ControlLayout.BYTES);
         }
         return open.complete();
     }

@@ -205,7 +205,7 @@ public final class CopyQueue {
         CreditReturn taken = creditReturn();
         long now = taken == null ? 0 : taken.consumed();
         long at = putCompletion(posted, id, offset, length, userData, write, now);
-        int error = queue.postSend(posted, completionSendFlags(write, signal), outgoing, at, RemoteCompletion.BYTES);
+        int error = queue.postSend(posted, completionSendFlags(write, signal), outgoing, at, CompletionLayout.BYTES);
         if (error != 0) {
             link.fail("the remote completion of a copy could not be sent: " + Errno.name(error));
         } else if (taken != null) {
@@ -356,7 +356,7 @@ public final class CopyQueue {
             if (separate) {
                 lastSeparate = number;
                 long at = putCompletion(posted + i, remote.id(), remoteAt, b.length[i], b.userData[i], write, now);
-                open.send(posted + i, completionSendFlags(write, signal)).sge(outgoing, at, RemoteCompletion.BYTES);
+                open.send(posted + i, completionSendFlags(write, signal)).sge(outgoing, at, CompletionLayout.BYTES);
             }
         }
         int error = open.complete();

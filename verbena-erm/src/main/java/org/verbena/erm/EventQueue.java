@@ -215,7 +215,7 @@ public final class EventQueue {
                 found(RemoteCompletion.WRITTEN, regions.idOfName(ImmediateCompletion.name(immediate)),
                         ImmediateCompletion.offset(immediate),
                         bytes, 0);
-            } else if (bytes != RemoteCompletion.BYTES || !decode(completionBuffer + (long) Objects.checkIndex(slot,
+            } else if (bytes != CompletionLayout.BYTES || !decode(completionBuffer + (long) Objects.checkIndex(slot,
                     slots)
                     * Messages.RECEIVE_BYTES)) {
                 receivesFlushed = true;

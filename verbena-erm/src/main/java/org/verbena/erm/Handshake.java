@@ -8,18 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.sockets.spi.PeerRendezvous;
 
 /**
- * The private data with which the ends of a connection connect their queue pairs: 40 bytes each way, big-endian.
- *
- * <pre>
- *  0  int    {@link PeerRendezvous#MAGIC}
- *  4  byte   version, 1
- *  5  byte   queue pair: 0 copies, 1 control
- *  6  short  features: bit 0 {@link #UPDATES}; unknown ones are not used
- *  8  long   token of the end that was accepted
- * 16  long   token of the end that connected
- * 24  int    initial credits for the remote completions of copies; 28 of asynchronous copies
- * 32  int    limit of regions that the sender accepts; 36 int 0
- * </pre>
+ * The private data with which the ends of a connection connect their queue pairs, as {@link HandshakeLayout} draws it.
  *
  * @param version the sender's
  * @param features supported by the sender
@@ -32,7 +21,6 @@ import org.verbena.sockets.spi.PeerRendezvous;
  */
 record Handshake(int version, int queuePair, int features, long acceptorToken, long connectorToken, int credits,
         int asyncCredits, int regions) {
-    static final int BYTES = 40;
     static final int VERSION = 1;
     /** The oldest version that is still supported. */
     static final int MIN_VERSION = 1;
@@ -56,20 +44,29 @@ record Handshake(int version, int queuePair, int features, long acceptorToken, l
     }
 
     byte[] bytes() {
-        return ByteBuffer.allocate(BYTES).putInt(PeerRendezvous.MAGIC).put((byte) version).put((byte) queuePair)
-                .putShort((short) features).putLong(acceptorToken).putLong(connectorToken).putInt(credits).putInt(
-                        asyncCredits)
-                .putInt(regions).putInt(0).array();
+        ByteBuffer b = ByteBuffer.allocate(HandshakeLayout.BYTES);
+        b.putInt(HandshakeLayout.MAGIC, PeerRendezvous.MAGIC);
+        b.put(HandshakeLayout.VERSION, (byte) version);
+        b.put(HandshakeLayout.QUEUE_PAIR, (byte) queuePair);
+        b.putShort(HandshakeLayout.FEATURES, (short) features);
+        b.putLong(HandshakeLayout.ACCEPTOR_TOKEN, acceptorToken);
+        b.putLong(HandshakeLayout.CONNECTOR_TOKEN, connectorToken);
+        b.putInt(HandshakeLayout.CREDITS, credits);
+        b.putInt(HandshakeLayout.ASYNC_CREDITS, asyncCredits);
+        b.putInt(HandshakeLayout.REGIONS, regions);
+        return b.array(); // what is reserved is 0
     }
 
     /** Parses private data, perhaps padded with zeros by a kernel; null if it is invalid. */
     static @Nullable Handshake parse(byte[] privateData) {
         ByteBuffer b = ByteBuffer.wrap(privateData);
-        if (privateData.length < BYTES || b.getInt(0) != PeerRendezvous.MAGIC) {
+        if (privateData.length < HandshakeLayout.BYTES || b.getInt(HandshakeLayout.MAGIC) != PeerRendezvous.MAGIC) {
             return null;
         }
-        Handshake h = new Handshake(b.get(4) & 0xff, b.get(5), b.getShort(6) & 0xffff, b.getLong(8), b.getLong(16), b
-                .getInt(24), b.getInt(28), b.getInt(32));
+        Handshake h = new Handshake(b.get(HandshakeLayout.VERSION) & 0xff, b.get(HandshakeLayout.QUEUE_PAIR),
+                b.getShort(HandshakeLayout.FEATURES) & 0xffff, b.getLong(HandshakeLayout.ACCEPTOR_TOKEN),
+                b.getLong(HandshakeLayout.CONNECTOR_TOKEN), b.getInt(HandshakeLayout.CREDITS),
+                b.getInt(HandshakeLayout.ASYNC_CREDITS), b.getInt(HandshakeLayout.REGIONS));
         return h.isValid() ? h : null;
     }
 

@@ -5,18 +5,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The messages of {@link Control} between two ends, 48 bytes in the machine's byte order, little-endian.
+ * The messages of {@link Control} between two ends, as {@link ControlLayout} draws them.
  *
- * <pre>
- * 0 type int, 4 id int, 8 address long, 16 length long, 24 key int, 28 access int, 32 tag long, 40 errno int, 44 int 0
- * </pre>
- *
- * A {@link RemoteCompletion} sent by control has the type {@link #REMOTE_COMPLETION}, its offset in the field of the
+ * <p>A {@link RemoteCompletion} sent by control has the type {@link #REMOTE_COMPLETION}, its offset in the field of the
  * address, its user data in that of the tag, and its kind in that of the access. The messages of an update have its
  * number, from 1 on for each region, in the field of the errno.
  */
 final class Messages {
-    static final int CONTROL_BYTES = 48;
     /** Size of a receive buffer: longer than any message, so that an overlong message is detected and not truncated. */
     static final int RECEIVE_BYTES = 64;
 
@@ -61,38 +56,40 @@ final class Messages {
     private Messages() {}
 
     static void put(MemorySegment into, long at, Message m) {
-        into.set(INT, at, m.type());
-        into.set(INT, at + 4, m.id());
-        into.set(LONG, at + 8, m.address());
-        into.set(LONG, at + 16, m.length());
-        into.set(INT, at + 24, m.key());
-        into.set(INT, at + 28, m.access());
-        into.set(LONG, at + 32, m.tag());
-        into.set(INT, at + 40, m.errno());
-        into.set(INT, at + 44, 0);
+        into.set(INT, at + ControlLayout.TYPE, m.type());
+        into.set(INT, at + ControlLayout.ID, m.id());
+        into.set(LONG, at + ControlLayout.ADDRESS, m.address());
+        into.set(LONG, at + ControlLayout.LENGTH, m.length());
+        into.set(INT, at + ControlLayout.KEY, m.key());
+        into.set(INT, at + ControlLayout.ACCESS, m.access());
+        into.set(LONG, at + ControlLayout.TAG, m.tag());
+        into.set(INT, at + ControlLayout.ERRNO, m.errno());
+        into.set(INT, at + ControlLayout.RESERVED, 0);
     }
 
     static void putCredit(MemorySegment into, int consumed, int asyncConsumed) {
         into.fill((byte) 0);
-        into.set(INT, 0, CREDIT);
-        into.set(INT, 24, asyncConsumed);
-        into.set(INT, 40, consumed);
+        into.set(INT, ControlLayout.TYPE, CREDIT);
+        into.set(INT, ControlLayout.KEY, asyncConsumed);
+        into.set(INT, ControlLayout.ERRNO, consumed);
     }
 
     static int type(MemorySegment from, long at) {
-        return from.get(INT, at);
+        return from.get(INT, at + ControlLayout.TYPE);
     }
 
     static int creditConsumed(MemorySegment from, long at) {
-        return from.get(INT, at + 40);
+        return from.get(INT, at + ControlLayout.ERRNO);
     }
 
     static int creditAsyncConsumed(MemorySegment from, long at) {
-        return from.get(INT, at + 24);
+        return from.get(INT, at + ControlLayout.KEY);
     }
 
     static Message message(MemorySegment from, long at) {
-        return new Message(from.get(INT, at), from.get(INT, at + 4), from.get(LONG, at + 8), from.get(LONG, at + 16),
-                from.get(INT, at + 24), from.get(INT, at + 28), from.get(LONG, at + 32), from.get(INT, at + 40));
+        return new Message(type(from, at), from.get(INT, at + ControlLayout.ID),
+                from.get(LONG, at + ControlLayout.ADDRESS), from.get(LONG, at + ControlLayout.LENGTH),
+                from.get(INT, at + ControlLayout.KEY), from.get(INT, at + ControlLayout.ACCESS),
+                from.get(LONG, at + ControlLayout.TAG), from.get(INT, at + ControlLayout.ERRNO));
     }
 }

@@ -86,12 +86,12 @@ final class PeerLink {
             completionBuffer = track(pd.allocate(outgoingCompletionOffset(Limits.COPIES), AccessFlags.LOCAL_WRITE));
             data = track(pd.createQueuePair(QueuePairInitAttributes.builder(copyCompletions, remoteCompletions)
                     .maxSendWr(
-                            REQUESTS).maxReceiveWr(creditLimit.completions()).maxInlineData(Messages.CONTROL_BYTES)
+                            REQUESTS).maxReceiveWr(creditLimit.completions()).maxInlineData(ControlLayout.BYTES)
                     .build()));
             control = track(pd.createQueuePair(QueuePairInitAttributes.builder(controlSendCompletions,
                     controlReceiveCompletions).maxSendWr(
                             Limits.CONTROL_SENDS).maxReceiveWr(Limits.CONTROL_RECEIVES).maxInlineData(
-                                    Messages.CONTROL_BYTES)
+                                    ControlLayout.BYTES)
                     .build()));
             postReceives(data, completionBuffer, creditLimit.completions());
             postReceives(control, controlBufferRegion, Limits.CONTROL_RECEIVES);

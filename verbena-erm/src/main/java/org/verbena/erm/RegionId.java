@@ -2,7 +2,7 @@
 package org.verbena.erm;
 
 /**
- * The id of a region: {@code 0:1 | generation:18 | index:12 | side:1}. It is positive; the generation, 1 or more, is
+ * The id of a region: {@code 0 | generation:18 | index:12 | side:1}. It is positive; the generation, 1 or more, is
  * another one for each region in a place, as {@link Generations} has it; the side is 0 for memory of the end that connected and 1 for memory of the one that
  * was accepted, so that an id names one region of the two ends together.
  */

@@ -178,10 +178,10 @@ class ErmModelTest {
     /** Sends on the queue pair itself, and receives the reply. */
     private static void send(ErmModel model, Messages.Message m) {
         PeerLink from = model.b.link;
-        MemorySegment bytes = Arena.ofAuto().allocate(Messages.CONTROL_BYTES, Long.BYTES);
+        MemorySegment bytes = Arena.ofAuto().allocate(ControlLayout.BYTES, Long.BYTES);
         Messages.put(bytes, 0, m);
         assertThat(from.control().sendQueue().start().send(0, SendFlags.SIGNALED).inline(bytes, 0,
-                Messages.CONTROL_BYTES).complete()).isZero();
+                ControlLayout.BYTES).complete()).isZero();
         model.b.control().carryOut();
         while (from.controlSendCompletions().startPoll() == 0) {
             from.controlSendCompletions().endPoll();

@@ -116,7 +116,7 @@ class ImmediateCompletionTest {
 
         @Override
         public void message(MemorySegment bytes) {
-            assertThat(bytes.byteSize()).isEqualTo(RemoteCompletion.BYTES);
+            assertThat(bytes.byteSize()).isEqualTo(CompletionLayout.BYTES);
             log.append('S');
         }
 

@@ -160,7 +160,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     private static byte[] encode(Messages.Message m) {
-        byte[] bytes = new byte[Messages.CONTROL_BYTES];
+        byte[] bytes = new byte[ControlLayout.BYTES];
         MemorySegment into = Arena.ofAuto().allocate(bytes.length, 8);
         Messages.put(into, 0, m);
         MemorySegment.copy(into, ValueLayout.JAVA_BYTE, 0, bytes, 0, bytes.length);
@@ -216,7 +216,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     private void notice() {
-        MemorySegment bytes = Arena.ofAuto().allocate(RemoteCompletion.BYTES, 8);
+        MemorySegment bytes = Arena.ofAuto().allocate(CompletionLayout.BYTES, 8);
         boolean odd = next(8) == 0;
         int id = id();
         int kind = odd ? next(256) : 1 + next(2);
@@ -334,7 +334,7 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
     }
 
     private void handshake() {
-        byte[] bytes = bytes(Handshake.BYTES);
+        byte[] bytes = bytes(HandshakeLayout.BYTES);
         for (int i = 0; i < Integer.BYTES; i++) {
             bytes[i] = (byte) (PeerRendezvous.MAGIC >> 24 - 8 * i);
         }
@@ -348,13 +348,13 @@ public final class MessagesFuzz implements ScriptedVerbs.OtherEnd {
 
     @Override
     public void message(MemorySegment bytes) {
-        if (bytes.byteSize() == Messages.CONTROL_BYTES) {
+        if (bytes.byteSize() == ControlLayout.BYTES) {
             Messages.Message m = Messages.message(bytes, 0);
             synchronized (sent) {
                 lastErrno = m.type() == Messages.ADDED ? m.errno() : lastErrno;
                 sent.merge(m.type(), 1, Integer::sum);
             }
-        } else if (bytes.byteSize() != RemoteCompletion.BYTES) {
+        } else if (bytes.byteSize() != CompletionLayout.BYTES) {
             throw new AssertionError("a message of " + bytes.byteSize() + " bytes");
         }
     }

@@ -113,12 +113,21 @@ final class LayoutDocument {
         }
     }
 
-    /** The parts make up a word, which is drawn so. */
+    /** The parts make up a word of 64 bits, which is drawn so. */
     void hasWord(Bits... parts) {
+        hasWord(-1, parts);
+    }
+
+    /** As {@link #hasWord}, of 32 bits. */
+    void hasIntWord(Bits... parts) {
+        hasWord(0xffff_ffffL, parts);
+    }
+
+    private void hasWord(long whole, Bits... parts) {
         assertThat(Arrays.stream(parts).mapToLong(Bits::mask).reduce(0, (a, b) -> {
             assertThat(a & b).as("two parts have a bit").isZero();
             return a | b;
-        })).as("bits of %s", List.of(parts)).isEqualTo(-1);
+        })).as("bits of %s", List.of(parts)).isEqualTo(whole);
         assertThat(text).contains("`" + Arrays.stream(parts).sorted((a, b) -> Long.compareUnsigned(b.mask, a.mask))
                 .map(Bits::toString).collect(Collectors.joining(" │ ")) + "`");
     }
