@@ -18,6 +18,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.DynamicTest;
@@ -152,6 +153,31 @@ class ArchitectureTest {
             }
         }
         assertThat(unexplained).as("not in %s", DOCUMENT).isEmpty();
+    }
+
+    /** The table of threads has each below its module. */
+    @Test
+    void threadsOfEachModuleMatchTheTable() throws IOException {
+        String table = read(ROOT.resolve(DOCUMENT)).split("\n## Threads\n", -1)[1].split("\n## ", -1)[0];
+        Map<String, Set<String>> drawn = new TreeMap<>();
+        String module = "";
+        for (String row : table.lines().filter(l -> l.startsWith("| `") || l.startsWith("| |")).toList()) {
+            String[] cells = row.split("\\|", -1);
+            module = codes(cells[1]).findFirst().orElse(module);
+            Set<String> threads = drawn.computeIfAbsent(module, m -> new TreeSet<>());
+            // that of a device of roce has the device's name in it
+            codes(cells[2]).filter(t -> !t.contains("<")).map(t -> t.replaceFirst("-N$", "-")).forEach(threads::add);
+        }
+        Set<String> all = drawn.values().stream().flatMap(Set::stream).collect(Collectors.toSet());
+        Map<String, Set<String>> found = new TreeMap<>();
+        drawn.keySet().forEach(m -> found.put(m, new TreeSet<>()));
+        for (String library : LIBRARIES) {
+            for (Path source : sources(ROOT.resolve("verbena-" + library + "/src/main/java"))) {
+                SHOWN.matcher(read(source)).results().map(r -> r.group(1)).filter(all::contains).forEach(
+                        name -> found.computeIfAbsent("verbena-" + library, m -> new TreeSet<>()).add(name));
+            }
+        }
+        assertThat(found).hasSizeGreaterThan(5).isEqualTo(drawn);
     }
 
     private static boolean isModule(String name) {
