@@ -7,6 +7,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
@@ -103,7 +104,7 @@ final class AttachedReceives extends SharedReceiveSide {
     // ---- completions
 
     @Override
-    boolean poll(ShmCompletionQueue cq) {
+    boolean poll(CompletionCursor cq) {
         LaneReader l = lane;
         if (l == null) {
             l = peerEntry == 0 ? null : findLane();
@@ -145,7 +146,7 @@ final class AttachedReceives extends SharedReceiveSide {
         }
     }
 
-    private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
+    private boolean take(CompletionCursor cq, long entry, long commit, long k) {
         long claim = LaneReader.claim(entry);
         int flags = LaneLayout.flags(commit);
         int outcome = (flags & ~LaneLayout.KNOWN_FLAGS) != 0
@@ -176,7 +177,7 @@ final class AttachedReceives extends SharedReceiveSide {
         if (!cq.hasTimestamps()) {
             flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has set
         }
-        cq.set(qp, p.wrId, LaneLayout.commit(k, opcode, status, flags), length);
+        cq.set(qp.number(), qp.peerNumber(), p.wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
         qp.receiveCounts().completed(cq);
         COMPLETED.setRelease(this, k + 1);

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.shm.control.Session;
 import org.verbena.shm.datagram.DatagramReceiver;
+import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
@@ -33,13 +34,13 @@ final class CompletionSource {
     }
 
     /** The number of completions that the queue pair has made for {@code cq}, polled or not. */
-    long completions(ShmCompletionQueue cq) {
+    long completions(CompletionQueue cq) {
         return (qp.receiveCompletionQueue() == cq ? receiveSide.completions() : 0)
                 + (qp.sendCompletionQueue() == cq ? sendQueue.completions() : 0) + waiting(cq);
     }
 
     /** The number of completions for {@code cq} that wait to be polled. */
-    long waiting(ShmCompletionQueue cq) {
+    long waiting(CompletionQueue cq) {
         Session s = qp.session();
         long n = (qp.receiveCompletionQueue() == cq ? receiveSide.completionsWaiting() : 0)
                 + (qp.sendCompletionQueue() == cq ? sendQueue.completionsWaiting() : 0);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import org.verbena.shm.completion.CompletionCursor;
+
 /** The receive side of queue pairs that have none. */
 final class NoReceives extends UnpostedReceives {
     @Override
-    boolean poll(ShmCompletionQueue cq) {
+    boolean poll(CompletionCursor cq) {
         return false;
     }
 

@@ -4,6 +4,7 @@ package org.verbena.shm;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.shm.datagram.DatagramSink;
 import org.verbena.shm.layout.AdapterLayout;
@@ -66,7 +67,7 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramSink {
     // ---- completions
 
     @Override
-    boolean poll(ShmCompletionQueue cq) {
+    boolean poll(CompletionCursor cq) {
         return datagrams.poll(this);
     }
 
@@ -89,9 +90,9 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramSink {
         if (claim != Claim.NONE) {
             int slot = Claim.slot(claim);
             status = delivery.scatterDatagram(data, pool.wqe(slot) + AdapterLayout.WQE_HEADER, length);
-            ShmCompletionQueue cq = qp.receiveCompletionQueue();
+            CompletionCursor cq = qp.receiveCompletionQueue();
             int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
-            cq.set(qp, pool.receive(slot).wrId, LaneLayout.commit(completed, WcOpcode.RECV, status, shown), length);
+            cq.set(qp.number(), qp.peerNumber(), pool.receive(slot).wrId, LaneLayout.commit(completed, WcOpcode.RECV, status, shown), length);
             cq.setSource(source);
             cq.setMore(immediate, timestamp, 0);
             qp.receiveCounts().completed(cq);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.verbs.ReceiveQueue;
 
 /** The receive side of a queue pair: its posts, and the source of its receive completions. */
 abstract class ReceiveSide extends ReceiveQueue {
     /** Moves the oldest completion into the cursor of {@code cq}, and counts it; false if there is none. */
-    abstract boolean poll(ShmCompletionQueue cq);
+    abstract boolean poll(CompletionCursor cq);
 
     /** Receives completed and polled; read by any thread. */
     abstract long completions();

@@ -380,12 +380,6 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         // completions are consumed as the cursor reaches them
     }
 
-    /** Puts the cursor on a completion, and counts it; {@code what} is as in a lane's commit: opcode, status and flags. */
-    void set(ShmQueuePair qp, long id, long what, long length) {
-        // numbers, not the queue pair: the store of a reference may cost a fence, depending on the garbage collector
-        set(qp.number(), qp.peerNumber(), id, what, length);
-    }
-
     @Override
     public int requestNotify(boolean solicitedOnly) {
         if (isClosed() || channel() == null) {

@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.shm.counts.ReceiveCounts;
 import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.shm.datagram.DatagramSink;
@@ -322,7 +323,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     }
 
     @Override
-    boolean poll(ShmCompletionQueue cq) {
+    boolean poll(CompletionCursor cq) {
         LaneReader l = lane;
         if (l != null) {
             if (takeNext(cq, l)) {
@@ -351,7 +352,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     }
 
     /** Completes the oldest receive if the peer has committed its entry. */
-    private boolean takeNext(ShmCompletionQueue cq, LaneReader l) {
+    private boolean takeNext(CompletionCursor cq, LaneReader l) {
         long k = completed;
         long entry = l.entry(k);
         if (secondLines) {
@@ -362,7 +363,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     }
 
     /** Completes receive {@code k} with its lane entry; false if the peer had no right to it. */
-    private boolean take(ShmCompletionQueue cq, long entry, long commit, long k) {
+    private boolean take(CompletionCursor cq, long entry, long commit, long k) {
         if (k >= known && !isPosted(k)) {
             qp.fatal(new ProtocolException("the peer completed a receive that was not posted"));
             return false;
@@ -376,7 +377,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
             // the common message; takeOther would do the same, more slowly
             secondLines = length > LaneLayout.FIRST_LINE;
             Copy.small(LaneReader.payload(entry, commit), p.address, length);
-            cq.set(qp, p.wrId, commit, length);
+            cq.set(qp.number(), qp.peerNumber(), p.wrId, commit, length);
             counts.received(length);
             qp.answers = true;
             COMPLETED.setRelease(this, k + 1);
@@ -385,7 +386,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         return takeOther(cq, entry, commit, k);
     }
 
-    private boolean takeOther(ShmCompletionQueue cq, long entry, long commit, long k) {
+    private boolean takeOther(CompletionCursor cq, long entry, long commit, long k) {
         int i = (int) k & mask;
         long length = LaneReader.length(entry, commit);
         int flags = LaneLayout.flags(commit);
@@ -411,7 +412,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         if (!cq.hasTimestamps()) {
             flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has set
         }
-        cq.set(qp, receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
+        cq.set(qp.number(), qp.peerNumber(), receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
         counts.completed(cq);
         qp.answers = true;
@@ -440,9 +441,9 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
         }
-        ShmCompletionQueue cq = qp.receiveCompletionQueue();
+        CompletionCursor cq = qp.receiveCompletionQueue();
         int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
-        cq.set(qp, receives[i].wrId, LaneLayout.commit(k, WcOpcode.RECV, status, shown), length);
+        cq.set(qp.number(), qp.peerNumber(), receives[i].wrId, LaneLayout.commit(k, WcOpcode.RECV, status, shown), length);
         cq.setSource(source);
         cq.setMore(immediate, timestamp, 0);
         counts.completed(cq);
@@ -461,7 +462,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     }
 
     /** In state ERR: outstanding receives are flushed, once the peer has left this queue pair. */
-    private boolean flush(ShmCompletionQueue cq) {
+    private boolean flush(CompletionCursor cq) {
         if (!isPosted(completed) || !qp.peerHasLeft()) {
             return false;
         }
@@ -473,7 +474,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         if (l != null && takeNext(cq, l)) {
             return true;
         }
-        cq.set(qp, receives[(int) completed & mask].wrId,
+        cq.set(qp.number(), qp.peerNumber(), receives[(int) completed & mask].wrId,
                 LaneLayout.commit(completed, WcOpcode.RECV, WcStatus.WR_FLUSH_ERR, 0), 0);
         cq.setMore(0, 0, 0);
         counts.completed(cq);

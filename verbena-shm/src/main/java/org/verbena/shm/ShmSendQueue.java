@@ -7,6 +7,7 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.shm.completion.SendCompletions;
 import org.verbena.shm.datagram.DatagramExecutor;
 import org.verbena.shm.memory.KeyTable;
@@ -305,7 +306,7 @@ final class ShmSendQueue extends StagedSendQueue {
     }
 
     /** Moves the oldest completion into the cursor of {@code cq}; false if there is none. */
-    boolean poll(ShmCompletionQueue cq) {
+    boolean poll(CompletionCursor cq) {
         if (isPending()) {
             progressSometimes();
         }

@@ -26,6 +26,7 @@ public abstract class CompletionCursor extends CompletionQueue {
     private final boolean withRawTimestamps;
     private final @Nullable WallClock wallClock;
 
+    /** Numbers, not the queue pair: the store of a reference may cost a fence, depending on the garbage collector. */
     private int queuePairNumber;
     private int sourceQueuePair;
     private long wrId;
