@@ -57,10 +57,10 @@ final class AttachedReceives extends SharedReceiveSide {
     /** Where the peer's hazard word lies; the session keeps it mapped. */
     private record HazardLocation(Session session, long entry) {}
 
-    AttachedReceives(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, int entries, long postedAddress,
+    AttachedReceives(QueuePairBase qp, KeyTable keys, ShmSharedReceiveQueue srq, int entries, long postedAddress,
             long scratch) {
-        super(qp, context, srq, scratch);
-        this.keys = context.keys();
+        super(qp, keys, srq, scratch);
+        this.keys = keys;
         this.entries = entries;
         this.owner = qp.index() + 1;
         this.postedAddress = postedAddress;

@@ -24,6 +24,7 @@ import org.verbena.shm.pool.PooledSends;
 import org.verbena.shm.pool.RemotePool;
 import org.verbena.shm.ring.LaneWriter;
 import org.verbena.shm.ring.OwnLanes;
+import org.verbena.shm.xrc.XrcDirectory;
 import org.verbena.shm.xrc.XrcTargets;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.VerbsException;
@@ -35,7 +36,7 @@ import org.verbena.verbs.VerbsException;
  * <p>A superclass and not a part of {@link SendExecutor}, so that a send reaches its fields without one more load.
  */
 abstract class LaneProducer {
-    final ShmQueuePair qp;
+    final QueuePairBase qp;
     final long hazard;
     final LocalBuffers buffers;
     final RemoteAccess remoteAccess;
@@ -64,7 +65,7 @@ abstract class LaneProducer {
     /** Why the last attempt to attach failed. */
     private @Nullable VerbsException attachFailure;
 
-    LaneProducer(ShmQueuePair qp, LocalBuffers buffers, long hazard) {
+    LaneProducer(QueuePairBase qp, XrcDirectory directory, LocalBuffers buffers, long hazard) {
         this.qp = qp;
         this.hazard = hazard;
         this.buffers = buffers;
@@ -72,8 +73,7 @@ abstract class LaneProducer {
         this.receiveCopy = new ReceiveCopy(buffers);
         this.counts = qp.sendCounts();
         this.xrc = qp.type() == QueuePairType.XRC_SEND
-                ? new XrcTargets(qp, qp.shmContext().xrc(), buffers, remoteAccess, receiveCopy, hazard
-                        - AdapterLayout.QP_HAZARD)
+                ? new XrcTargets(qp, directory, buffers, remoteAccess, receiveCopy, hazard - AdapterLayout.QP_HAZARD)
                 : null;
     }
 

@@ -13,7 +13,7 @@ import org.verbena.shm.layout.Link;
  * report as received what it commits then.
  */
 final class PeerDeparture {
-    private final QueuePairLifecycle qp;
+    private final QueuePairBase qp;
     /** Of the link that was withdrawn last. */
     private volatile Withdrawal latest = new Withdrawal(false);
 
@@ -77,7 +77,7 @@ final class PeerDeparture {
         }
     }
 
-    PeerDeparture(QueuePairLifecycle qp) {
+    PeerDeparture(QueuePairBase qp) {
         this.qp = qp;
     }
 

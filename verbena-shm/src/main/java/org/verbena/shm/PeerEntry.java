@@ -18,9 +18,9 @@ import org.verbena.verbs.QueuePairType;
  * counterpart of {@link OwnEntry}, and in the lane directory. For any thread.
  */
 final class PeerEntry {
-    private final QueuePairLifecycle qp;
+    private final QueuePairBase qp;
 
-    PeerEntry(QueuePairLifecycle qp) {
+    PeerEntry(QueuePairBase qp) {
         this.qp = qp;
     }
 

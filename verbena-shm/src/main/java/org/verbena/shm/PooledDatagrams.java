@@ -10,6 +10,7 @@ import org.verbena.shm.datagram.DatagramSink;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.LaneLayout;
+import org.verbena.shm.memory.KeyTable;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
@@ -34,9 +35,9 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramSink {
     /** The limit of the queue whose crossing was reported last. */
     private long limitReported;
 
-    PooledDatagrams(ShmQueuePair qp, DatagramReceiver datagrams, ShmContext context, ShmSharedReceiveQueue srq,
+    PooledDatagrams(QueuePairBase qp, DatagramReceiver datagrams, KeyTable keys, ShmSharedReceiveQueue srq,
             long scratch) {
-        super(qp, context, srq, scratch);
+        super(qp, keys, srq, scratch);
         this.datagrams = datagrams;
     }
 
@@ -90,9 +91,10 @@ final class PooledDatagrams extends SharedReceiveSide implements DatagramSink {
         if (claim != Claim.NONE) {
             int slot = Claim.slot(claim);
             status = delivery.scatterDatagram(data, pool.wqe(slot) + AdapterLayout.WQE_HEADER, length);
-            CompletionCursor cq = qp.receiveCompletionQueue();
+            CompletionCursor cq = qp.receiveCursor();
             int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
-            cq.set(qp.number(), qp.peerNumber(), pool.receive(slot).wrId, LaneLayout.commit(completed, WcOpcode.RECV, status, shown), length);
+            cq.set(qp.number(), qp.peerNumber(), pool.receive(slot).wrId, LaneLayout.commit(completed, WcOpcode.RECV,
+                    status, shown), length);
             cq.setSource(source);
             cq.setMore(immediate, timestamp, 0);
             qp.receiveCounts().completed(cq);

@@ -7,7 +7,7 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.shm.control.ConnectedQueuePair;
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.shm.control.Control;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.counts.ReceiveCounts;
@@ -18,18 +18,18 @@ import org.verbena.shm.layout.OwnEntry;
 import org.verbena.shm.layout.Peer;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.ShmLimits;
-import org.verbena.shm.memory.MemoryUser;
 import org.verbena.shm.memory.Revocation;
 import org.verbena.shm.memory.WaitBudget;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
-import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.SharedReceiveQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.PublishedObjects;
@@ -42,9 +42,9 @@ import org.verbena.verbs.telemetry.FlightEvents;
  *
  * <p>A superclass and not a part of {@link ShmQueuePair}, so that a post and a poll reach its fields without one more load.
  */
-abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePair, MemoryUser {
-    final ShmContext context;
-    final ShmProtectionDomain pd;
+abstract class QueuePairLifecycle extends QueuePairBase {
+    final ContextInternals internals;
+    private final int pd;
     final int number;
     final QueuePairParts parts;
     final OwnEntry own;
@@ -71,23 +71,23 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
     private final WaitBudget waitBudget = new WaitBudget(Hazard.TIMEOUT_NANOS);
     private final Drain drain = new Drain();
 
-    QueuePairLifecycle(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init)
+    QueuePairLifecycle(ContextInternals internals, ProtectionDomain domain, int pd, QueuePairInitAttributes init)
             throws VerbsException {
-        super(pd, init);
-        this.context = context;
+        super(domain, init);
+        this.internals = internals;
         this.pd = pd;
         sendCq = (ShmCompletionQueue) init.sendCq();
         receiveCq = init.type() == QueuePairType.XRC_SEND ? sendCq : (ShmCompletionQueue) init.receiveCq();
         srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
         try {
-            parts = new QueuePairParts(context, pd, init);
+            parts = new QueuePairParts(internals, pd, init);
         } catch (VerbsException e) {
             abandon();
             throw e;
         }
         number = parts.number;
         own = parts.own;
-        counters = context.published().queuePair(number, init, sendCq.publishedId(), receiveCq.publishedId(),
+        counters = internals.published().queuePair(number, init, sendCq.publishedId(), receiveCq.publishedId(),
                 srq == null ? 0 : srq.publishedId());
         publish(counters);
         receiveCounts = new ReceiveCounts(number, counters);
@@ -98,20 +98,11 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
 
     abstract ReceiveSide receiveSide();
 
-    /** The receive side if the type is UD, else null. */
-    abstract @Nullable DatagramReceiver datagramReceiver();
-
-    /** A send waits, or the queue pair has failed: the engine makes progress if the application does not. */
-    public abstract void requestProgress();
-
     /** Polls include this queue pair from now on. */
     abstract void showToPollers();
 
     /** When it returns, no poll uses this queue pair, nor will one: its lane and all else may be reused. */
     abstract void hideFromPollers();
-
-    /** Wakes threads that wait for completions: posted requests are flushed. */
-    abstract void wakePollers();
 
     // ---- queries
 
@@ -144,6 +135,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         return "QP 0x" + Integer.toHexString(number) + " of shm0";
     }
 
+    @Override
     @Nullable
     final Session session() {
         return session;
@@ -165,36 +157,44 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         return s == null ? null : s.peer();
     }
 
-    /** What this end publishes for the peer. */
+    @Override
     final OwnEntry own() {
         return own;
     }
 
-    /** What the peer publishes of its end. */
+    @Override
     final PeerEntry peer() {
         return peer;
     }
 
-    /** The attributes set last. */
+    @Override
     final QueuePairAttributes attributes() {
         return attributes;
     }
 
+    @Override
     final ReceiveCounts receiveCounts() {
         return receiveCounts;
     }
 
-    @Nullable
-    ShmSharedReceiveQueue sharedReceiveQueue() {
-        return srq;
+    @Override
+    final boolean receivesFrom(SharedReceiveQueue queue) {
+        return srq == queue;
     }
 
-    final ShmCompletionQueue sendCompletionQueue() {
-        return sendCq;
+    @Override
+    final boolean receivesOn(CompletionCursor cq) {
+        return receiveCq == cq;
     }
 
-    final ShmCompletionQueue receiveCompletionQueue() {
+    @Override
+    final CompletionCursor receiveCursor() {
         return receiveCq;
+    }
+
+    @Override
+    public final int pdIndex() {
+        return pd;
     }
 
     @Override
@@ -202,16 +202,12 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         return waitBudget;
     }
 
-    final ShmContext shmContext() {
-        return context;
-    }
-
     final String peerName() {
         Session s = session;
         return s == null ? "the peer" : s.peerName();
     }
 
-    /** That connection has failed, and the peer has left it: reported where the receives are shared. */
+    @Override
     final void lastWqeReached(long of) {
         synchronized (stateLock) {
             if (state == QueuePairState.ERR && linkIdentity() == of) {
@@ -220,9 +216,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         }
     }
 
-    /**
-     * In state ERR: true if the peer accesses no posted receive any more, or has exceeded the timeout.
-     */
+    @Override
     final boolean peerHasLeft() {
         return departure.isOver();
     }
@@ -234,7 +228,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         QueuePairState wanted = a.state();
         QueuePairState from = state;
         QueuePairState to = wanted == null ? from : wanted;
-        QueuePairValues.check(describe(), ShmDevice.NAME, a, ShmLimits.MAX_READS);
+        QueuePairValues.check(describe(), ShmLimits.DEVICE, a, ShmLimits.MAX_READS);
         if (from == QueuePairState.SQD && drain.isActive() && to.acceptsSends() && to != QueuePairState.ERR) {
             throw new VerbsException("modify " + describe(), Errno.EINVAL,
                     "a request that was started before SQD is not done yet: wait for SQ_DRAINED");
@@ -251,7 +245,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
             if (datagramReceiver() == null) {
                 connect(a);
             } else {
-                connection = context.numbers().nextConnection();
+                connection = internals.own().numbers().nextConnection();
                 errorReason = "";
                 receiveSide().connect(0);
             }
@@ -290,19 +284,19 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         }
     }
 
-    /** In SQD and a request that was started before is not done. */
+    @Override
     public final boolean isDraining() {
         return drain.isActive();
     }
 
-    /** In SQD: all started requests are done, unless the oldest request still waits. */
+    @Override
     final void drained() {
         synchronized (stateLock) {
             if (state == QueuePairState.SQD && sends().hasBegun() || !drain.end() || state != QueuePairState.SQD) {
                 return;
             }
         }
-        context.raise(AsyncEvent.builder(AsyncEventType.SQ_DRAINED, this).build());
+        internals.context().raise(AsyncEvent.builder(AsyncEventType.SQ_DRAINED, this).build());
     }
 
     @SuppressWarnings("EnumOrdinal") // the C value
@@ -312,20 +306,20 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
     }
 
     private void connect(QueuePairAttributes a) throws VerbsException {
-        Session s = context.session("connect " + describe(), Control.destination(describe(), a).low());
+        Session s = internals.control().session("connect " + describe(), Control.destination(describe(), a).low());
         s.bells().reach("connect " + describe(), 0);
         synchronized (stateLock) {
             session = s;
             departure.connected();
         }
         peerNumber = a.destinationQueuePair();
-        connection = context.numbers().nextConnection();
+        connection = internals.own().numbers().nextConnection();
         errorReason = "";
         waitBudget.refill();
         own.setPeer(s.peer().instance(), peerNumber);
         PublishedObjects.setPeer(counters, peerNumber, s.peer().pid());
         receiveCounts.connected(s);
-        FlightEvents.connected(ShmDevice.NAME, number, peerNumber, s.peer().pid());
+        FlightEvents.connected(ShmLimits.DEVICE, number, peerNumber, s.peer().pid());
         s.add(this);
         for (int p : pds()) {
             s.memories().share(p); // after add, see unshare
@@ -372,18 +366,18 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
             own.withdrawLink();
         }
         if (byItself) {
-            context.count(SamplePoint.DEVICE_QP_ERRORS);
-            FlightEvents.broken(ShmDevice.NAME, number, reason);
+            internals.count(SamplePoint.DEVICE_QP_ERRORS);
+            FlightEvents.broken(ShmLimits.DEVICE, number, reason);
         }
         withdrawal.capture();
         if (event >= 0) {
-            context.raise(AsyncEvent.builder(event, this).detail(reason).build());
+            internals.context().raise(AsyncEvent.builder(event, this).detail(reason).build());
         }
         wakePollers();
         requestProgress();
     }
 
-    /** A send of an unreliable queue pair failed here: later sends are flushed, receiving continues. */
+    @Override
     public final void sendFailed(String reason) {
         synchronized (stateLock) {
             if (state == QueuePairState.RTS || state == QueuePairState.SQD) {
@@ -393,12 +387,12 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         }
     }
 
-    /** The peer violates the protocol. */
+    @Override
     final void fatal(ProtocolException e) {
         enterError(peerName() + " broke the protocol: " + e.getMessage(), AsyncEventType.QP_FATAL);
     }
 
-    /** A receive completed with an error, which the initiator has reported already. */
+    @Override
     final void receiveFailed(int status) {
         enterError("a receive completed with " + WcStatus.toString(status), -1);
     }
@@ -420,7 +414,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
             toError(() -> session == s, reason, died ? AsyncEventType.QP_FATAL : -1, died);
         }
         VarHandle.fullFence(); // a thread that enters from here on sees that the link is withdrawn
-        context.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
+        internals.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
         receiveSide().peerDied();
         if (type() != QueuePairType.UC) {
             requestProgress();
@@ -432,7 +426,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         return state.receives();
     }
 
-    /** Whether that request waited when the peer died: it is the one without an answer. A later one was never sent. */
+    @Override
     final boolean isUnanswered(long number) {
         return number == unanswered;
     }
@@ -482,7 +476,7 @@ abstract class QueuePairLifecycle extends QueuePair implements ConnectedQueuePai
         receiveCounts.disconnected();
         s.remove(this);
         s.sendLaneDone(linkIdentity());
-        FlightEvents.disconnected(ShmDevice.NAME, number, peerNumber, s.peer().pid());
+        FlightEvents.disconnected(ShmLimits.DEVICE, number, peerNumber, s.peer().pid());
         synchronized (stateLock) {
             session = null;
             link = 0;

@@ -30,8 +30,8 @@ final class QueuePairParts {
     final int number;
     final OwnEntry own;
 
-    private final ShmContext context;
-    private final ShmProtectionDomain pd;
+    private final ContextInternals internals;
+    private final int pd;
     private final QueuePairInitAttributes init;
     /** Null if the receives are the queue pair's own. */
     private final @Nullable ShmSharedReceiveQueue srq;
@@ -42,19 +42,19 @@ final class QueuePairParts {
     /** A sender's scratch, a receiver's, and room for inline data. */
     private final MemorySegment memory;
 
-    QueuePairParts(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
-        this.context = context;
+    QueuePairParts(ContextInternals internals, int pd, QueuePairInitAttributes init) throws VerbsException {
+        this.internals = internals;
         this.pd = pd;
         this.init = init;
         srq = (ShmSharedReceiveQueue) init.sharedReceiveQueue();
         receiveEntries = powerOfTwo(srq == null ? init.maxReceiveWr() : srq.pool().receives().capacity());
         ringBytes = hasRing() ? receiveEntries * AdapterLayout.wqeStride(init.maxReceiveSge()) : 0;
-        number = context.numbers().take();
+        number = internals.own().numbers().take();
         try {
-            own = new OwnEntry(context.adapter().qpEntry(number));
-            ring = hasRing() ? context.adapter().takeRing(ringBytes) : 0;
+            own = new OwnEntry(internals.adapter().qpEntry(number));
+            ring = hasRing() ? internals.adapter().takeRing(ringBytes) : 0;
         } catch (VerbsException e) {
-            context.numbers().give(number);
+            internals.own().numbers().give(number);
             throw e;
         }
         long inline = (long) powerOfTwo(init.maxSendWr()) * init.maxInlineData();
@@ -70,7 +70,7 @@ final class QueuePairParts {
         return n <= 1 ? 1 : Integer.highestOneBit(n - 1) << 1;
     }
 
-    ShmSendQueue makeSendQueue(ShmQueuePair qp) {
+    ShmSendQueue makeSendQueue(QueuePairBase qp) {
         int entries = powerOfTwo(init.maxSendWr());
         WorkRequest[] slots = new WorkRequest[entries];
         for (int i = 0; i < entries; i++) {
@@ -79,15 +79,16 @@ final class QueuePairParts {
         }
         SendCompletions completions = new SendCompletions(entries,
                 ((ShmCompletionQueue) init.sendCq()).hasTimestamps());
-        LocalBuffers buffers = new LocalBuffers(context.keys(), pd.index(), memory.address());
+        LocalBuffers buffers = new LocalBuffers(internals.keys(), pd, memory.address());
         long hazard = own.address + AdapterLayout.QP_HAZARD;
-        SendExecutor executor = new SendExecutor(qp, completions, context.keys(), pd.index(), init.sqSigAll(), buffers,
-                hazard);
+        SendExecutor executor = new SendExecutor(qp, completions, internals.keys(), pd, init.sqSigAll(), internals
+                .xrc(),
+                buffers, hazard);
         DatagramExecutor datagramExecutor = isDatagram()
-                ? new DatagramExecutor(qp, context.control(), completions, qp.sendCounts(), buffers, init.sqSigAll(),
+                ? new DatagramExecutor(qp, internals.control(), completions, qp.sendCounts(), buffers, init.sqSigAll(),
                         (init.createFlags() & QueuePairCreateFlags.BLOCK_SELF_MCAST_LB) != 0, hazard)
                 : null;
-        return new ShmSendQueue(qp, context.keys(), pd.index(), slots, executor, datagramExecutor, completions,
+        return new ShmSendQueue(qp, internals.keys(), pd, slots, executor, datagramExecutor, completions,
                 init.maxSendWr(), SendOpcode.allowed(init, SendOpcode.operations(init.type())));
     }
 
@@ -97,25 +98,25 @@ final class QueuePairParts {
 
     /** For type UD, else null. */
     @Nullable
-    DatagramReceiver makeDatagramReceiver(ShmQueuePair qp) {
+    DatagramReceiver makeDatagramReceiver(QueuePairBase qp) {
         return isDatagram() ? new DatagramReceiver(qp, qp.receiveCounts()) : null;
     }
 
     /** The receives of {@code qp}, which has its {@link DatagramReceiver} by now. */
-    ReceiveSide makeReceiveSide(ShmQueuePair qp) {
+    ReceiveSide makeReceiveSide(QueuePairBase qp) {
         long posted = own.address + AdapterLayout.QP_POSTED;
         long scratch = memory.address() + SCRATCH;
         if (init.type() == QueuePairType.XRC_SEND) {
             return new NoReceives();
         }
         if (srq == null) {
-            return new ShmReceiveQueue(qp, context.keys(), pd.index(), init.maxReceiveWr(), receiveEntries,
-                    init.maxReceiveSge(), context.adapter().base() + ring, posted, scratch);
+            return new ShmReceiveQueue(qp, internals.keys(), pd, init.maxReceiveWr(), receiveEntries,
+                    init.maxReceiveSge(), internals.adapter().base() + ring, posted, scratch);
         }
         DatagramReceiver datagrams = qp.datagramReceiver();
         return datagrams != null
-                ? new PooledDatagrams(qp, datagrams, context, srq, scratch)
-                : new AttachedReceives(qp, context, srq, receiveEntries, posted, scratch);
+                ? new PooledDatagrams(qp, datagrams, internals.keys(), srq, scratch)
+                : new AttachedReceives(qp, internals.keys(), srq, receiveEntries, posted, scratch);
     }
 
     /** Fills the directory entry. */
@@ -124,7 +125,7 @@ final class QueuePairParts {
                 ? init.sendCq()
                 : init.receiveCq());
         ShmCompletionChannel c = cq.shmChannel();
-        own.describe(number, init.type(), pd.index(), new OwnEntry.Receives(ring, receiveEntries, init.maxReceiveSge(),
+        own.describe(number, init.type(), pd, new OwnEntry.Receives(ring, receiveEntries, init.maxReceiveSge(),
                 srq == null ? -1 : Commons.index(srq.pool().number()), cq.hasTimestamps(), cq.armIndex(),
                 c == null ? 0 : c.id()));
     }
@@ -132,8 +133,8 @@ final class QueuePairParts {
     /** The queue pair is closed, and no peer reads the ring any more. */
     void giveBack() {
         if (ringBytes > 0) {
-            context.adapter().giveRing(ring, ringBytes);
+            internals.adapter().giveRing(ring, ringBytes);
         }
-        context.numbers().give(number);
+        internals.own().numbers().give(number);
     }
 }

@@ -21,7 +21,7 @@ final class RetryTimer {
         512,
         768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152};
 
-    private final ShmQueuePair qp;
+    private final QueuePairBase qp;
     /** The least wait for the owner of the named queue, which has to look up the requesting queue pair. */
     private static final long OWNER_NANOS = 1_000_000_000;
     /** The least wait for memory in transit: a thread of this process takes it, and not the peer, which has sent it. */
@@ -33,7 +33,7 @@ final class RetryTimer {
     private long least;
     private volatile long until;
 
-    RetryTimer(ShmQueuePair qp) {
+    RetryTimer(QueuePairBase qp) {
         this.qp = qp;
     }
 
@@ -58,7 +58,7 @@ final class RetryTimer {
                     ? Long.MAX_VALUE
                     : System.nanoTime() + (retries + 1) * (RNR_TIMER[code] * 10_000L);
             if (qp.type() == QueuePairType.XRC_SEND) {
-                qp.sendProgress().restartReceiveWait(); // the receive may be needed of another queue than before
+                qp.restartReceiveWait(); // the receive may be needed of another queue than before
             }
             waiting = true;
             starving = true;

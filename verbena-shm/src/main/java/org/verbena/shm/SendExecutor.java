@@ -22,6 +22,7 @@ import org.verbena.shm.memory.WindowWork;
 import org.verbena.shm.memory.WorkRequest;
 import org.verbena.shm.pool.LaneSends;
 import org.verbena.shm.pool.PooledSends;
+import org.verbena.shm.xrc.XrcDirectory;
 import org.verbena.shm.xrc.XrcTarget;
 import org.verbena.shm.xrc.XrcTargets;
 import org.verbena.verbs.AccessFlags;
@@ -57,9 +58,9 @@ final class SendExecutor extends LaneProducer {
     private int sequence;
     private @Nullable Region fastPathRegion;
 
-    SendExecutor(ShmQueuePair qp, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
-            LocalBuffers buffers, long hazard) {
-        super(qp, buffers, hazard);
+    SendExecutor(QueuePairBase qp, SendCompletions completions, KeyTable keys, int pd, boolean signalAll,
+            XrcDirectory directory, LocalBuffers buffers, long hazard) {
+        super(qp, directory, buffers, hazard);
         this.completions = completions;
         this.keys = keys;
         this.pd = pd;
@@ -112,7 +113,7 @@ final class SendExecutor extends LaneProducer {
     /** Of a request that has succeeded. */
     private void complete(long wrId, int opcode, long length, long number) {
         completions.add(wrId, opcode, WcStatus.SUCCESS, 0, length, number + 1);
-        qp.sendCompletionQueue().signal(qp, false);
+        qp.sendCompleted(false);
     }
 
     /** Before the hazard is left: a thread that sees it cleared finds the numbers. */

@@ -24,7 +24,7 @@ import org.verbena.verbs.spi.SendOpcode;
  * of {@link SendExecutor#execute}.
  */
 final class SendFailures {
-    private final ShmQueuePair qp;
+    private final QueuePairBase qp;
     private final LaneProducer lane;
     private final SendCompletions completions;
     private final RetryTimer retryTimer;
@@ -35,7 +35,7 @@ final class SendFailures {
     private final boolean unreliable;
     private final boolean isXrc;
 
-    SendFailures(ShmQueuePair qp, LaneProducer lane, SendCompletions completions, RetryTimer retryTimer,
+    SendFailures(QueuePairBase qp, LaneProducer lane, SendCompletions completions, RetryTimer retryTimer,
             KeyTable keys, boolean signalAll) {
         this.qp = qp;
         this.lane = lane;
@@ -210,6 +210,6 @@ final class SendFailures {
             counts.failed(w, status);
         }
         completions.add(w.wrId, SendOpcode.completion(w.opcode), status, vendor, w.total, number + 1);
-        qp.sendCompletionQueue().signal(qp, status != WcStatus.SUCCESS);
+        qp.sendCompleted(status != WcStatus.SUCCESS);
     }
 }

@@ -10,7 +10,7 @@ import org.verbena.verbs.spi.Engine;
 
 /** The {@link Engine}'s work for a queue pair whose sends wait, as long as the application does not poll. */
 final class SendProgress implements Engine.Waiting {
-    private final ShmQueuePair qp;
+    private final QueuePairBase qp;
     private final Engine engine;
     private final ShmSendQueue sendQueue;
     /** Address of the word that asks the peer to ring when it posts a receive. */
@@ -22,7 +22,7 @@ final class SendProgress implements Engine.Waiting {
     /** The engine's: the application has made progress with the waiting sends since the last tick. */
     private boolean applicationPolls;
 
-    SendProgress(ShmQueuePair qp, Engine engine, ShmSendQueue sendQueue, long starvingWord) {
+    SendProgress(QueuePairBase qp, Engine engine, ShmSendQueue sendQueue, long starvingWord) {
         this.qp = qp;
         this.engine = engine;
         this.sendQueue = sendQueue;
@@ -86,11 +86,11 @@ final class SendProgress implements Engine.Waiting {
         }
         long connection = qp.linkIdentity(); // first: the checks below may already concern the next connection
         boolean failed = isInError();
-        if (hasWork() || failed && (!qp.peerHasLeft() || qp.receiveSide().isPollInProgress())) {
+        if (hasWork() || failed && (!qp.peerHasLeft() || qp.isPollInProgress())) {
             return false;
         }
         if (failed) {
-            qp.receiveCompletionQueue().signal(qp, true);
+            qp.wakePollers();
             qp.lastWqeReached(connection);
         }
         requested.set(false);

@@ -55,7 +55,7 @@ final class SessionPeers implements MemoryPeers, SessionOwner, DatagramReceivers
 
     @Override
     public Collection<? extends MemoryUser> queuePairs() {
-        return context.queuePairs();
+        return context.queuePairs().all();
     }
 
     @Override
@@ -76,7 +76,7 @@ final class SessionPeers implements MemoryPeers, SessionOwner, DatagramReceivers
 
     @Override
     public @Nullable DatagramReceiver receiver(int number) {
-        ShmQueuePair qp = context.queuePair(number);
+        QueuePairBase qp = context.queuePairs().find(number);
         return qp == null ? null : qp.datagramReceiver();
     }
 

@@ -4,6 +4,7 @@ package org.verbena.shm;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.verbena.shm.memory.Delivery;
+import org.verbena.shm.memory.KeyTable;
 import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.PoolUser;
 import org.verbena.shm.pool.ReceivePool;
@@ -12,26 +13,24 @@ import org.verbena.verbs.AsyncEventType;
 
 /** The receive side of a queue pair on a shared receive queue. */
 abstract class SharedReceiveSide extends UnpostedReceives implements PoolUser {
-    final ShmQueuePair qp;
+    final QueuePairBase qp;
     final OwnPool own;
     final ReceivePool pool;
     /** The poller's. */
     final Delivery delivery;
-    private final ShmContext context;
     private final ShmSharedReceiveQueue srq;
     /** QP_LAST_WQE_REACHED was raised: no more receives of the shared queue are taken. */
     private final AtomicBoolean lastWqeReported = new AtomicBoolean();
 
-    SharedReceiveSide(ShmQueuePair qp, ShmContext context, ShmSharedReceiveQueue srq, long scratch) {
+    SharedReceiveSide(QueuePairBase qp, KeyTable keys, ShmSharedReceiveQueue srq, long scratch) {
         this.qp = qp;
-        this.context = context;
         this.srq = srq;
         own = srq.pool();
         pool = own.receives();
-        delivery = new Delivery(context.keys(), own.pd(), scratch);
+        delivery = new Delivery(keys, own.pd(), scratch);
     }
 
-    final ShmQueuePair queuePair() {
+    final QueuePairBase queuePair() {
         return qp;
     }
 
@@ -44,7 +43,7 @@ abstract class SharedReceiveSide extends UnpostedReceives implements PoolUser {
     @Override
     final void lastWqeReached() {
         if (lastWqeReported.compareAndSet(false, true)) {
-            context.raise(AsyncEvent.builder(AsyncEventType.QP_LAST_WQE_REACHED, qp)
+            qp.context().raise(AsyncEvent.builder(AsyncEventType.QP_LAST_WQE_REACHED, qp)
                     .detail("it takes no more receives of " + srq.describe()).build());
         }
     }

@@ -22,6 +22,7 @@ import org.verbena.shm.completion.PoolSources;
 import org.verbena.shm.completion.ReadySet;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ArmWord;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -54,12 +55,12 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         }
     }
 
-    private final ShmContext context;
+    private final ContextInternals internals;
     private final int armIndex;
     private final long armAddress;
     private final CounterEntry counters;
     private volatile int cqe;
-    private volatile ShmQueuePair[] sources = {};
+    private volatile QueuePairBase[] sources = {};
     /** Those of shared receive queues of type XRC; null if there are none, as a rule. */
     private volatile @Nullable PoolSources pools;
     private boolean poolsFirst;
@@ -67,7 +68,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     /** Null until there are many queue pairs. */
     private volatile @Nullable ReadySet ready;
     /** Those of the set, by index; published with it. */
-    private @Nullable ShmQueuePair[] marked = {};
+    private @Nullable QueuePairBase[] marked = {};
     /** Marks may be missing: poll each queue pair once. */
     private volatile boolean pollAll;
     /** Queue pairs left of that round. */
@@ -85,18 +86,18 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     /** The moderated word for which there is an event. */
     private volatile long raised;
 
-    ShmCompletionQueue(ShmContext context, CompletionQueueAttributes attributes) throws VerbsException {
-        super(context, attributes);
-        this.context = context;
+    ShmCompletionQueue(ContextInternals internals, CompletionQueueAttributes attributes) throws VerbsException {
+        super(internals.context(), attributes);
+        this.internals = internals;
         cqe = rounded(attributes.cqe());
         try {
-            armIndex = context.adapter().takeArmWord();
+            armIndex = internals.adapter().takeArmWord();
         } catch (VerbsException e) {
             abandon();
             throw e;
         }
-        armAddress = context.adapter().armWord(armIndex);
-        counters = context.published().completionQueue(armIndex, attributes);
+        armAddress = internals.adapter().armWord(armIndex);
+        counters = internals.published().completionQueue(armIndex, attributes);
         publish(counters);
         countIn(counters);
         RawMemory.putLongRelease(armAddress, 0);
@@ -124,14 +125,14 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         return entries == 1 ? 1 : Integer.highestOneBit(entries - 1) << 1;
     }
 
-    synchronized void add(ShmQueuePair qp) {
-        ShmQueuePair[] old = sources;
-        for (ShmQueuePair q : old) {
+    synchronized void add(QueuePairBase qp) {
+        QueuePairBase[] old = sources;
+        for (QueuePairBase q : old) {
             if (q == qp) {
                 return;
             }
         }
-        ShmQueuePair[] more = Arrays.copyOf(old, old.length + 1);
+        QueuePairBase[] more = Arrays.copyOf(old, old.length + 1);
         more[old.length] = qp;
         sources = more;
         ReadySet r = ready;
@@ -144,10 +145,10 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         }
     }
 
-    private void expectMarks(ShmQueuePair[] all) {
+    private void expectMarks(QueuePairBase[] all) {
         ReadySet r = new ReadySet();
-        marked = new ShmQueuePair[ReadySet.SIZE];
-        for (ShmQueuePair q : all) {
+        marked = new QueuePairBase[ReadySet.SIZE];
+        for (QueuePairBase q : all) {
             marked[q.index()] = q;
             r.mark(q.index());
         }
@@ -160,8 +161,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         pollAll = true;
     }
 
-    synchronized void remove(ShmQueuePair qp) {
-        sources = Arrays.stream(sources).filter(q -> q != qp).toArray(ShmQueuePair[]::new);
+    synchronized void remove(QueuePairBase qp) {
+        sources = Arrays.stream(sources).filter(q -> q != qp).toArray(QueuePairBase[]::new);
         ReadySet r = ready;
         if (r != null) {
             marked[qp.index()] = null;
@@ -174,8 +175,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         ReadySet r = ready;
         if (r != null) {
             Map<Session, List<Integer>> receivers = new HashMap<>();
-            for (ShmQueuePair q : sources) {
-                if (q.receiveCompletionQueue() == this) {
+            for (QueuePairBase q : sources) {
+                if (q.receivesOn(this)) {
                     for (Session s : q.source().sessions()) {
                         receivers.computeIfAbsent(s, _ -> new ArrayList<>()).add(q.index());
                     }
@@ -218,7 +219,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     protected synchronized void implResize(int newCqe) throws VerbsException {
         int entries = rounded(newCqe);
         long waiting = 0;
-        for (ShmQueuePair qp : sources) {
+        for (QueuePairBase qp : sources) {
             waiting += qp.source().waiting(this);
         }
         PoolSources p = pools;
@@ -233,7 +234,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     @Override
     public long completions() {
         long n = 0;
-        for (ShmQueuePair qp : sources) {
+        for (QueuePairBase qp : sources) {
             n += qp.source().completions(this);
         }
         PoolSources p = pools;
@@ -256,7 +257,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             if (m == null) {
                 m = new Moderation(this);
                 moderation = m;
-                context.engine().startPolling(m);
+                internals.engine().startPolling(m);
             }
             m.set(change.moderationCount(), change.moderationPeriodMicros());
             if (ArmWord.isArmed(armed) && !ArmWord.isModerated(armed) && !event(false)) {
@@ -271,7 +272,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         if (after != 0 && wasNotified(before)) {
             raise(after); // a committer had seen the old one, and signals no other
         }
-        context.engine().pollAgain();
+        internals.engine().pollAgain();
     }
 
     private void publish(long word) {
@@ -311,7 +312,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     }
 
     private int pollQueuePairs() {
-        ShmQueuePair[] s = sources;
+        QueuePairBase[] s = sources;
         int n = s.length;
         if (n == 1) {
             return s[0].poll(this) ? 0 : Errno.ENOENT;
@@ -328,13 +329,13 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         return Errno.ENOENT;
     }
 
-    private boolean pollNext(ShmQueuePair[] s) {
+    private boolean pollNext(QueuePairBase[] s) {
         int at = next < s.length ? next : 0;
         next = at + 1;
         return s[at].poll(this);
     }
 
-    private boolean pollMany(ShmQueuePair[] s, ReadySet r) {
+    private boolean pollMany(QueuePairBase[] s, ReadySet r) {
         if (s.length == 0) {
             return false;
         }
@@ -357,7 +358,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             if (i < 0) {
                 break;
             }
-            ShmQueuePair qp = marked[i];
+            QueuePairBase qp = marked[i];
             boolean found = qp != null && qp.poll(this);
             r.found(i, found);
             if (found) {
@@ -367,7 +368,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         return pollNext(s, r);
     }
 
-    private boolean pollNext(ShmQueuePair[] s, ReadySet r) {
+    private boolean pollNext(QueuePairBase[] s, ReadySet r) {
         if (!pollNext(s)) {
             return false;
         }
@@ -406,7 +407,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
     }
 
     /** For completions of {@code qp} made by this process: signals the channel if armed. */
-    void signal(ShmQueuePair qp, boolean solicited) {
+    void signal(QueuePairBase qp, boolean solicited) {
         // no instruction on x86: the word is read after the completion is stored, see requestNotify
         VarHandle.releaseFence();
         long word = (long) ARMED.getOpaque(this);
@@ -415,7 +416,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         }
     }
 
-    private void react(ShmQueuePair qp, long word, boolean solicited) {
+    private void react(QueuePairBase qp, long word, boolean solicited) {
         ReadySet r = ready;
         if (r != null) {
             r.mark(qp.index());
@@ -433,7 +434,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             locallyNotified = word;
         }
         if (ArmWord.isModerated(word)) {
-            context.engine().pollAgain();
+            internals.engine().pollAgain();
         } else {
             signalChannel();
         }
@@ -502,8 +503,8 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
         if (ArmWord.isSame(locallyNotified, word)) {
             return true;
         }
-        for (ShmQueuePair qp : sources) {
-            if (qp.receiveCompletionQueue() == this && qp.source().isNotified(word)) {
+        for (QueuePairBase qp : sources) {
+            if (qp.receivesOn(this) && qp.source().isNotified(word)) {
                 return true;
             }
         }
@@ -513,7 +514,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
 
     @Override
     public String describe() {
-        return "CQ " + armIndex + " of " + context.describe();
+        return "CQ " + armIndex + " of " + ShmLimits.DEVICE;
     }
 
     @Override
@@ -523,6 +524,6 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
             c.remove(this);
         }
         RawMemory.putLongRelease(armAddress, 0);
-        context.adapter().giveArmWord(armIndex);
+        internals.adapter().giveArmWord(armIndex);
     }
 }

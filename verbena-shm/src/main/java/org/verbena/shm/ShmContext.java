@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
-import java.util.Collection;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-
-import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
@@ -32,7 +28,6 @@ import org.verbena.shm.pool.Commons;
 import org.verbena.shm.ring.PeerBells;
 import org.verbena.shm.xrc.XrcDirectory;
 import org.verbena.shm.xrc.XrcDomains;
-import org.verbena.telemetry.CounterEntry;
 import org.verbena.telemetry.CounterFile;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
@@ -81,33 +76,34 @@ final class ShmContext extends Context implements Departure {
     private final XrcDomains domains;
     private final XrcDirectory xrc;
     private final Slots pds = new Slots(AdapterLayout.MAX_PD);
-    private final QueuePairNumbers numbers = new QueuePairNumbers();
-    private final PublishedObjects published;
     private final Set<RegionCounts> regionCounts = ConcurrentHashMap.newKeySet();
     /** Stops the updates of counters that peers keep. */
     private final Runnable stopUpdates;
-    private final Map<Integer, ShmQueuePair> queuePairs = new ConcurrentHashMap<>();
+    private final QueuePairs queuePairs = new QueuePairs();
     private final Memories memories;
+    private final ContextInternals internals;
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final AtomicInteger nextThreadDomain = new AtomicInteger();
 
     private ShmContext(ShmDevice device, long instance, Adapter adapter, Commons commons, Engine engine,
-            PublishedObjects published)
-            throws VerbsException, LinuxException {
+            PublishedObjects published) throws VerbsException, LinuxException {
         this.device = device;
         this.instance = instance;
         this.adapter = adapter;
         this.commons = commons;
         this.engine = engine;
-        this.published = published;
         keys = new KeyTable(adapter);
         ports = new PortDirectory(engine, instance);
         SessionPeers peers = new SessionPeers(this);
         memories = new Memories(ShmDevice.NAME, peers, keys);
-        control = new Control(new ContextParts(instance, adapter, commons, engine, memories, numbers), peers);
+        ContextParts parts = new ContextParts(instance, adapter, commons, engine, memories,
+                new QueuePairNumbers());
+        control = new Control(parts, peers);
         multicast = new Multicast(instance, control);
         domains = new XrcDomains(instance);
         xrc = new XrcDirectory(control, domains);
+        internals = new ContextInternals(this, parts, control, keys, multicast, domains, xrc, pds, queuePairs,
+                published, regionCounts);
         publish(published.device());
         publishPort(published.port());
         stopUpdates = CounterFile.own().onGather(this::updateCounts);
@@ -162,7 +158,7 @@ final class ShmContext extends Context implements Departure {
 
     /** Updates the counters that peers keep. */
     private void updateCounts() {
-        for (ShmQueuePair qp : queuePairs.values()) {
+        for (QueuePairBase qp : queuePairs.all()) {
             qp.receiveCounts().update();
         }
         regionCounts.forEach(RegionCounts::update);
@@ -173,24 +169,9 @@ final class ShmContext extends Context implements Departure {
         }
     }
 
-    /** Counts accesses of peers to a new region, until {@link #remove(RegionCounts)}. */
-    RegionCounts counts(int key, CounterEntry entry) {
-        RegionCounts r = new RegionCounts(control, key, entry);
-        regionCounts.add(r);
-        return r;
-    }
-
-    void remove(RegionCounts closed) {
-        regionCounts.remove(closed);
-    }
-
     /** Counts something of the device, see {@link org.verbena.verbs.SamplePoint}. */
     void count(int point) {
-        published.device().add(PublishedObjects.cell(point), 1);
-    }
-
-    PublishedObjects published() {
-        return published;
+        internals.count(point);
     }
 
     KeyTable keys() {
@@ -321,7 +302,7 @@ final class ShmContext extends Context implements Departure {
         int index = pds.take("allocate PD", "protection domains");
         ShmProtectionDomain pd;
         try {
-            pd = new ShmProtectionDomain(this, index);
+            pd = new ShmProtectionDomain(internals, index);
         } catch (VerbsException e) {
             pds.give(index);
             throw e;
@@ -332,7 +313,7 @@ final class ShmContext extends Context implements Departure {
 
     @Override
     protected XrcDomain implOpenXrcDomain(XrcDomainAttributes attributes) throws VerbsException {
-        ShmXrcDomain d = ShmXrcDomain.open(this, attributes);
+        ShmXrcDomain d = ShmXrcDomain.open(internals, attributes);
         adopt(d);
         return d;
     }
@@ -340,10 +321,6 @@ final class ShmContext extends Context implements Departure {
     @Override
     protected int supportedXrcDomainMask() {
         return XrcDomainAttributes.FD | XrcDomainAttributes.OFLAGS;
-    }
-
-    void givePd(int index) {
-        pds.give(index);
     }
 
     @Override
@@ -359,7 +336,7 @@ final class ShmContext extends Context implements Departure {
         if (!(attributes.protectionDomain() instanceof ShmProtectionDomain pd)) {
             throw new VerbsException("allocate parent domain on " + describe(), Errno.EINVAL, "foreign PD");
         }
-        ShmProtectionDomain parent = new ShmProtectionDomain(this, attributes, pd);
+        ShmProtectionDomain parent = new ShmProtectionDomain(internals, attributes, pd);
         adopt(parent);
         return parent;
     }
@@ -379,14 +356,14 @@ final class ShmContext extends Context implements Departure {
     @Override
     public CompletionChannel createCompletionChannel() throws VerbsException {
         checkOpen("create completion channel");
-        ShmCompletionChannel c = new ShmCompletionChannel(this, nextChannel.incrementAndGet());
+        ShmCompletionChannel c = new ShmCompletionChannel(this, instance, engine, nextChannel.incrementAndGet());
         adopt(c);
         return c;
     }
 
     @Override
     protected CompletionQueue implCreateCompletionQueue(CompletionQueueAttributes attributes) throws VerbsException {
-        ShmCompletionQueue cq = new ShmCompletionQueue(this, attributes);
+        ShmCompletionQueue cq = new ShmCompletionQueue(internals, attributes);
         adopt(cq);
         return cq;
     }
@@ -402,34 +379,10 @@ final class ShmContext extends Context implements Departure {
         return ShmDevice.NAME;
     }
 
-    // ---- queue pairs
+    // ---- sessions
 
-    /** Numbers of queue pairs. */
-    QueuePairNumbers numbers() {
-        return numbers;
-    }
-
-    void add(ShmQueuePair qp) {
-        queuePairs.put(qp.number(), qp);
-    }
-
-    /** The queue pair of that number, if there is one now. */
-    @Nullable
-    ShmQueuePair queuePair(int number) {
-        return queuePairs.get(number);
-    }
-
-    void remove(ShmQueuePair qp) {
-        queuePairs.remove(qp.number());
-    }
-
-    Collection<ShmQueuePair> queuePairs() {
-        return queuePairs.values();
-    }
-
-    /** The session with a context, made if there is none yet. */
-    Session session(String verb, long peerInstance) throws VerbsException {
-        return control.session(verb, peerInstance);
+    QueuePairs queuePairs() {
+        return queuePairs;
     }
 
     /** The control socket reports that a peer is gone, perhaps after it announced its departure; on the engine's thread. */
@@ -465,7 +418,7 @@ final class ShmContext extends Context implements Departure {
         }
         Allocation a = memories.allocateDeviceMemory(verb, length);
         try {
-            ShmDeviceMemory m = new ShmDeviceMemory(this, a);
+            ShmDeviceMemory m = new ShmDeviceMemory(this, memories, a);
             adopt(m);
             return m;
         } catch (VerbsException e) { // the context was closed meanwhile

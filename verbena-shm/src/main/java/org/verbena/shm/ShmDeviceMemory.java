@@ -5,18 +5,21 @@ import java.lang.foreign.MemorySegment;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.spi.RawMemory;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.Allocation;
+import org.verbena.shm.memory.Memories;
+import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceMemory;
 import org.verbena.verbs.VerbsException;
 
 /** Device memory: an allocation without a protection domain, which outlives its regions. */
 public final class ShmDeviceMemory extends DeviceMemory {
-    private final ShmContext context;
+    private final Memories memories;
     private final Allocation allocation;
 
-    ShmDeviceMemory(ShmContext context, Allocation allocation) throws VerbsException {
+    ShmDeviceMemory(Context context, Memories memories, Allocation allocation) throws VerbsException {
         super(context, allocation.bytes);
-        this.context = context;
+        this.memories = memories;
         this.allocation = allocation;
         opened();
     }
@@ -47,11 +50,11 @@ public final class ShmDeviceMemory extends DeviceMemory {
 
     @Override
     public String describe() {
-        return "device memory " + allocation.id + " of " + context.describe();
+        return "device memory " + allocation.id + " of " + ShmLimits.DEVICE;
     }
 
     @Override
     protected void implClose() throws VerbsException {
-        context.memories().freeDeviceMemory(allocation);
+        memories.freeDeviceMemory(allocation);
     }
 }

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.shm.counts.RegionCounts;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.Backing;
 import org.verbena.shm.memory.Region;
 import org.verbena.telemetry.CounterEntry;
@@ -17,40 +18,45 @@ import org.verbena.verbs.VerbsException;
 
 /** A memory region and its key. */
 final class ShmMemoryRegion extends MemoryRegion {
-    private final ShmContext context;
+    private final ContextInternals internals;
     /** Not volatile: a region that was replaced is not valid, whichever thread still sees it. */
     private Region region;
     private final boolean fixed;
     private final RegionCounts counts;
 
-    ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region) throws VerbsException {
+    ShmMemoryRegion(ContextInternals internals, ProtectionDomain pd, long publishedId, Region region)
+            throws VerbsException {
         super(pd, region.segment, region.access, region.iova, region.length);
-        this.context = context;
+        this.internals = internals;
         this.region = region;
         fixed = region.nullRegion;
-        CounterEntry e = context.published().memoryRegion(region.key, publishedId(pd), region.iova, region.length,
+        CounterEntry e = internals.published().memoryRegion(region.key, publishedId, region.iova, region.length,
                 region.access);
         publish(e);
-        counts = context.counts(region.key, e);
+        counts = count(e);
         opened();
     }
 
     /** A region of device memory, which this process does not access by a segment. */
-    ShmMemoryRegion(ShmContext context, ProtectionDomain pd, Region region, DeviceMemory memory)
+    ShmMemoryRegion(ContextInternals internals, ProtectionDomain pd, long publishedId, Region region,
+            DeviceMemory memory)
             throws VerbsException {
         super(pd, MemorySegment.NULL, region.access, region.iova, region.length, memory);
-        this.context = context;
+        this.internals = internals;
         this.region = region;
         fixed = true;
-        CounterEntry e = context.published().memoryRegion(region.key, publishedId(pd), region.iova, region.length,
+        CounterEntry e = internals.published().memoryRegion(region.key, publishedId, region.iova, region.length,
                 region.access);
         publish(e);
-        counts = context.counts(region.key, e);
+        counts = count(e);
         opened();
     }
 
-    private static long publishedId(ProtectionDomain pd) {
-        return pd instanceof ShmProtectionDomain s ? s.publishedId() : 0;
+    /** Counts accesses of peers, until the region is closed. */
+    private RegionCounts count(CounterEntry e) {
+        RegionCounts c = new RegionCounts(internals.control(), region.key, e);
+        internals.regionCounts().add(c);
+        return c;
     }
 
     /** The data path's view. */
@@ -70,14 +76,14 @@ final class ShmMemoryRegion extends MemoryRegion {
 
     @Override
     public String describe() {
-        return "MR 0x" + Integer.toHexString(region.key) + " of " + context.describe();
+        return "MR 0x" + Integer.toHexString(region.key) + " of " + ShmLimits.DEVICE;
     }
 
     @Override
     protected synchronized void implClose() throws VerbsException {
-        context.memories().deregister(describe(), region);
+        internals.memories().deregister(describe(), region);
         counts.close();
-        context.remove(counts);
+        internals.regionCounts().remove(counts);
     }
 
     @Override
@@ -88,10 +94,10 @@ final class ShmMemoryRegion extends MemoryRegion {
             throw new VerbsException("reregister " + describe(), Errno.EINVAL,
                     "a region of device memory, or without memory, cannot change");
         }
-        ShmProtectionDomain pd = (ShmProtectionDomain) newPd;
+        int pd = ((NumberedDomain) newPd).index();
         Backing backing = newMemory == null
                 ? Backing.of(region.segment, region.allocation, region.iova)
-                : pd.backing(newMemory, newAccess, region.allocation);
-        region = context.memories().reregister(describe(), region, pd.index(), newAccess, backing);
+                : internals.memories().backing(pd, newMemory, newAccess, region.allocation);
+        region = internals.memories().reregister(describe(), region, pd, newAccess, backing);
     }
 }

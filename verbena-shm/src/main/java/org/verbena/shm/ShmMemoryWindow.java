@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import org.verbena.shm.layout.ShmLimits;
+import org.verbena.shm.memory.Memories;
 import org.verbena.shm.memory.Window;
 import org.verbena.verbs.MemoryWindow;
 import org.verbena.verbs.ProtectionDomain;
@@ -8,12 +10,12 @@ import org.verbena.verbs.VerbsException;
 
 /** A memory window as the application sees it. */
 final class ShmMemoryWindow extends MemoryWindow {
-    private final ShmContext context;
+    private final Memories memories;
     private final Window window;
 
-    ShmMemoryWindow(ShmContext context, ProtectionDomain pd, Window window) throws VerbsException {
+    ShmMemoryWindow(Memories memories, ProtectionDomain pd, Window window) throws VerbsException {
         super(pd, window.type);
-        this.context = context;
+        this.memories = memories;
         this.window = window;
         opened();
     }
@@ -30,11 +32,11 @@ final class ShmMemoryWindow extends MemoryWindow {
 
     @Override
     public String describe() {
-        return "MW 0x" + Integer.toHexString(window.rkey()) + " of " + context.describe();
+        return "MW 0x" + Integer.toHexString(window.rkey()) + " of " + ShmLimits.DEVICE;
     }
 
     @Override
     protected void implClose() throws VerbsException {
-        context.memories().close(describe(), window);
+        memories.close(describe(), window);
     }
 }

@@ -4,12 +4,11 @@ package org.verbena.shm;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
-
 import org.verbena.linux.Errno;
 import org.verbena.linux.Madvise;
 import org.verbena.shm.datagram.MulticastGroup;
 import org.verbena.shm.datagram.ShmAddressHandle;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.Allocation;
 import org.verbena.shm.memory.Backing;
 import org.verbena.shm.memory.Prefetch;
@@ -37,27 +36,27 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.SendOpcode;
 
 /** A protection domain: a number that keys and queue pairs carry. */
-final class ShmProtectionDomain extends ProtectionDomain {
-    private final ShmContext context;
+final class ShmProtectionDomain extends ProtectionDomain implements NumberedDomain {
+    private final ContextInternals internals;
     private final int index;
     private final CounterEntry published;
 
-    ShmProtectionDomain(ShmContext context, int index) throws VerbsException {
-        super(context);
-        this.context = context;
+    ShmProtectionDomain(ContextInternals internals, int index) throws VerbsException {
+        super(internals.context());
+        this.internals = internals;
         this.index = index;
-        published = context.published().protectionDomain(index);
+        published = internals.published().protectionDomain(index);
         publish(published);
         opened();
     }
 
     /** A parent domain: it has the number of the protection domain that it stands for, so keys and queue pairs match. */
-    ShmProtectionDomain(ShmContext context, ParentDomainAttributes attributes, ShmProtectionDomain pd)
+    ShmProtectionDomain(ContextInternals internals, ParentDomainAttributes attributes, ShmProtectionDomain pd)
             throws VerbsException {
-        super(context, attributes);
-        this.context = context;
+        super(internals.context(), attributes);
+        this.internals = internals;
         index = pd.index;
-        published = context.published().protectionDomain(index);
+        published = internals.published().protectionDomain(index);
         publish(published);
         opened();
     }
@@ -67,7 +66,8 @@ final class ShmProtectionDomain extends ProtectionDomain {
         return published.id();
     }
 
-    int index() {
+    @Override
+    public int index() {
         return index;
     }
 
@@ -85,31 +85,31 @@ final class ShmProtectionDomain extends ProtectionDomain {
 
     @Override
     protected MemoryRegion implAllocate(long bytes, int access) throws VerbsException {
-        Allocation a = context.memories().allocate("allocate " + bytes + " bytes on " + describe(), bytes);
+        Allocation a = internals.memories().allocate("allocate " + bytes + " bytes on " + describe(), bytes);
         MemorySegment s = a.segment();
         if ((access & AccessFlags.HUGETLB) != 0) {
             Madvise.preferHugePages(s);
         }
-        return region(Backing.of(s, a, base(s, access)), access);
+        return region(Backing.of(s, a, Backing.start(s, access)), access);
     }
 
     @Override
     protected MemoryRegion implRegister(MemorySegment memory, int access) throws VerbsException {
-        return region(backing(memory, access, null), access);
+        return region(internals.memories().backing(index, memory, access, null), access);
     }
 
     @Override
     protected MemoryRegion implRegisterExtended(MemoryRegionAttributes a) throws VerbsException {
         MemorySegment memory = a.memory();
         if (memory == null) {
-            Allocation mapped = context.memories().map("register " + a.length() + " bytes on " + describe(), a
+            Allocation mapped = internals.memories().map("register " + a.length() + " bytes on " + describe(), a
                     .descriptor(), a.descriptorOffset(), a.length());
             return region(Backing.of(mapped.segment(), mapped, a.iova()), a.access());
         }
         if (!a.has(MemoryRegionAttributes.IOVA)) {
             return implRegister(memory, a.access());
         }
-        return region(Backing.of(memory, context.memories().allocationOf(index, memory), a.iova()), a.access());
+        return region(Backing.of(memory, internals.memories().allocationOf(index, memory), a.iova()), a.access());
     }
 
     @Override
@@ -117,28 +117,14 @@ final class ShmProtectionDomain extends ProtectionDomain {
         return region(Backing.ofNullRegion(), AccessFlags.LOCAL_WRITE | AccessFlags.ZERO_BASED);
     }
 
-    /**
-     * The memory of a region by its address in this process.
-     *
-     * @param known an allocation that the memory may belong to, though no region of this domain lies in it yet
-     */
-    Backing backing(MemorySegment memory, int access, @Nullable Allocation known) {
-        Allocation a = known != null && known.holds(memory) ? known : context.memories().allocationOf(index, memory);
-        return Backing.of(memory, a, base(memory, access));
-    }
-
-    private static long base(MemorySegment memory, int access) {
-        return (access & AccessFlags.ZERO_BASED) != 0 ? 0 : memory.address();
-    }
-
     private MemoryRegion region(Backing backing, int access) throws VerbsException {
-        Region r = context.memories().register(index, access, backing);
+        Region r = internals.memories().register(index, access, backing);
         try {
-            ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r);
-            context.adopt(mr);
+            ShmMemoryRegion mr = new ShmMemoryRegion(internals, this, publishedId(), r);
+            internals.context().adopt(mr);
             return mr;
         } catch (VerbsException e) { // the domain was closed meanwhile
-            context.memories().deregister(describe(), r);
+            internals.memories().deregister(describe(), r);
             throw e;
         }
     }
@@ -148,33 +134,33 @@ final class ShmProtectionDomain extends ProtectionDomain {
             throws VerbsException {
         Allocation a = ((ShmDeviceMemory) memory).allocation();
         Backing part = Backing.of(a.segment().asSlice(offset, length), a, 0);
-        Region r = context.memories().register(index, access, part);
+        Region r = internals.memories().register(index, access, part);
         try {
-            ShmMemoryRegion mr = new ShmMemoryRegion(context, this, r, memory);
-            context.adopt(mr);
+            ShmMemoryRegion mr = new ShmMemoryRegion(internals, this, publishedId(), r, memory);
+            internals.context().adopt(mr);
             return mr;
         } catch (VerbsException e) {
-            context.memories().deregister(describe(), r);
+            internals.memories().deregister(describe(), r);
             throw e;
         }
     }
 
     @Override
     protected MemoryWindow implAllocateMemoryWindow(int type) throws VerbsException {
-        Window window = context.keys().addWindow(index, type);
+        Window window = internals.keys().addWindow(index, type);
         try {
-            ShmMemoryWindow w = new ShmMemoryWindow(context, this, window);
-            context.adopt(w);
+            ShmMemoryWindow w = new ShmMemoryWindow(internals.memories(), this, window);
+            internals.context().adopt(w);
             return w;
         } catch (VerbsException e) {
-            context.keys().remove(window);
+            internals.keys().remove(window);
             throw e;
         }
     }
 
     @Override
     protected void implAdvise(int advice, int flags, List<ScatterGatherElement> ranges) throws VerbsException {
-        Prefetch.advise("advise on memory of " + describe(), context.keys(), index, advice, ranges);
+        Prefetch.advise("advise on memory of " + describe(), internals.keys(), index, advice, ranges);
     }
 
     @Override
@@ -194,18 +180,18 @@ final class ShmProtectionDomain extends ProtectionDomain {
         if (attributes.sharedReceiveQueue() instanceof ShmSharedReceiveQueue s && s.pool().receives().isBroken()) {
             throw new VerbsException("create QP on " + describe(), Errno.EINVAL, s.describe() + " has failed");
         }
-        ShmQueuePair qp = new ShmQueuePair(context, this, attributes);
-        context.adopt(qp);
+        ShmQueuePair qp = new ShmQueuePair(internals, this, index, attributes);
+        internals.context().adopt(qp);
         return qp;
     }
 
     @Override
     protected AddressHandle implCreateAddressHandle(AddressVector path) throws VerbsException {
         MulticastGroup group = path.destination().isMulticast()
-                ? context.multicast().group("create AH on " + describe(), path.destination())
+                ? internals.multicast().group("create AH on " + describe(), path.destination())
                 : null;
-        ShmAddressHandle ah = new ShmAddressHandle(this, index(), context.instance(), path, group);
-        context.adopt(ah);
+        ShmAddressHandle ah = new ShmAddressHandle(this, index(), internals.own().instance(), path, group);
+        internals.context().adopt(ah);
         return ah;
     }
 
@@ -218,20 +204,20 @@ final class ShmProtectionDomain extends ProtectionDomain {
     @Override
     protected SharedReceiveQueue implCreateSharedReceiveQueue(SharedReceiveQueueAttributes attributes)
             throws VerbsException {
-        ShmSharedReceiveQueue srq = new ShmSharedReceiveQueue(context, this, attributes);
-        context.adopt(srq);
+        ShmSharedReceiveQueue srq = new ShmSharedReceiveQueue(internals, this, index, attributes);
+        internals.context().adopt(srq);
         return srq;
     }
 
     @Override
     public String describe() {
-        return (isParentDomain() ? "parent domain on PD " : "PD ") + index + " of " + context.describe();
+        return (isParentDomain() ? "parent domain on PD " : "PD ") + index + " of " + ShmLimits.DEVICE;
     }
 
     @Override
     protected void implClose() {
         if (!isParentDomain()) {
-            context.givePd(index);
+            internals.pds().give(index);
         }
     }
 }

@@ -7,10 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Membarrier;
+import org.verbena.shm.completion.CompletionCursor;
 import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.counts.SendCounts;
-import org.verbena.shm.datagram.DatagramQueuePair;
 import org.verbena.shm.datagram.DatagramReceiver;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.Hazard;
@@ -22,6 +22,7 @@ import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.MemoryWindow;
+import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
@@ -30,7 +31,7 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.RemoteView;
 
 /** A queue pair: its queues, and what others read of it; its state and its connection are in {@link QueuePairLifecycle}. */
-final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, DatagramQueuePair {
+final class ShmQueuePair extends QueuePairLifecycle implements RemoteView {
     private final SendCounts sendCounts;
     private final ShmSendQueue sendQueue;
     /** For type UD. */
@@ -40,19 +41,18 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     private final CompletionSource source;
     /** The poller's, if both kinds complete on one queue. */
     private boolean sendFirst;
-    /** A message has arrived since one was sent: a hint from the poller to the poster, a plain field. */
-    boolean answers;
 
-    ShmQueuePair(ShmContext context, ShmProtectionDomain pd, QueuePairInitAttributes init) throws VerbsException {
-        super(context, pd, init);
+    ShmQueuePair(ContextInternals internals, ProtectionDomain domain, int pd, QueuePairInitAttributes init)
+            throws VerbsException {
+        super(internals, domain, pd, init);
         sendCounts = new SendCounts(number, counters);
         datagramReceiver = parts.makeDatagramReceiver(this);
         sendQueue = parts.makeSendQueue(this);
         receiveQueue = parts.makeReceiveSide(this);
-        source = new CompletionSource(this, sendQueue, receiveQueue);
-        sendProgress = new SendProgress(this, context.engine(), sendQueue, own.address + AdapterLayout.QP_STARVING);
+        source = new QueuePairSource(this, sendCq, receiveCq, sendQueue, receiveQueue);
+        sendProgress = new SendProgress(this, internals.engine(), sendQueue, own.address + AdapterLayout.QP_STARVING);
         parts.describe();
-        context.add(this);
+        internals.queuePairs().add(this);
         showToPollers();
         opened();
     }
@@ -71,7 +71,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
 
     @Override
     public Memories memories() {
-        return context.memories();
+        return internals.memories();
     }
 
     @Override
@@ -84,18 +84,18 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     protected void implClose() {
         boolean left = withdraw();
         if (datagramReceiver != null) {
-            context.multicast().detachAll(this);
+            internals.multicast().detachAll(this);
         }
         sendQueue.close();
         Session s = session();
         if (!left && s != null) {
             own.giveUp();
-            context.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
+            internals.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
         }
         hideFromPollers();
         leave(left);
         if (srq == null) {
-            context.remove(this);
+            internals.queuePairs().remove(this);
         } else {
             srq.leave(this);
         }
@@ -128,7 +128,8 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         receiveCq.awaitPoller();
     }
 
-    boolean poll(ShmCompletionQueue cq) {
+    @Override
+    boolean poll(CompletionCursor cq) {
         if (sendCq == receiveCq) {
             return pollBoth(cq);
         }
@@ -136,7 +137,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
     }
 
     /** In turn, so that neither kind hides the other. */
-    private boolean pollBoth(ShmCompletionQueue cq) {
+    private boolean pollBoth(CompletionCursor cq) {
         sendFirst = !sendFirst;
         return sendFirst
                 ? sendQueue.poll(cq) || receiveQueue.poll(cq)
@@ -148,18 +149,9 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         return sendQueue;
     }
 
+    @Override
     SendCounts sendCounts() {
         return sendCounts;
-    }
-
-    /** The index in tables that the whole number does not fit. */
-    int index() {
-        return AdapterLayout.qpIndex(number);
-    }
-
-    @Override
-    public int pdIndex() {
-        return pd.index();
     }
 
     /** With XRC the peer accesses no memory here. */
@@ -168,12 +160,12 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         if (type() == QueuePairType.XRC_SEND) {
             return new int[0];
         }
-        return srq == null ? new int[] {pd.index()} : new int[] {pd.index(), srq.pool().pd()};
+        return srq == null ? new int[] {pdIndex()} : new int[] {pdIndex(), srq.pool().pd()};
     }
 
     @Override
     public boolean uses(int pdIndex) {
-        return type() != QueuePairType.XRC_SEND && pd.index() == pdIndex || srq != null && srq.pool().pd() == pdIndex;
+        return type() != QueuePairType.XRC_SEND && pdIndex() == pdIndex || srq != null && srq.pool().pd() == pdIndex;
     }
 
     @Override
@@ -191,9 +183,14 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         return receiveQueue;
     }
 
-    /** For completion queues. */
+    @Override
     CompletionSource source() {
         return source;
+    }
+
+    @Override
+    boolean isPollInProgress() {
+        return receiveQueue.isPollInProgress();
     }
 
     /** Nothing is accessed, so no {@link Hazard}: memory that is released meanwhile reads as before, or as zero. */
@@ -217,7 +214,12 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
         sendProgress.requestProgress();
     }
 
-    /** A send no longer waits for a receive. */
+    @Override
+    void restartReceiveWait() {
+        sendProgress.restartReceiveWait();
+    }
+
+    @Override
     void receiveWaitEnded() {
         sendProgress.receiveWaitEnded();
     }
@@ -242,17 +244,17 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView, Datag
 
     @Override
     public long instance() {
-        return context.instance();
+        return internals.own().instance();
     }
 
     @Override
     protected void implAttachMulticast(Gid group, int lid) throws VerbsException {
-        context.multicast().attach("attach " + describe() + " to " + group, this, group);
+        internals.multicast().attach("attach " + describe() + " to " + group, this, group);
     }
 
     @Override
     protected void implDetachMulticast(Gid group, int lid) throws VerbsException {
-        context.multicast().detach("detach " + describe() + " from " + group, this, group);
+        internals.multicast().detach("detach " + describe() + " from " + group, this, group);
     }
 
     @Override

@@ -49,7 +49,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         }
     }
 
-    private final ShmQueuePair qp;
+    private final QueuePairBase qp;
     private final ReceiveCounts counts;
     private final KeyTable keys;
     private final int pd;
@@ -92,7 +92,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
     /** Address of the peer's directory entry; 0 until connected. */
     private volatile long peerEntry;
 
-    ShmReceiveQueue(ShmQueuePair qp, KeyTable keys, int pd, int depth, int entries, int maxSge, long ring,
+    ShmReceiveQueue(QueuePairBase qp, KeyTable keys, int pd, int depth, int entries, int maxSge, long ring,
             long postedAddress, long scratch) {
         this.qp = qp;
         this.counts = qp.receiveCounts();
@@ -226,7 +226,7 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
             }
         }
         if (qp.state() == QueuePairState.ERR) {
-            qp.receiveCompletionQueue().signal(qp, true); // it is flushed
+            qp.wakePollers(); // it is flushed
         }
         KeepAlive.until(qp);
     }
@@ -441,9 +441,10 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         if (status != WcStatus.SUCCESS) {
             qp.receiveFailed(status);
         }
-        CompletionCursor cq = qp.receiveCompletionQueue();
+        CompletionCursor cq = qp.receiveCursor();
         int shown = cq.hasTimestamps() ? flags : flags & ~LaneLayout.HAS_TIMESTAMP;
-        cq.set(qp.number(), qp.peerNumber(), receives[i].wrId, LaneLayout.commit(k, WcOpcode.RECV, status, shown), length);
+        cq.set(qp.number(), qp.peerNumber(), receives[i].wrId, LaneLayout.commit(k, WcOpcode.RECV, status, shown),
+                length);
         cq.setSource(source);
         cq.setMore(immediate, timestamp, 0);
         counts.completed(cq);

@@ -56,7 +56,7 @@ final class ShmSendQueue extends StagedSendQueue {
     private static final int CHECK_OFTEN = 15;
     private static final int CHECK_SELDOM = 255;
 
-    private final ShmQueuePair qp;
+    private final QueuePairBase qp;
     private final SendExecutor executor;
     /** For type UD; null for those that are connected. */
     private final @Nullable DatagramExecutor datagrams;
@@ -80,7 +80,7 @@ final class ShmSendQueue extends StagedSendQueue {
     private int checks;
     private int checksSeen;
 
-    ShmSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
+    ShmSendQueue(QueuePairBase qp, KeyTable keys, int pd, WorkRequest[] slots, SendExecutor executor,
             @Nullable DatagramExecutor datagrams, SendCompletions completions, int depth, int operations) {
         super(qp, keys, pd, slots, depth, operations);
         this.qp = qp;

@@ -16,6 +16,7 @@ import org.verbena.shm.xrc.XrcQueue;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SharedReceiveQueue;
@@ -28,7 +29,7 @@ import org.verbena.verbs.spi.PublishedObjects;
  * connected to a queue pair of its domain.
  */
 final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.Owner, XrcQueue {
-    private final ShmContext context;
+    private final ContextInternals internals;
     private final OwnPool pool;
     private final PoolReceiveQueue receives;
     /** Of type XRC: its completions and where they are polled; else null. */
@@ -46,27 +47,28 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         return new OwnPool.Reader(cq.hasTimestamps(), cq.armIndex(), c == null ? 0 : c.id());
     }
 
-    ShmSharedReceiveQueue(ShmContext context, ShmProtectionDomain pd, SharedReceiveQueueAttributes a)
+    ShmSharedReceiveQueue(ContextInternals internals, ProtectionDomain domain, int pd, SharedReceiveQueueAttributes a)
             throws VerbsException {
-        super(pd, a);
-        this.context = context;
+        super(domain, a);
+        this.internals = internals;
         reader = (ShmCompletionQueue) a.completionQueue();
         try {
-            pool = new OwnPool(context.adapter(), context.commons(), context.engine(), "create SRQ", new OwnPool.Shape(
-                    pd.index(), a.maxWr(), ShmLimits.MAX_WR, a.maxSge(), reader == null ? null : inboxReader(reader)),
+            pool = new OwnPool(internals.adapter(), internals.own().commons(), internals.engine(), "create SRQ",
+                    new OwnPool.Shape(
+                            pd, a.maxWr(), ShmLimits.MAX_WR, a.maxSge(), reader == null ? null : inboxReader(reader)),
                     this);
         } catch (VerbsException e) {
             abandon();
             throw e;
         }
-        receives = new PoolReceiveQueue(pool, context.keys());
+        receives = new PoolReceiveQueue(pool, internals.keys());
         InboxReader inbox = pool.reader();
-        completions = inbox == null ? null : new PoolCompletions(pool, inbox, context.keys());
+        completions = inbox == null ? null : new PoolCompletions(pool, inbox, internals.keys());
         if (reader != null && completions != null) {
             reader.add(completions); // before the number can be used
         }
         try {
-            number = inbox == null ? 0 : context.xrc().add("create SRQ", this);
+            number = inbox == null ? 0 : internals.xrc().add("create SRQ", this);
         } catch (VerbsException e) {
             if (reader != null && completions != null) {
                 reader.remove(completions);
@@ -75,7 +77,7 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
             abandon();
             throw e;
         }
-        counters = context.published().sharedReceiveQueue(pool.number(), a);
+        counters = internals.published().sharedReceiveQueue(pool.number(), a);
         publish(counters);
         receives.countIn(counters.cell(PublishedObjects.cell(SamplePoint.SRQ_POSTED)));
         opened();
@@ -100,8 +102,8 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
         }
         PoolCompletions c = completions;
         long sum = gone + (c == null ? 0 : c.succeeded());
-        for (ShmQueuePair qp : context.queuePairs()) {
-            if (qp.sharedReceiveQueue() == this) {
+        for (QueuePairBase qp : internals.queuePairs().all()) {
+            if (qp.receivesFrom(this)) {
                 sum += qp.receiveCounts().receives();
             }
         }
@@ -114,9 +116,9 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     }
 
     /** A queue pair is closed, whose receives are still counted. */
-    synchronized void leave(ShmQueuePair qp) {
+    synchronized void leave(QueuePairBase qp) {
         gone += qp.receiveCounts().receives();
-        context.remove(qp);
+        internals.queuePairs().remove(qp);
     }
 
     /** The id by which other processes find its counters. */
@@ -162,13 +164,13 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
     @Override
     public void limitReached() {
         counters.add(PublishedObjects.cell(SamplePoint.SRQ_LIMIT_EVENTS), 1);
-        context.raise(AsyncEvent.builder(AsyncEventType.SRQ_LIMIT_REACHED, this).build());
+        internals.context().raise(AsyncEvent.builder(AsyncEventType.SRQ_LIMIT_REACHED, this).build());
     }
 
     @Override
     public void broken() {
         String reason = "a peer has damaged " + describe();
-        context.raise(AsyncEvent.builder(AsyncEventType.SRQ_ERR, this).detail(reason).build());
+        internals.context().raise(AsyncEvent.builder(AsyncEventType.SRQ_ERR, this).detail(reason).build());
         for (PoolUser u : pool.users()) {
             if (u instanceof SharedReceiveSide side) {
                 side.queuePair().enterError(reason, AsyncEventType.QP_FATAL);
@@ -178,13 +180,13 @@ final class ShmSharedReceiveQueue extends SharedReceiveQueue implements OwnPool.
 
     @Override
     public String describe() {
-        return "SRQ 0x" + Integer.toHexString(pool.number()) + " of " + context.describe();
+        return "SRQ 0x" + Integer.toHexString(pool.number()) + " of " + ShmLimits.DEVICE;
     }
 
     @Override
     protected void implClose() {
         if (reader != null && completions != null) {
-            context.xrc().remove(number);
+            internals.xrc().remove(number);
             reader.remove(completions);
             completions.close();
         }

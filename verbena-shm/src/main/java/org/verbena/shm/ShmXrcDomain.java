@@ -6,6 +6,7 @@ import java.time.Duration;
 import org.verbena.linux.Errno;
 import org.verbena.linux.FileIdentity;
 import org.verbena.linux.LinuxException;
+import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.xrc.XrcDomains;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairCreateFlags;
@@ -19,31 +20,31 @@ import org.verbena.verbs.XrcDomainAttributes;
 final class ShmXrcDomain extends XrcDomain {
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-    private final ShmContext context;
+    private final ContextInternals internals;
     private final XrcDomains.Key key;
 
-    private ShmXrcDomain(ShmContext context, XrcDomains.Key key) throws VerbsException {
-        super(context);
-        this.context = context;
+    private ShmXrcDomain(ContextInternals internals, XrcDomains.Key key) throws VerbsException {
+        super(internals.context());
+        this.internals = internals;
         this.key = key;
         opened();
     }
 
-    static ShmXrcDomain open(ShmContext context, XrcDomainAttributes a) throws VerbsException {
-        String verb = "open XRC domain on " + context.describe();
+    static ShmXrcDomain open(ContextInternals internals, XrcDomainAttributes a) throws VerbsException {
+        String verb = "open XRC domain on " + ShmLimits.DEVICE;
         XrcDomains.Key key;
         if (a.fd() == -1) {
-            key = context.domains().openPrivate(verb);
+            key = internals.domains().openPrivate(verb);
         } else {
             key = key(verb, a.fd());
             int flags = a.openFlags();
-            context.domains().open(verb, key, a.fd(), (flags & XrcDomainAttributes.CREATE) != 0,
+            internals.domains().open(verb, key, a.fd(), (flags & XrcDomainAttributes.CREATE) != 0,
                     (flags & XrcDomainAttributes.EXCLUSIVE) != 0);
         }
         try {
-            return new ShmXrcDomain(context, key);
+            return new ShmXrcDomain(internals, key);
         } catch (VerbsException e) { // the context was closed meanwhile
-            context.domains().release(key);
+            internals.domains().release(key);
             throw e;
         }
     }
@@ -67,9 +68,9 @@ final class ShmXrcDomain extends XrcDomain {
             throw new VerbsException("create QP on " + describe(), Errno.EOPNOTSUPP, "type XRC_RECV of shm0 has no "
                     + QueuePairCreateFlags.toString(attributes.createFlags()));
         }
-        ShmXrcReceiveQueuePair qp = new ShmXrcReceiveQueuePair(this, attributes);
+        ShmXrcReceiveQueuePair qp = new ShmXrcReceiveQueuePair(internals, this, key, attributes);
         qp.create("create QP on " + describe());
-        context.adopt(qp);
+        internals.context().adopt(qp);
         return qp;
     }
 
@@ -79,24 +80,22 @@ final class ShmXrcDomain extends XrcDomain {
         String verb = "open QP 0x" + Integer.toHexString(number) + " of " + describe();
         QueuePairInitAttributes.Builder b = QueuePairInitAttributes.builderXrcReceive();
         Object user = a.userContext();
-        ShmXrcReceiveQueuePair qp = new ShmXrcReceiveQueuePair(this, (user == null ? b : b.userContext(user)).build());
+        ShmXrcReceiveQueuePair qp = new ShmXrcReceiveQueuePair(internals, this, key, (user == null
+                ? b
+                : b.userContext(user)).build());
         qp.open(verb, number, TIMEOUT);
-        context.adopt(qp);
+        internals.context().adopt(qp);
         return qp;
-    }
-
-    ShmContext shmContext() {
-        return context;
     }
 
     @Override
     public String describe() {
         return "XRC domain " + (key.isPrivate() ? "" : "of inode " + Long.toUnsignedString(key.low()) + " ") + "of "
-                + context.describe();
+                + ShmLimits.DEVICE;
     }
 
     @Override
     protected void implClose() {
-        context.domains().release(key);
+        internals.domains().release(key);
     }
 }

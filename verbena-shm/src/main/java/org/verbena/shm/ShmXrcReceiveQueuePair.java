@@ -20,13 +20,14 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.XrcDomain;
 import org.verbena.verbs.spi.NoReceives;
 import org.verbena.verbs.spi.NoSends;
 import org.verbena.verbs.spi.QueuePairValues;
 
 /** A handle of a queue pair of type XRC_RECV: an {@link XrcReceiver} as an object of this context. */
 final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Observer {
-    private final ShmContext context;
+    private final ContextInternals internals;
     private final XrcDomains.Key domain;
     private final SendQueue sends = new NoSends();
     private final ReceiveQueue receives = new NoReceives();
@@ -36,15 +37,16 @@ final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Obse
     private QueuePairState checked = QueuePairState.RESET;
 
     /** Makes a handle without a queue pair: {@link #create} or {@link #open} follows. */
-    ShmXrcReceiveQueuePair(ShmXrcDomain domain, QueuePairInitAttributes init) throws VerbsException {
-        super(domain, init);
-        context = domain.shmContext();
-        this.domain = domain.key();
+    ShmXrcReceiveQueuePair(ContextInternals internals, XrcDomain xrcDomain, XrcDomains.Key domain,
+            QueuePairInitAttributes init) throws VerbsException {
+        super(xrcDomain, init);
+        this.internals = internals;
+        this.domain = domain;
     }
 
     void create(String verb) throws VerbsException {
         try {
-            OwnXrcReceiver own = new OwnXrcReceiver(context.xrc(), verb, domain, this);
+            OwnXrcReceiver own = new OwnXrcReceiver(internals.xrc(), verb, domain, this);
             number = own.number();
             receiver = own;
         } catch (VerbsException e) {
@@ -66,14 +68,14 @@ final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Obse
     }
 
     private XrcReceiver find(String verb, int existing, Duration timeout) throws VerbsException {
-        if (context.xrc().isOwn(existing)) {
-            OwnXrcReceiver own = context.xrc().receiver(existing);
+        if (internals.xrc().isOwn(existing)) {
+            OwnXrcReceiver own = internals.xrc().receiver(existing);
             if (own == null || !own.open(domain, this)) {
                 throw new VerbsException(verb, Errno.EINVAL, "the domain has no queue pair of that number");
             }
             return own;
         }
-        Session s = Control.get(verb, context.xrc().owner(existing), timeout,
+        Session s = Control.get(verb, internals.xrc().owner(existing), timeout,
                 () -> "the process that has the queue pair does not answer: is it stopped?");
         return s.part(SessionReceivers.class).open(verb, existing, domain, this);
     }
@@ -129,7 +131,7 @@ final class ShmXrcReceiveQueuePair extends QueuePair implements XrcReceiver.Obse
 
     @Override
     public void raise(int event, String detail) {
-        context.raise(AsyncEvent.builder(event, this).detail(detail).build());
+        internals.context().raise(AsyncEvent.builder(event, this).detail(detail).build());
     }
 
     @Override

@@ -34,7 +34,7 @@ abstract class StagedSendQueue extends SendQueue {
     private static final int KNOWN_FLAGS = SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED
             | SendFlags.INLINE;
 
-    private final ShmQueuePair qp;
+    private final QueuePairBase qp;
     private final KeyTable keys;
     private final int pd;
     private final WorkRequest[] slots;
@@ -55,7 +55,7 @@ abstract class StagedSendQueue extends SendQueue {
     /** The request that was staged last has not been given its destination. */
     private boolean needsDestination;
 
-    StagedSendQueue(ShmQueuePair qp, KeyTable keys, int pd, WorkRequest[] slots, int depth, int operations) {
+    StagedSendQueue(QueuePairBase qp, KeyTable keys, int pd, WorkRequest[] slots, int depth, int operations) {
         this.qp = qp;
         this.keys = keys;
         this.pd = pd;

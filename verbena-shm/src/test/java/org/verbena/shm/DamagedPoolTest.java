@@ -243,7 +243,7 @@ class DamagedPoolTest {
     @Test
     void userThatHasLeftIsForgotten() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
-            Session s = e.owner.session("test", e.peer.instance());
+            Session s = e.owner.control().session("test", e.peer.instance());
             long word = s.peer().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
             long theirs = e.peer.adapter().base() + (word - s.peer().base());
             RawMemory.putLongRelease(theirs, 1L << 32 | Hazard.RECEIVES);

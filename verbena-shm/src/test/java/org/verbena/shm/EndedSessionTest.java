@@ -31,7 +31,7 @@ class EndedSessionTest {
     }
 
     private static void end(PoolEnds e) throws VerbsException {
-        e.owner.session("test", e.peer.instance()).end("it does not take its messages");
+        e.owner.control().session("test", e.peer.instance()).end("it does not take its messages");
     }
 
     @Test
@@ -103,7 +103,7 @@ class EndedSessionTest {
             assertThat(e.sentStatus()).isEqualTo("SUCCESS");
             long available = e.pool().available();
             try (PausedEngine _ = new PausedEngine(e.sender.engine())) {
-                e.owner.session("test", e.sender.instance()).end("it does not take its messages");
+                e.owner.control().session("test", e.sender.instance()).end("it does not take its messages");
                 assertThat(e.send()).isZero();
                 assertThat(e.sent.startPoll()).as("no answer").isNotZero();
                 assertThat(e.pool().available()).isEqualTo(available);

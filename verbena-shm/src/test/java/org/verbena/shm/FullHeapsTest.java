@@ -132,7 +132,7 @@ class FullHeapsTest {
             MemoryRegion farMemory = far.allocate(4096, AccessFlags.LOCAL_WRITE);
             QueuePair sender = datagrams(pd, sent, 1);
             AddressHandle way = pd.createAddressHandle(AddressVector.to(to.queryGid(1, 0)));
-            from.session("meet", to.instance()); // the first datagram waits for a second at most
+            from.control().session("meet", to.instance()); // the first datagram waits for a second at most
             for (int i = 0; i < live + rings; i++) {
                 boolean stays = i < live;
                 if (manySenders && !stays) {
@@ -168,7 +168,7 @@ class FullHeapsTest {
                     ShmLimits.MAX_WR).build());
             QueuePair sender = datagrams(pd, sent, 1);
             AddressHandle way = pd.createAddressHandle(AddressVector.to(to.queryGid(1, 0)));
-            from.session("meet", to.instance()); // the first datagram waits for a second at most
+            from.control().session("meet", to.instance()); // the first datagram waits for a second at most
             for (int i = 0; i < rings; i++) {
                 QueuePair receiver = ready(far.createQueuePair(QueuePairInitAttributes.builder(received, received).type(
                         QueuePairType.UD).sharedReceiveQueue(shared).build()));

@@ -88,7 +88,7 @@ class StaleMessagesTest {
         }
 
         Session session(Side peer) throws VerbsException {
-            return context.session("test", peer.context.instance());
+            return context.control().session("test", peer.context.instance());
         }
     }
 

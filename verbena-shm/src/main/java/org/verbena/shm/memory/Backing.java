@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.verbs.AccessFlags;
+
 /**
  * The memory of a region, and its addresses in work requests.
  *
@@ -22,5 +24,10 @@ public record Backing(MemorySegment segment, @Nullable Allocation allocation, lo
 
     public static Backing ofNullRegion() {
         return new Backing(MemorySegment.NULL, null, 0, Long.MAX_VALUE, true);
+    }
+
+    /** The address by which requests name the first byte of memory. */
+    public static long start(MemorySegment memory, int access) {
+        return (access & AccessFlags.ZERO_BASED) != 0 ? 0 : memory.address();
     }
 }

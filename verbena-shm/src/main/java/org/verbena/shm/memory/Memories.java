@@ -129,6 +129,16 @@ public final class Memories {
         return null;
     }
 
+    /**
+     * The memory of a region by its address in this process.
+     *
+     * @param known an allocation that the memory may belong to, though no region of that protection domain lies in it yet
+     */
+    public Backing backing(int pd, MemorySegment memory, int access, @Nullable Allocation known) {
+        Allocation a = known != null && known.holds(memory) ? known : allocationOf(pd, memory);
+        return Backing.of(memory, a, Backing.start(memory, access));
+    }
+
     // ---- regions
 
     /** Gives memory a key; an allocation that is not used yet is freed if that fails. */
