@@ -26,16 +26,29 @@ final class RingStream extends Stream {
     private volatile @Nullable Handshake handshake;
     private volatile FallbackReason reason = FallbackReason.NONE;
     private final Rendezvous rendezvous = new Rendezvous(this);
-    private boolean closed;
-    /** Something was left unread that neither TCP nor a word reports. */
-    private volatile boolean cutOff;
-    private volatile boolean aborted;
+    /** Leaves {@code OPEN} under this object's monitor, once; the thread that does so decides what follows. */
+    private volatile Closure closure = Closure.OPEN;
+    /** The memory is released, or about to be. */
     private boolean taken;
+    /** The handshake is complete, with offers of both ends. */
     private volatile boolean offered;
+    /** The two halves end independently, as those of TCP. */
     private volatile boolean inputEnded;
     private volatile boolean outputEnded;
     /** Written under the session's lock. */
     private long doorbells;
+
+    /** Whether it is closed, and what is lost by that. */
+    private enum Closure {
+        OPEN,
+        /** It is closed, and what was left unread is not found out yet. */
+        CLOSING,
+        ORDERLY,
+        /** With bytes unread, or by a reset. */
+        ABORTED,
+        /** As {@code ABORTED}, and neither TCP nor a word reports it. */
+        CUT_OFF
+    }
 
     RingStream(SocketChannel tcp, Role role) {
         super(role);
@@ -59,7 +72,7 @@ final class RingStream extends Stream {
 
     /** The connection's part in the session; null if the stream was closed meanwhile, or TCP has ended. */
     synchronized boolean prepare(Link own) {
-        if (closed || !in.prepare(own)) {
+        if (closure != Closure.OPEN || !in.prepare(own)) {
             return false;
         }
         link = own;
@@ -80,10 +93,10 @@ final class RingStream extends Stream {
             if (out.isByRing()) {
                 StreamEvents.byRing(tcp, "out", out.bytesByTcp());
             }
-            late = closed;
+            late = closure != Closure.OPEN;
         }
         if (late) {
-            out.close(aborted ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
+            out.close(isAborted() ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         } else {
             in.onPeerOffer(out);
             changed();
@@ -104,7 +117,7 @@ final class RingStream extends Stream {
     }
 
     synchronized boolean isClosed() {
-        return closed;
+        return closure != Closure.OPEN;
     }
 
     FallbackReason reason() {
@@ -295,7 +308,7 @@ final class RingStream extends Stream {
     @Override
     public boolean isBroken() {
         Link own = link;
-        return cutOff || own != null && own.session.isFailed() && out.isByRing();
+        return closure == Closure.CUT_OFF || own != null && own.session.isFailed() && out.isByRing();
     }
 
     @Override
@@ -336,17 +349,17 @@ final class RingStream extends Stream {
     @Override
     public void close(boolean reset) {
         synchronized (this) {
-            if (closed) {
+            if (closure != Closure.OPEN) {
                 return;
             }
-            closed = true;
+            closure = Closure.CLOSING;
         }
         listener = null;
         in.enterIfDue(); // a program that never read from the ring leaves unread what is there
         boolean unread = in.isUnread(out.isByRing());
-        cutOff = unread && !out.hasPeer();
-        aborted = reset || unread;
-        out.close(aborted ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
+        boolean cutOff = unread && !out.hasPeer();
+        closure = cutOff ? Closure.CUT_OFF : reset || unread ? Closure.ABORTED : Closure.ORDERLY;
+        out.close(isAborted() ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
         in.leave();
         StreamCounters.closed(this);
         StreamEngine.closed(this);
@@ -395,7 +408,7 @@ final class RingStream extends Stream {
     public synchronized StreamState state() {
         int state = handshake == null ? StreamState.state(inputEnded, outputEnded) : SocketState.HANDSHAKE;
         Link own = link;
-        if (closed || !offered || own == null) { // as long as it is open the rings stay
+        if (closure != Closure.OPEN || !offered || own == null) { // as long as it is open the rings stay
             return StreamState.byTcp(state, reason);
         }
         synchronized (own.session) {
@@ -440,7 +453,7 @@ final class RingStream extends Stream {
             return;
         }
         synchronized (this) {
-            if (!closed) { // so the descriptor is still this connection's
+            if (closure == Closure.OPEN) { // so the descriptor is still this connection's
                 bells.askKernel();
             }
         }
@@ -470,7 +483,8 @@ final class RingStream extends Stream {
 
     /** Whether it was closed with bytes unread, or by a reset: what the peer has not read yet may be lost. */
     boolean isAborted() {
-        return aborted;
+        Closure how = closure;
+        return how == Closure.ABORTED || how == Closure.CUT_OFF;
     }
 
     /** For the one release of the memory; null if there is none, or it is taken. */
