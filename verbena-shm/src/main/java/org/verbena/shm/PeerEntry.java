@@ -26,7 +26,7 @@ final class PeerEntry {
 
     /** Where the entry lies in this process. */
     long address(Session s) {
-        return s.peer().base() + AdapterLayout.qpEntry(qp.peerNumber());
+        return s.mapping().base() + AdapterLayout.qpEntry(qp.peerNumber());
     }
 
     /** The far end, if it is connected to this one by now. */
@@ -44,7 +44,7 @@ final class PeerEntry {
         if (s == null) {
             return null;
         }
-        return LaneReader.find(s.peer().arenaBase(), qp.number(), qp.linkIdentity(), entries);
+        return LaneReader.find(s.mapping().arenaBase(), qp.number(), qp.linkIdentity(), entries);
     }
 
     /** The lane for threads other than the poller, which alone keeps it and reports invalid values of the peer. */
@@ -93,6 +93,6 @@ final class PeerEntry {
     /** True if the peer has signalled this arm word last. */
     boolean isNotified(long armWord) {
         Session s = qp.session();
-        return s != null && LaneReader.isNotified(s.peer().arenaBase(), qp.number(), qp.linkIdentity(), armWord);
+        return s != null && LaneReader.isNotified(s.mapping().arenaBase(), qp.number(), qp.linkIdentity(), armWord);
     }
 }

@@ -316,10 +316,10 @@ abstract class QueuePairLifecycle extends QueuePairBase {
         connection = internals.own().numbers().nextConnection();
         errorReason = "";
         waitBudget.refill();
-        own.setPeer(s.peer().instance(), peerNumber);
-        PublishedObjects.setPeer(counters, peerNumber, s.peer().pid());
+        own.setPeer(s.mapping().instance(), peerNumber);
+        PublishedObjects.setPeer(counters, peerNumber, s.mapping().pid());
         receiveCounts.connected(s);
-        FlightEvents.connected(ShmLimits.DEVICE, number, peerNumber, s.peer().pid());
+        FlightEvents.connected(ShmLimits.DEVICE, number, peerNumber, s.mapping().pid());
         s.add(this);
         for (int p : pds()) {
             s.memories().share(p); // after add, see unshare
@@ -476,7 +476,7 @@ abstract class QueuePairLifecycle extends QueuePairBase {
         receiveCounts.disconnected();
         s.remove(this);
         s.sendLaneDone(linkIdentity());
-        FlightEvents.disconnected(ShmLimits.DEVICE, number, peerNumber, s.peer().pid());
+        FlightEvents.disconnected(ShmLimits.DEVICE, number, peerNumber, s.mapping().pid());
         synchronized (stateLock) {
             session = null;
             link = 0;

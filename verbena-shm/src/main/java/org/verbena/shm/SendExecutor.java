@@ -354,7 +354,7 @@ final class SendExecutor extends LaneProducer {
         if (r == null || xrc != null) {
             return false; // the owner of the key is known only when the request is executed
         }
-        long word = RawMemory.getLongAcquire(r.session.peer().base() + AdapterLayout.keyEntry(rkey));
+        long word = RawMemory.getLongAcquire(r.session.mapping().base() + AdapterLayout.keyEntry(rkey));
         return KeyTable.isValid(word) && KeyTable.fits(word, rkey) && !KeyTable.isShared(word);
     }
 

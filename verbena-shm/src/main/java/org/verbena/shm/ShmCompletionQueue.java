@@ -182,7 +182,7 @@ final class ShmCompletionQueue extends CompletionCursor implements BellChannel.S
                     }
                 }
             }
-            r.watch(receivers.entrySet().stream().map(e -> ReadySet.Counts.of(e.getKey().peer(), e.getValue()))
+            r.watch(receivers.entrySet().stream().map(e -> ReadySet.Counts.of(e.getKey().mapping(), e.getValue()))
                     .toList());
             pollAll = true;
         }

@@ -20,7 +20,7 @@ import org.verbena.shm.control.PortDirectory;
 import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.Link;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AddressVector;
@@ -168,7 +168,7 @@ final class ShmConnectionManager extends ConnectionManager {
         long deadline = System.nanoTime() + parameters.timeout().toNanos();
         long instance = context.ports().listenerInstance(verb, remote.getPort(), left(deadline));
         Session s = context.control().session(verb, instance, left(deadline));
-        long id = nextId.incrementAndGet() << 1 | (context.instance() < s.peer().instance() ? 0 : 1);
+        long id = nextId.incrementAndGet() << 1 | (context.instance() < s.mapping().instance() ? 0 : 1);
         ConnectionEnd end = new ConnectionEnd(s, id, true);
         ends.put(new Key(s, id, true), end);
         boolean done = false;
@@ -233,7 +233,7 @@ final class ShmConnectionManager extends ConnectionManager {
                     .build());
         }
         QueuePairAttributes.Builder receiving = QueuePairAttributes.to(QueuePairState.RTR)
-                .addressVector(AddressVector.to(Peer.gid(s.peer().instance()))).pathMtu(MTU)
+                .addressVector(AddressVector.to(PeerMapping.gid(s.mapping().instance()))).pathMtu(MTU)
                 .destinationQueuePair(peer).rqPsn(0);
         QueuePairAttributes.Builder sending = QueuePairAttributes.to(QueuePairState.RTS).sqPsn(0);
         if (qp.type() == QueuePairType.RC) {

@@ -19,7 +19,7 @@ import org.verbena.shm.datagram.Multicast;
 import org.verbena.shm.layout.Adapter;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.EngineLog;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.QueuePairNumbers;
 import org.verbena.shm.memory.Allocation;
 import org.verbena.shm.memory.KeyTable;
@@ -234,7 +234,7 @@ final class ShmContext extends Context implements Departure {
         if (index != 0) {
             throw new VerbsException("query GID " + index, Errno.EINVAL, "the table has one entry, index 0");
         }
-        return Peer.gid(instance);
+        return PeerMapping.gid(instance);
     }
 
     /** One partition, of which every port is a full member. */

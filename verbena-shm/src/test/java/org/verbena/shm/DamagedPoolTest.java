@@ -244,8 +244,8 @@ class DamagedPoolTest {
     void userThatHasLeftIsForgotten() throws Exception {
         try (PoolEnds e = new PoolEnds()) {
             Session s = e.owner.control().session("test", e.peer.instance());
-            long word = s.peer().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
-            long theirs = e.peer.adapter().base() + (word - s.peer().base());
+            long word = s.mapping().base() + AdapterLayout.qpEntry(e.sender.number()) + AdapterLayout.QP_HAZARD;
+            long theirs = e.peer.adapter().base() + (word - s.mapping().base());
             RawMemory.putLongRelease(theirs, 1L << 32 | Hazard.RECEIVES);
             OwnPool own = e.srq.pool();
             StoppedPoolUser stopped = new StoppedPoolUser(Revocation.Inside.peerOf(e.receiver, s.peer()));

@@ -22,7 +22,7 @@ import org.verbena.shm.layout.Adapter;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.LaneLayout;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.SharedFile;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.ring.OwnLanes;
@@ -72,9 +72,9 @@ class FullHeapsTest {
     @Test
     void fullLaneArenaIsRefusedAndReusable() throws Exception {
         ShmContext context = (ShmContext) ShmDevice.INSTANCE.open();
-        SharedFile arena = Peer.makeArena(1, 2);
+        SharedFile arena = PeerMapping.makeArena(1, 2);
         Session session = new Session(context.control(), context.instance(), Sys.pid(), null, arena,
-                new Peer.Files(context.adapter().file().mapping(), arena.mapping(),
+                new PeerMapping.Files(context.adapter().file().mapping(), arena.mapping(),
                         context.commons().file().mapping()));
         long first = lane(session, 1, SOME_ENTRIES).address;
         VerbsException e = catchThrowableOfType(VerbsException.class,

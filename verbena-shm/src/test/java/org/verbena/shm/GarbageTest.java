@@ -28,7 +28,7 @@ import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Link;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.SharedFile;
 import org.verbena.shm.layout.ShmLimits;
@@ -64,14 +64,15 @@ class GarbageTest {
         adapter = new SharedFile("garbage", AdapterLayout.SIZE, 4096);
         adapter.reserve(AdapterLayout.KEYS, KEYS * 64);
         adapter.reserve(AdapterLayout.qpEntry(PEER), 256);
-        lanes = Peer.makeArena(1, 2);
+        lanes = PeerMapping.makeArena(1, 2);
         lanes.reserve(LaneLayout.HEAP, ENTRIES * 128);
         commons = SharedFile.commons("garbage", CommonsLayout.SIZE, 4096);
         sockets = UnixSocket.pair();
-        session = new Session(context.control(), 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
-                SharedFile.mapPeer(
-                        adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
-                SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
+        session = new Session(context.control(), 77, Sys.pid(), sockets[0], PeerMapping.makeArena(2, 1),
+                new PeerMapping.Files(
+                        SharedFile.mapPeer(
+                                adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
+                        SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
         receive(new ControlMessage.Writer(ControlMessage.MEMORY).putLong(MEMORY_ID).putLong(MEMORY), sealed(MEMORY));
         memory = session.peerMemories().find(MEMORY_ID);
     }
@@ -157,7 +158,9 @@ class GarbageTest {
             RawMemory.putLong(entry, random.nextInt(8) == 0 ? GarbageNumbers.next(random) : Link.of(1, 15));
             RawMemory.putInt(entry + AdapterLayout.QP_NUMBER, random.nextInt(8) == 0 ? 1 : PEER);
             RawMemory.putInt(entry + AdapterLayout.QP_PEER_NUMBER, random.nextInt(8) == 0 ? 1 : NUMBER);
-            RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0 ? 1 : session.peer().ownInstance());
+            RawMemory.putLong(entry + AdapterLayout.QP_PEER, random.nextInt(8) == 0
+                    ? 1
+                    : session.mapping().ownInstance());
             RawMemory.putInt(entry + AdapterLayout.QP_TYPE, random.nextInt(8) == 0 ? 1 : QueuePairType.RC);
             if (random.nextBoolean()) {
                 RawMemory.putLong(entry + AdapterLayout.QP_RING, AdapterLayout.HEAP + random.nextInt(1 << 20) * 16L);
@@ -179,7 +182,7 @@ class GarbageTest {
     }
 
     private void assertInside(RemoteQueuePair r, Random random) {
-        long base = session.peer().base();
+        long base = session.mapping().base();
         assertThat(r.entries).isBetween(1, ShmLimits.MAX_WR);
         assertThat(r.maxSge).isBetween(0, ShmLimits.MAX_SGE);
         for (long index : new long[] {0, r.entries - 1, r.entries, GarbageNumbers.next(random)}) {
@@ -227,11 +230,12 @@ class GarbageTest {
                 long c = p.claim();
                 if (c != Claim.NONE) {
                     claimed[0]++;
-                    assertThat(p.wqe(c)).isBetween(session.peer().base() + AdapterLayout.HEAP, session.peer().base()
+                    assertThat(p.wqe(c)).isBetween(session.mapping().base() + AdapterLayout.HEAP, session.mapping()
+                            .base()
                             + AdapterLayout.SIZE - AdapterLayout.wqeStride(p.maxSge));
                     if (p.hasInbox()) {
-                        assertThat(p.inboxEntry(c)).isBetween(session.peer().commonsBase() + CommonsLayout.HEAP,
-                                session.peer().commonsBase() + CommonsLayout.SIZE - 128);
+                        assertThat(p.inboxEntry(c)).isBetween(session.mapping().commonsBase() + CommonsLayout.HEAP,
+                                session.mapping().commonsBase() + CommonsLayout.SIZE - 128);
                     }
                 }
             } catch (ProtocolException refused) {
@@ -245,7 +249,7 @@ class GarbageTest {
     @Test
     void laneReaderAcceptsOnlyTheExpectedSequence() {
         Seeds.each(2000, random -> {
-            LaneReader reader = new LaneReader(session.peer().arenaBase() + LaneLayout.HEAP, ENTRIES);
+            LaneReader reader = new LaneReader(session.mapping().arenaBase() + LaneLayout.HEAP, ENTRIES);
             long own = lanes.address() + LaneLayout.HEAP;
             for (int i = 0; i < ENTRIES * 16; i++) {
                 RawMemory.putLong(own + 8L * i, GarbageNumbers.next(random));
@@ -276,7 +280,7 @@ class GarbageTest {
         lanes.reserve(LaneLayout.HEAP, DatagramLayout.RECORDS + size);
         long own = lanes.address() + LaneLayout.HEAP + DatagramLayout.RECORDS;
         long counter = adapter.address() + 2048;
-        long ring = session.peer().arenaBase() + LaneLayout.HEAP;
+        long ring = session.mapping().arenaBase() + LaneLayout.HEAP;
         int[] found = new int[1];
         Seeds.each(200, random -> {
             DatagramReader r = new DatagramReader(session, 1, ring, DatagramLayout.RECORDS + size, counter);
@@ -312,7 +316,7 @@ class GarbageTest {
         long whole = DatagramLayout.RECORDS + size;
         int[] full = new int[1];
         Seeds.each(20, random -> {
-            long at = session.peer().takeArena("test", whole);
+            long at = session.mapping().heap().take("test", whole);
             DatagramWriter w = new DatagramWriter(session, 1, at, whole, 0);
             DatagramReader r = new DatagramReader(session, 1, at, whole, adapter.address() + 2048);
             RawMemory.putLong(r.counter, 0);
@@ -347,7 +351,7 @@ class GarbageTest {
                 read++;
             }
             assertThat(read).isEqualTo(written).isGreaterThan(1000);
-            session.peer().giveArena(at, whole);
+            session.mapping().heap().give(at, whole);
         });
         assertThat(full[0]).isGreaterThan(0);
     }

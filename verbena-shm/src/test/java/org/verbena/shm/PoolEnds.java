@@ -127,7 +127,7 @@ final class PoolEnds implements AutoCloseable {
 
     /** The arena that the peer writes and the owner reads. */
     private long arena() throws VerbsException {
-        return peer.control().session("test", owner.instance()).peer().hint(0) - LaneLayout.HINTS;
+        return peer.control().session("test", owner.instance()).mapping().hint(0) - LaneLayout.HINTS;
     }
 
     int send(QueuePair from) {

@@ -10,7 +10,7 @@ import org.verbena.shm.control.Session;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.LaneLayout;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
@@ -45,14 +45,16 @@ abstract class XrcFixture {
         context = (ShmContext) ShmDevice.INSTANCE.open();
         adapter = new SharedFile("garbage", AdapterLayout.SIZE, 4096);
         adapter.reserve(AdapterLayout.QP_DIRECTORY, 1 << 20);
-        lanes = Peer.makeArena(1, 2);
+        lanes = PeerMapping.makeArena(1, 2);
         commons = SharedFile.commons("garbage", CommonsLayout.SIZE, 4096);
         sockets = UnixSocket.pair();
         sockets[0].setNonBlocking(true);
         sockets[1].setNonBlocking(true);
-        session = new Session(context.control(), 77, Sys.pid(), sockets[0], Peer.makeArena(2, 1), new Peer.Files(
-                SharedFile.mapPeer(adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(), LaneLayout.SIZE),
-                SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
+        session = new Session(context.control(), 77, Sys.pid(), sockets[0], PeerMapping.makeArena(2, 1),
+                new PeerMapping.Files(
+                        SharedFile.mapPeer(adapter.fd(), AdapterLayout.SIZE), SharedFile.mapPeer(lanes.fd(),
+                                LaneLayout.SIZE),
+                        SharedFile.mapPeerCommons(commons.fd(), CommonsLayout.SIZE)));
         domain = context.openXrcDomain(XrcDomainAttributes.builder().fd(-1).openFlags(XrcDomainAttributes.CREATE)
                 .build());
         ProtectionDomain pd = context.allocateProtectionDomain();

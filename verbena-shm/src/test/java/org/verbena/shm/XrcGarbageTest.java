@@ -20,7 +20,7 @@ import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.LaneLayout;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.pool.Commons;
 import org.verbena.shm.pool.OwnPool;
@@ -113,7 +113,7 @@ class XrcGarbageTest extends XrcFixture {
             b.accessFlags((int) GarbageNumbers.next(random));
         }
         if (random.nextBoolean()) {
-            b.addressVector(AddressVector.to(new Gid(Peer.GID_PREFIX, 1 + random.nextInt(3))))
+            b.addressVector(AddressVector.to(new Gid(PeerMapping.GID_PREFIX, 1 + random.nextInt(3))))
                     .destinationQueuePair((int) GarbageNumbers.next(random));
         }
         return AttributesMessage.write(m, b.build());

@@ -161,7 +161,7 @@ final class HostilePeer {
         long said = session.ownLanes().entry(((ShmQueuePair) qp).peerNumber());
         long offset = RawMemory.getLong(said + LaneLayout.LANE_OFFSET);
         long entries = RawMemory.getLong(said + LaneLayout.LANE_ENTRIES);
-        long arena = session.peer().arena().address();
+        long arena = session.mapping().arena().address();
         if (offset == 0) {
             return;
         }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.LaneLayout;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.verbs.spi.KeepAlive;
 
 /**
@@ -56,7 +56,7 @@ public final class ReadySet {
      */
     public record Counts(Object owner, long address, List<Integer> indexes) {
         /** Those of a peer, for queue pairs of ours. */
-        public static Counts of(Peer peer, List<Integer> indexes) {
+        public static Counts of(PeerMapping peer, List<Integer> indexes) {
             return new Counts(peer, peer.arenaBase() + LaneLayout.HINTS, indexes);
         }
     }

@@ -32,7 +32,7 @@ import org.verbena.shm.layout.AdapterLayout;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.LaneLayout;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.AddressVector;
@@ -213,16 +213,16 @@ public final class Control {
         Handshake g = null;
         try {
             if (instance == own.instance()) {
-                SharedFile arena = Peer.makeArena(instance, instance);
+                SharedFile arena = PeerMapping.makeArena(instance, instance);
                 established(new Session(this, instance, Sys.pid(), null, arena,
-                        new Peer.Files(own.adapter().file().mapping(), arena.mapping(),
+                        new PeerMapping.Files(own.adapter().file().mapping(), arena.mapping(),
                                 own.commons().file().mapping())));
                 return;
             }
             g = new Handshake(connect(name(instance)), instance);
             handshakes.add(g);
             checkUser("connect to process", g.socket);
-            SharedFile arena = Peer.makeArena(own.instance(), instance);
+            SharedFile arena = PeerMapping.makeArena(own.instance(), instance);
             g.arena = arena;
             sendHello(g.socket, arena);
             watch(g);
@@ -230,9 +230,9 @@ public final class Control {
             giveUp(g, instance, e);
         } catch (LinuxException e) {
             giveUp(g, instance, e.errno() == Errno.ECONNREFUSED
-                    ? new VerbsException("connect to " + Peer.gid(instance), Errno.EHOSTUNREACH,
+                    ? new VerbsException("connect to " + PeerMapping.gid(instance), Errno.EHOSTUNREACH,
                             "no process on this host, in this network namespace, has that address any more")
-                    : new VerbsException("connect to " + Peer.gid(instance), e));
+                    : new VerbsException("connect to " + PeerMapping.gid(instance), e));
         }
     }
 
@@ -373,14 +373,14 @@ public final class Control {
         }
         SharedFile arena = g.arena;
         if (arena == null) {
-            arena = Peer.makeArena(own.instance(), instance);
+            arena = PeerMapping.makeArena(own.instance(), instance);
             g.arena = arena;
             sendHello(g.socket, arena);
         }
         handshakes.remove(g);
         own.engine().forget(g.socket.fd());
         Session s = new Session(this, instance, pid, g.socket, arena,
-                new Peer.Files(adapter, lanes, commons));
+                new PeerMapping.Files(adapter, lanes, commons));
         own.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
         established(s);
     }
@@ -401,9 +401,9 @@ public final class Control {
     }
 
     private void established(Session s) {
-        sessions.put(s.peer().instance(), s);
+        sessions.put(s.mapping().instance(), s);
         owner.begun(s);
-        PendingSession w = pending.remove(s.peer().instance());
+        PendingSession w = pending.remove(s.mapping().instance());
         if (w != null) {
             w.session.complete(s);
         }
@@ -413,7 +413,7 @@ public final class Control {
         PendingSession w = pending.remove(instance);
         if (w != null) {
             w.session.completeExceptionally(e instanceof ProtocolException
-                    ? new VerbsException("connect to " + Peer.gid(instance), Errno.EPROTO, String.valueOf(e
+                    ? new VerbsException("connect to " + PeerMapping.gid(instance), Errno.EPROTO, String.valueOf(e
                             .getMessage()))
                     : e);
         }
@@ -476,7 +476,7 @@ public final class Control {
     }
 
     public void forget(Session s) {
-        sessions.remove(s.peer().instance(), s);
+        sessions.remove(s.mapping().instance(), s);
     }
 
     /** Ends everything; on the engine's thread. */

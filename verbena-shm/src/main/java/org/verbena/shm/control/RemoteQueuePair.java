@@ -62,11 +62,11 @@ public final class RemoteQueuePair {
                 & 15) != 0)) {
             throw new ProtocolException("a receive ring lies outside the adapter");
         }
-        ring = session.peer().base() + offset;
+        ring = session.mapping().base() + offset;
         ringMask = entries - 1;
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
-        armWord = session.peer().base() + AdapterLayout.armWord(arm);
-        hint = session.peer().hint(number);
+        armWord = session.mapping().base() + AdapterLayout.armWord(arm);
+        hint = session.mapping().hint(number);
         channel = RawMemory.getInt(entry + AdapterLayout.QP_CHANNEL);
     }
 
@@ -79,11 +79,11 @@ public final class RemoteQueuePair {
      */
     static @Nullable public RemoteQueuePair find(Session session, int number, int peerNumber, int type)
             throws ProtocolException {
-        long entry = session.peer().base() + AdapterLayout.qpEntry(peerNumber);
+        long entry = session.mapping().base() + AdapterLayout.qpEntry(peerNumber);
         long link = RawMemory.getLongAcquire(entry + AdapterLayout.QP_LINK);
         if ((link & 1) == 0 || RawMemory.getInt(entry + AdapterLayout.QP_NUMBER) != peerNumber
                 || RawMemory.getInt(entry + AdapterLayout.QP_PEER_NUMBER) != number
-                || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.peer().ownInstance()
+                || RawMemory.getLong(entry + AdapterLayout.QP_PEER) != session.mapping().ownInstance()
                 || RawMemory.getInt(entry + AdapterLayout.QP_TYPE) != type) {
             return null;
         }

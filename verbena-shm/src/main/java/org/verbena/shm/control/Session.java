@@ -18,6 +18,7 @@ import org.verbena.linux.UnixSocket;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.EngineLog;
 import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.SharedFile;
 import org.verbena.shm.memory.PeerMemories;
@@ -38,6 +39,7 @@ public final class Session {
     private final Control control;
     private final ContextParts own;
     private final Peer peer;
+    private final PeerMapping mapping;
     private final @Nullable UnixSocket socket;
     private final PeerMemories peerMemories;
     private final SessionMemories memories;
@@ -52,22 +54,28 @@ public final class Session {
     private final MemorySegment scratch = Arena.ofAuto().allocate(ControlMessage.MAX_BYTES, 8);
 
     public Session(Control control, long peerInstance, int peerPid, @Nullable UnixSocket socket, SharedFile arena,
-            Peer.Files files) {
+            PeerMapping.Files files) {
         this.control = control;
         this.own = control.own();
         this.socket = socket;
-        peer = new Peer(own.instance(), peerInstance, peerPid, socket == null, arena, files);
+        mapping = new PeerMapping(own.instance(), peerInstance, peerPid, socket == null, arena, files);
+        peer = new Peer(mapping);
         counts = new SessionCounts(peer);
-        peerMemories = new PeerMemories(own.memories(), peer, counts, this::requestMemory);
+        peerMemories = new PeerMemories(own.memories(), mapping, counts, this::requestMemory);
         memories = new SessionMemories(own.memories(), this, peerMemories);
-        bells = new PeerBells(peer);
-        ownLanes = new OwnLanes(peer);
+        bells = new PeerBells(mapping);
+        ownLanes = new OwnLanes(mapping);
         parts = control.owner().parts(this);
     }
 
     /** The other context; for users that need no more of the session. */
     public Peer peer() {
         return peer;
+    }
+
+    /** What is fixed about it: for the data path. */
+    public PeerMapping mapping() {
+        return mapping;
     }
 
     /** Memory that the peer shares with us. */
@@ -117,11 +125,11 @@ public final class Session {
 
     /** True for a context's session with itself. */
     boolean isLoopback() {
-        return peer.isLoopback();
+        return mapping.isLoopback();
     }
 
     public String peerName() {
-        return peer.name();
+        return mapping.name();
     }
 
     // ---- queue pairs and lanes
@@ -162,7 +170,7 @@ public final class Session {
             return false;
         }
         try {
-            peer.discard();
+            mapping.discard();
         } catch (LinuxException e) {
             EngineLog.logSometimes(System.Logger.Level.WARNING, "what " + peerName()
                     + ", which has ended, has left stays until it is collected", e);
@@ -322,7 +330,7 @@ public final class Session {
             peer.died();
             outbox.end();
         }
-        peer.publishEnded();
+        mapping.publishEnded();
         VarHandle.fullFence(); // an initiator that enters from here on sees that; one that is inside is seen below
         for (ConnectedQueuePair qp : queuePairs) {
             qp.peerDied(this, reason);
@@ -336,6 +344,6 @@ public final class Session {
         peerMemories.end();
         releaseMemories();
         counts.end();
-        peer.arena().close();
+        mapping.arena().close();
     }
 }

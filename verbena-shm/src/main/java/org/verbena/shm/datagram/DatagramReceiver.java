@@ -15,7 +15,7 @@ import org.verbena.shm.layout.DatagramLayout;
 import org.verbena.shm.layout.Hazard;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Link;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.spi.KeepAlive;
 
@@ -206,7 +206,7 @@ public final class DatagramReceiver {
         }
         long high = Long.reverseBytes(RawMemory.getLong(record + DatagramLayout.GRH + 24));
         long low = Long.reverseBytes(RawMemory.getLong(record + DatagramLayout.GRH + 32));
-        return high == Peer.GID_PREFIX && low == qp.instance() || isAttached(high, low);
+        return high == PeerMapping.GID_PREFIX && low == qp.instance() || isAttached(high, low);
     }
 
     private static boolean take(DatagramReader r, long record, int length, DatagramSink receives) {

@@ -55,20 +55,20 @@ public final class DatagramRings implements SessionPart {
     DatagramWriter make(int number, long link, long records, long hazard) throws VerbsException {
         String verb = "make a datagram ring to " + session.peerName();
         long bytes = DatagramLayout.RECORDS + records;
-        long at = session.peer().takeArena(verb, bytes);
+        long at = session.mapping().heap().take(verb, bytes);
         DatagramWriter w;
         try {
             w = new DatagramWriter(session, keys.incrementAndGet(), at, bytes, hazard);
         } catch (LinuxException e) {
-            session.peer().giveArena(at, bytes);
+            session.mapping().heap().give(at, bytes);
             throw new VerbsException(verb, e);
         } catch (IllegalStateException e) {
-            session.peer().giveArena(at, bytes);
+            session.mapping().heap().give(at, bytes);
             throw new VerbsException(verb, org.verbena.linux.Errno.ECONNRESET, session.peerName() + " has ended");
         }
         writers.put(w.key, w);
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_RING).putLong(w.key).putInt(number).putLong(link)
-                .putLong(session.peer().arenaOffset(at)).putLong(bytes), null);
+                .putLong(session.mapping().heap().offset(at)).putLong(bytes), null);
         return w;
     }
 
@@ -103,7 +103,7 @@ public final class DatagramRings implements SessionPart {
             }
         }
         if (writers.remove(w.key, w)) {
-            session.peer().giveArena(w.at, w.bytes);
+            session.mapping().heap().give(w.at, w.bytes);
         }
     }
 
@@ -128,11 +128,11 @@ public final class DatagramRings implements SessionPart {
             Long free = counters.poll();
             if (free == null) {
                 String verb = "count datagrams of " + session.peerName();
-                long page = session.peer().takeArena(verb, 4096);
+                long page = session.mapping().heap().take(verb, 4096);
                 try {
-                    session.peer().reserveArena(page, 4096);
+                    session.mapping().heap().reserve(page, 4096);
                 } catch (LinuxException e) {
-                    session.peer().giveArena(page, 4096);
+                    session.mapping().heap().give(page, 4096);
                     throw new VerbsException(verb, e);
                 }
                 for (int i = 1; i < COUNTERS; i++) {
@@ -181,7 +181,7 @@ public final class DatagramRings implements SessionPart {
                     throw new ProtocolException("a count of datagrams lies outside the arena");
                 }
                 if (w != null) {
-                    w.setReaderPosition(session.peer().arenaBase() + offset);
+                    w.setReaderPosition(session.mapping().arenaBase() + offset);
                 }
             }
             case ControlMessage.DATAGRAM_DONE -> {
@@ -206,7 +206,7 @@ public final class DatagramRings implements SessionPart {
         }
         DatagramReader r;
         try {
-            r = new DatagramReader(session, key, session.peer().arenaBase() + offset, bytes, takeCounter());
+            r = new DatagramReader(session, key, session.mapping().arenaBase() + offset, bytes, takeCounter());
         } catch (VerbsException e) {
             EngineLog.logSometimes(System.Logger.Level.WARNING, "datagrams of " + session.peerName() + " are lost", e);
             sendDone(key);
@@ -215,7 +215,7 @@ public final class DatagramRings implements SessionPart {
         read = true;
         readers.put(key, r);
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_COUNT).putLong(key)
-                .putLong(session.peer().arenaOffset(r.counter)), null);
+                .putLong(session.mapping().heap().offset(r.counter)), null);
         if (!receiver.add(r, link)) {
             leave(r);
         }

@@ -41,13 +41,13 @@ public final class DatagramWriter {
         this.hazard = hazard;
         base = at + DatagramLayout.RECORDS;
         size = bytes - DatagramLayout.RECORDS;
-        session.peer().reserveArena(at, DatagramLayout.RECORDS);
+        session.mapping().heap().reserve(at, DatagramLayout.RECORDS);
         RawMemory.fill(at, DatagramLayout.RECORDS, (byte) 0);
         reservePart();
     }
 
     private void reservePart() throws LinuxException {
-        session.peer().reserveArena(base + reserved, PART);
+        session.mapping().heap().reserve(base + reserved, PART);
         // a commit left from an earlier use could be taken for a new one
         RawMemory.fill(base + reserved, PART, (byte) 0);
         reserved += PART;

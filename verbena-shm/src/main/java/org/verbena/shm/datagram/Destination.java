@@ -126,7 +126,7 @@ final class Destination {
         }
         Session s = f.join();
         session = s;
-        entry = s.peer().base() + AdapterLayout.qpEntry(number);
+        entry = s.mapping().base() + AdapterLayout.qpEntry(number);
         return s.isDead() ? pause() : prepare();
     }
 
@@ -168,13 +168,13 @@ final class Destination {
         full = false;
         posted = pool == 0
                 ? entry + AdapterLayout.QP_POSTED
-                : s.peer().base() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
+                : s.mapping().base() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
         postedShift = pool == 0 ? Posted.COUNT_SHIFT : 0;
-        next = pool == 0 ? 0 : s.peer().commonsBase() + CommonsLayout.pool(pool - 1) + CommonsLayout.NEXT;
+        next = pool == 0 ? 0 : s.mapping().commonsBase() + CommonsLayout.pool(pool - 1) + CommonsLayout.NEXT;
         nextThen = pool == 0 ? 0 : RawMemory.getLongAcquire(next);
         sent = 0;
-        armWord = s.peer().base() + AdapterLayout.armWord(arm);
-        hint = s.peer().hint(number);
+        armWord = s.mapping().base() + AdapterLayout.armWord(arm);
+        hint = s.mapping().hint(number);
         timestamps = (RawMemory.getInt(entry + AdapterLayout.QP_FLAGS) & AdapterLayout.FLAG_TIMESTAMPS) != 0;
         lastNotified = 0;
         return READY;

@@ -136,7 +136,7 @@ public final class Multicast {
 
     private void sendAll(int type, Gid gid, int number) {
         for (Session s : control.sessions()) {
-            if (s.peer().instance() != instance) {
+            if (s.mapping().instance() != instance) {
                 send(s, type, gid, number);
             }
         }
@@ -181,7 +181,7 @@ public final class Multicast {
         List<CompletableFuture<?>> answers = new ArrayList<>();
         List<Long> asked = new ArrayList<>();
         for (Session s : control.sessions()) {
-            if (s.peer().instance() != instance) {
+            if (s.mapping().instance() != instance) {
                 long token = tokens.incrementAndGet();
                 CompletableFuture<Boolean> f = new CompletableFuture<>();
                 questions.put(token, f);
@@ -208,7 +208,7 @@ public final class Multicast {
 
     /** A session has begun: this context's attachments are announced to the peer. */
     public void begin(Session s) {
-        if (s.peer().instance() != instance) {
+        if (s.mapping().instance() != instance) {
             synchronized (attached) {
                 for (Attached a : attached) {
                     send(s, ControlMessage.MULTICAST_JOIN, a.gid, a.qp.number());
@@ -219,9 +219,9 @@ public final class Multicast {
 
     /** A session has ended, and with it the attachments of its peer. */
     public void end(Session s) {
-        attachedByPeer.remove(s.peer().instance());
+        attachedByPeer.remove(s.mapping().instance());
         for (MulticastGroup g : groups.values()) {
-            g.removeAll(s.peer().instance());
+            g.removeAll(s.mapping().instance());
         }
     }
 
@@ -230,7 +230,7 @@ public final class Multicast {
         switch (m.type()) {
             case ControlMessage.MULTICAST_JOIN, ControlMessage.MULTICAST_LEAVE -> {
                 Gid gid = new Gid(m.getLong(), m.getLong());
-                MulticastGroup.Member member = new MulticastGroup.Member(s.peer().instance(), m.getInt() & 0xffffff);
+                MulticastGroup.Member member = new MulticastGroup.Member(s.mapping().instance(), m.getInt() & 0xffffff);
                 m.end();
                 change(s, m.type() == ControlMessage.MULTICAST_JOIN, gid, member);
             }
@@ -257,7 +257,7 @@ public final class Multicast {
         if (!gid.isMulticast()) {
             throw new ProtocolException("a multicast group has no multicast GID");
         }
-        int known = attachedByPeer.getOrDefault(s.peer().instance(), 0);
+        int known = attachedByPeer.getOrDefault(s.mapping().instance(), 0);
         if (join && known >= MAX_ATTACHED) {
             throw new ProtocolException("too many multicast attachments");
         }
@@ -266,7 +266,7 @@ public final class Multicast {
         }
         MulticastGroup g = join ? groups.computeIfAbsent(gid, MulticastGroup::new) : groups.get(gid);
         if (g != null && (join ? g.add(member) : g.remove(member))) {
-            attachedByPeer.put(s.peer().instance(), join ? known + 1 : known - 1);
+            attachedByPeer.put(s.mapping().instance(), join ? known + 1 : known - 1);
         }
     }
 

@@ -4,7 +4,7 @@ package org.verbena.shm.datagram;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.verbs.AddressHandle;
 import org.verbena.verbs.AddressVector;
@@ -39,7 +39,7 @@ public final class ShmAddressHandle extends AddressHandle {
         this.pd = pdIndex;
         this.group = group;
         Gid to = v.destination();
-        Gid from = Peer.gid(own);
+        Gid from = PeerMapping.gid(own);
         instance = to.low();
         // version 6, traffic class, flow label; length; next header 0x1b, hop limit
         long first = 6L << 28 | (long) (v.trafficClass() & 0xff) << 20 | v.flowLabel() & 0xfffff;

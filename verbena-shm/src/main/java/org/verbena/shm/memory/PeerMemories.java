@@ -19,7 +19,7 @@ import org.verbena.linux.Memfd;
 import org.verbena.linux.Sys;
 import org.verbena.shm.layout.ControlMessage;
 import org.verbena.shm.layout.EngineLog;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ProtocolException;
 
 /**
@@ -30,7 +30,7 @@ public final class PeerMemories {
     private static final int MAX_MEMORIES = 16384;
     private static final long REQUEST_AGAIN_NANOS = 20_000_000;
 
-    public final Peer peer;
+    public final PeerMapping peer;
     private final Memories own;
     private final SessionCounts counts;
     private final LongConsumer requestAgain;
@@ -61,7 +61,7 @@ public final class PeerMemories {
      *
      * @param requestAgain requests memory of that id from the peer once more
      */
-    public PeerMemories(Memories own, Peer peer, SessionCounts counts, LongConsumer requestAgain) {
+    public PeerMemories(Memories own, PeerMapping peer, SessionCounts counts, LongConsumer requestAgain) {
         this.own = own;
         this.peer = peer;
         this.counts = counts;

@@ -84,7 +84,7 @@ public final class Revocation {
     public record Inside(@Nullable MemoryUser qp, long connection, @Nullable Peer peer, long peerEntry, long word) {
         /** The peer of a queue pair, as it is now. */
         public static Inside peerOf(MemoryUser qp, Peer p) {
-            long entry = p.base() + AdapterLayout.qpEntry(qp.peerNumber());
+            long entry = p.mapping().base() + AdapterLayout.qpEntry(qp.peerNumber());
             return new Inside(qp, qp.linkIdentity(), p, entry, RawMemory.getLongAcquire(entry
                     + AdapterLayout.QP_HAZARD));
         }

@@ -36,9 +36,9 @@ public final class SessionCounts {
 
     public SessionCounts(Peer peer) {
         this.peer = peer;
-        this.arena = peer.arena();
+        this.arena = peer.mapping().arena();
         this.base = arena.address();
-        this.peerBase = peer.arenaBase();
+        this.peerBase = peer.mapping().arenaBase();
     }
 
     // ---- ours
@@ -135,13 +135,13 @@ public final class SessionCounts {
 
     /** True if the peer has a region, or window, of that key now. */
     private boolean isKey(int key) {
-        long w = RawMemory.getLongAcquire(peer.base() + AdapterLayout.keyEntry(key));
+        long w = RawMemory.getLongAcquire(peer.mapping().base() + AdapterLayout.keyEntry(key));
         return key >>> 8 < AdapterLayout.MAX_KEYS && KeyTable.isValid(w) && KeyTable.fits(w, key);
     }
 
     /** True if the peer has a queue pair of that number now. */
     private boolean isQueuePair(int number) {
-        return RawMemory.getIntAcquire(peer.base() + AdapterLayout.qpEntry(number)
+        return RawMemory.getIntAcquire(peer.mapping().base() + AdapterLayout.qpEntry(number)
                 + AdapterLayout.QP_NUMBER) == number;
     }
 

@@ -9,7 +9,7 @@ import org.verbena.shm.layout.ArmWord;
 import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.CommonsLayout;
 import org.verbena.shm.layout.Hazard;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.ProtocolException;
 import org.verbena.shm.layout.ShmLimits;
 import org.verbena.shm.memory.PeerMemories;
@@ -65,7 +65,7 @@ public final class RemotePool {
                 || box != 0 && !isWithin(box, Inbox.bytes(entries), CommonsLayout.HEAP, CommonsLayout.SIZE)) {
             throw new ProtocolException("a pool lies outside the adapter or the commons");
         }
-        Peer peer = memories.peer;
+        PeerMapping peer = memories.peer;
         slots = peer.base() + first;
         line = peer.commonsBase() + CommonsLayout.pool(index);
         inbox = box == 0 ? 0 : peer.commonsBase() + box;
@@ -78,7 +78,7 @@ public final class RemotePool {
     }
 
     /** The number of the pool at an index of the peer's directory now; 0 if there is none. */
-    public static int number(Peer peer, int index) {
+    public static int number(PeerMapping peer, int index) {
         return RawMemory.getIntAcquire(peer.base() + AdapterLayout.poolEntry(index) + AdapterLayout.POOL_NUMBER);
     }
 

@@ -23,7 +23,7 @@ public record RemotePoolUser(Peer peer, PeerBells bells, Host host, int queue, i
 
     /** Address of its directory entry. */
     long entry() {
-        return peer.base() + AdapterLayout.qpEntry(queuePair);
+        return peer.mapping().base() + AdapterLayout.qpEntry(queuePair);
     }
 
     /** True if its request is for this queue. */

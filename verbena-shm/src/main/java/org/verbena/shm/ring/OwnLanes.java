@@ -11,10 +11,10 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.layout.AdapterLayout;
-import org.verbena.shm.layout.Extents;
+import org.verbena.shm.layout.ArenaHeap;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Link;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.shm.layout.SharedFile;
 import org.verbena.verbs.VerbsException;
 
@@ -24,25 +24,22 @@ import org.verbena.verbs.VerbsException;
  * that wrote it. Its memory is free again when neither end uses it. Safe for use by several threads.
  */
 public final class OwnLanes {
-    private final Peer peer;
+    private final PeerMapping peer;
     private final SharedFile arena;
-    /** Parts of the arena that are in use. */
-    private final Extents heap;
+    private final ArenaHeap heap;
     private final Map<Long, OwnLane> byLink = new HashMap<>();
 
     /** A lane that we write. */
     public static final class OwnLane {
         /** Address of its first entry. */
         public final long address;
-        private final long at;
         private final long bytes;
         private final long link;
         private long sent;
         private boolean writerDone;
 
-        private OwnLane(long address, long at, long bytes, long link) {
+        private OwnLane(long address, long bytes, long link) {
             this.address = address;
-            this.at = at;
             this.bytes = bytes;
             this.link = link;
         }
@@ -53,7 +50,7 @@ public final class OwnLanes {
         }
     }
 
-    public OwnLanes(Peer peer) {
+    public OwnLanes(PeerMapping peer) {
         this.peer = peer;
         this.arena = peer.arena();
         this.heap = peer.heap();
@@ -78,25 +75,22 @@ public final class OwnLanes {
             return known;
         }
         long bytes = (long) entries << LaneLayout.ENTRY_SHIFT;
-        long at = heap.take(bytes);
+        long address = heap.take("make a lane to " + peer.name(), bytes);
         try {
-            if (at < 0) {
-                throw new VerbsException("make a lane to " + peer.name(), Errno.ENOMEM, "the arena is full");
-            }
-            arena.reserve(at, bytes);
+            heap.reserve(address, bytes);
             arena.reserve(LaneLayout.lane(number), LaneLayout.LANE_BYTES);
         } catch (IllegalStateException e) {
-            heap.give(at, bytes);
+            heap.give(address, bytes);
             throw new VerbsException("make a lane to " + peer.name(), Errno.ECONNRESET, peer.name()
                     + " has ended");
         } catch (LinuxException e) {
-            heap.give(at, bytes);
+            heap.give(address, bytes);
             throw new VerbsException("make a lane to " + peer.name(), e);
         }
         // a sequence left from an earlier lane could be taken for a commit
-        RawMemory.fill(arena.address() + at, bytes, (byte) 0);
-        publish(number, at, link, entries);
-        OwnLane made = new OwnLane(arena.address() + at, at, bytes, link);
+        RawMemory.fill(address, bytes, (byte) 0);
+        publish(number, heap.offset(address), link, entries);
+        OwnLane made = new OwnLane(address, bytes, link);
         byLink.put(link, made);
         return made;
     }
@@ -123,7 +117,7 @@ public final class OwnLanes {
         l.writerDone = true;
         l.sent = sent;
         if (byLink.get(l.link) != l) {
-            heap.give(l.at, l.bytes);
+            heap.give(l.address, l.bytes);
         }
     }
 
@@ -131,7 +125,7 @@ public final class OwnLanes {
     public synchronized void readerDone(long link) {
         OwnLane l = byLink.remove(link);
         if (l != null && l.writerDone) {
-            heap.give(l.at, l.bytes);
+            heap.give(l.address, l.bytes);
         }
     }
 }

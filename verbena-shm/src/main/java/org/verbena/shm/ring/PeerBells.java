@@ -10,17 +10,17 @@ import org.verbena.linux.Doorbell;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.shm.layout.EngineLog;
-import org.verbena.shm.layout.Peer;
+import org.verbena.shm.layout.PeerMapping;
 import org.verbena.verbs.VerbsException;
 
 /** The doorbells of a peer: its completion channels, and its engine as number 0. Safe for use by several threads. */
 public final class PeerBells {
     private static final int MAX_BELLS = 256;
 
-    private final Peer peer;
+    private final PeerMapping peer;
     private final Map<Integer, Doorbell> bells = new ConcurrentHashMap<>();
 
-    public PeerBells(Peer peer) {
+    public PeerBells(PeerMapping peer) {
         this.peer = peer;
     }
 

@@ -175,7 +175,7 @@ public final class OwnXrcReceiver implements XrcReceiver, ConnectedQueuePair {
             session = s;
             connection = numbers.nextConnection();
             errorReason = "";
-            own.setPeer(s.peer().instance(), peer);
+            own.setPeer(s.mapping().instance(), peer);
         }
         s.add(this);
     }

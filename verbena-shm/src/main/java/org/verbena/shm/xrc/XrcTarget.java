@@ -51,7 +51,7 @@ public final class XrcTarget {
         InboxSends s = sends;
         Session owner = session;
         if (s != null && owner != null) {
-            if (s.pool.isOpen() && !owner.isDead() && !owner.peer().hasEndedForPeer()) {
+            if (s.pool.isOpen() && !owner.isDead() && !owner.mapping().hasEndedForPeer()) {
                 return Target.OK;
             }
             forget(owner); // the number may belong to another queue by now
@@ -134,7 +134,7 @@ public final class XrcTarget {
     }
 
     private static boolean isClosed(Session s, int poolNumber) {
-        return RemotePool.number(s.peer(), Commons.index(poolNumber)) != poolNumber;
+        return RemotePool.number(s.mapping(), Commons.index(poolNumber)) != poolNumber;
     }
 
     /** The sends into its receives; only after {@link #prepare} has succeeded. */
