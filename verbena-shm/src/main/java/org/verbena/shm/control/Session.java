@@ -88,7 +88,7 @@ public final class Session {
         return memories;
     }
 
-    /** The part of that kind. */
+    /** The part of that kind, for those that have found the session by its peer. */
     public <T extends SessionPart> T part(Class<T> kind) {
         for (SessionPart p : parts) {
             if (kind.isInstance(p)) {

@@ -181,15 +181,16 @@ final class Destination {
     }
 
     private DatagramWriter make(Session s, long meant, long bytes) throws VerbsException {
+        DatagramRings rings = s.part(DatagramRings.class);
         try {
-            return s.part(DatagramRings.class).make(number, meant, bytes, hazard);
+            return rings.make(number, meant, bytes, hazard);
         } catch (VerbsException e) {
             if (e.errno() != Errno.ENOMEM) {
                 throw e;
             }
             all.sweep(); // rings to destinations that have gone are kept until the table grows
-            s.part(DatagramRings.class).sweep(); // and those of other queue pairs too
-            return s.part(DatagramRings.class).make(number, meant, bytes, hazard);
+            rings.sweep(); // and those of other queue pairs too
+            return rings.make(number, meant, bytes, hazard);
         }
     }
 

@@ -12,6 +12,7 @@ import org.verbena.verbs.VerbsException;
 
 /** A queue pair of type XRC_RECV of another context that we have open: every call queries that context. */
 public final class RemoteXrcReceiver implements XrcReceiver {
+    private final SessionReceivers receivers;
     private final Session session;
     private final long handle;
     private final Observer observer;
@@ -19,7 +20,8 @@ public final class RemoteXrcReceiver implements XrcReceiver {
     private volatile String errorReason = "";
 
     /** The observer receives events as soon as {@link SessionReceivers} has opened it. */
-    RemoteXrcReceiver(Session session, long handle, Observer observer) {
+    RemoteXrcReceiver(SessionReceivers receivers, Session session, long handle, Observer observer) {
+        this.receivers = receivers;
         this.session = session;
         this.handle = handle;
         this.observer = observer;
@@ -48,14 +50,14 @@ public final class RemoteXrcReceiver implements XrcReceiver {
 
     @Override
     public QueuePairAttributes query(String verb) throws VerbsException {
-        SessionReceivers.Answer a = session.part(SessionReceivers.class).ask(verb, ControlMessage.XRC_QUERY, w -> w
+        SessionReceivers.Answer a = receivers.ask(verb, ControlMessage.XRC_QUERY, w -> w
                 .putLong(handle));
         return learn(a);
     }
 
     @Override
     public void modify(String verb, QueuePairState from, QueuePairAttributes a) throws VerbsException {
-        learn(session.part(SessionReceivers.class).ask(verb, ControlMessage.XRC_MODIFY,
+        learn(receivers.ask(verb, ControlMessage.XRC_MODIFY,
                 w -> AttributesMessage.write(w.putLong(handle).putInt(AttributesMessage.number(from)), a)));
     }
 
@@ -88,6 +90,6 @@ public final class RemoteXrcReceiver implements XrcReceiver {
 
     @Override
     public void close(Observer o) {
-        session.part(SessionReceivers.class).close(this);
+        receivers.close(this);
     }
 }

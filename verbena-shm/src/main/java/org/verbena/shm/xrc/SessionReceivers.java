@@ -84,7 +84,7 @@ public final class SessionReceivers implements SessionPart {
     /** Opens a queue pair of the peer. */
     public RemoteXrcReceiver open(String verb, int number, XrcDomains.Key domain, XrcReceiver.Observer observer)
             throws VerbsException {
-        RemoteXrcReceiver r = new RemoteXrcReceiver(session, tokens.incrementAndGet(), observer);
+        RemoteXrcReceiver r = new RemoteXrcReceiver(this, session, tokens.incrementAndGet(), observer);
         remote.add(r); // first, so that no event is missed
         try {
             ask(verb, ControlMessage.XRC_OPEN, w -> w.putLong(r.handle()).putInt(number).putLong(domain.high())

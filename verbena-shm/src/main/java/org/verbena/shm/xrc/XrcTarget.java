@@ -32,6 +32,8 @@ public final class XrcTarget {
     private final XrcTargets all;
     private @Nullable CompletableFuture<Session> asked;
     private @Nullable Session session;
+    /** Of that session. */
+    private @Nullable SessionPools pools;
     private @Nullable PoolAccess access;
     private @Nullable InboxSends sends;
     private @Nullable Target memory;
@@ -60,19 +62,24 @@ public final class XrcTarget {
     }
 
     private void forget(Session s) {
-        s.part(SessionPools.class).leave(number, all.queuePair().number());
+        SessionPools p = pools;
+        if (p != null) {
+            p.leave(number, all.queuePair().number());
+        }
         access = null;
         sends = null;
         closeMemory();
         if (s.isDead()) {
             session = null;
+            pools = null;
             asked = null;
         }
     }
 
     private int find(RemoteQueuePair receiver) {
         Session s = session;
-        if (s == null) {
+        SessionPools p = pools;
+        if (s == null || p == null) {
             CompletableFuture<Session> f = asked;
             if (f == null) {
                 f = all.directory().owner(number);
@@ -87,10 +94,12 @@ public final class XrcTarget {
             }
             s = f.join();
             session = s;
+            p = s.part(SessionPools.class);
+            pools = p;
         }
         PoolAccess a = access;
         if (a == null) {
-            a = s.part(SessionPools.class).access(number, all.queuePair().number(), XrcDomains.Key.ofReceiver(
+            a = p.access(number, all.queuePair().number(), XrcDomains.Key.ofReceiver(
                     receiver.entry));
             access = a;
         }
@@ -166,9 +175,9 @@ public final class XrcTarget {
     /** No more sends to it. */
     void leave() {
         closeMemory();
-        Session s = session;
-        if (s != null) {
-            s.part(SessionPools.class).leave(all.queuePair().number());
+        SessionPools p = pools;
+        if (p != null) {
+            p.leave(all.queuePair().number());
         }
     }
 }
