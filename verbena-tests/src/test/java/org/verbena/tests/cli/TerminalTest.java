@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
 import org.verbena.tests.CommandLane;
+import org.verbena.tests.CommandOptions;
 
 /** Colours and live lines: on a terminal, which {@code script} creates, and nowhere else; each stream separately. */
 @CommandLane
@@ -42,7 +43,7 @@ class TerminalTest {
     static String verbena() {
         return Arrays.stream(new String[] {Jvm.JAVA,
             "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path",
-            CopyProcess.modulePath(), "--enable-native-access=org.verbena.linux,org.jline.terminal.ffm", "-m",
+            CopyProcess.modulePath(), CommandOptions.nativeAccess(), "-m",
             "org.verbena.cli/org.verbena.cli.Main"}).map(w -> "'" + w + "'").collect(Collectors.joining(" ")) + " ";
     }
 

@@ -23,6 +23,8 @@ import javax.tools.JavaFileObject;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
+import org.verbena.tests.CommandOptions;
+
 /** Compiles sources, packs classes into jars, and finds those of this build. */
 final class Jars {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
@@ -70,11 +72,8 @@ final class Jars {
     }
 
     static List<String> compile(List<Path> files, List<Path> modulePath, List<Path> classPath, Path classes) {
-        List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "--add-exports",
-                "java.base/sun.nio.ch=ALL-UNNAMED", "--add-exports", "java.base/jdk.internal.access=ALL-UNNAMED",
-                "--add-exports",
-                "java.base/jdk.internal.event=ALL-UNNAMED", "-d",
-                classes.toString())); // sources of verbena-sockets are among them
+        List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes.toString()));
+        options.addAll(CommandOptions.exportsOnClassPath()); // sources of verbena-sockets are among them
         options.addAll(modulePath.isEmpty() ? List.of() : List.of("--module-path", path(modulePath)));
         options.addAll(classPath.isEmpty() ? List.of() : List.of("-cp", path(classPath)));
         DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();

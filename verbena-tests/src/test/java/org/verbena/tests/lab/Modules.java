@@ -11,6 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.verbena.tests.CommandOptions;
 import org.verbena.tests.DebianArchive.Unavailable;
 
 /**
@@ -40,13 +41,9 @@ final class Modules {
         }
         command(share.resolve("verbena"), """
                 exec /jre/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC --module-path /share/modules \\
-                    --enable-native-access=org.verbena.linux,org.jline.terminal.ffm \\
-                    --add-exports java.base/sun.nio.ch=org.verbena.sockets \\
-                    --add-exports java.base/sun.net=org.verbena.sockets \\
-                    --add-exports java.base/jdk.internal.access=org.verbena.sockets \\
-                    --add-exports java.base/jdk.internal.event=org.verbena.sockets \\
+                    %s \\
                     --module org.verbena.cli/org.verbena.cli.Main "$@"
-                """);
+                """.formatted(String.join(" ", CommandOptions.all())));
     }
 
     /** Makes the folder {@code suite} and the command {@code conformance}, which runs the suite on {@code rxe0}. */

@@ -6,11 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -23,7 +20,6 @@ import org.verbena.tests.Repository;
 class SourcesTest {
     private static final String LICENCE = "SPDX-License-Identifier: Apache-2.0";
     private static final int MAX_LINES = 600;
-    private static final Set<String> BUILT = Set.of("target", ".git", ".mvn");
 
     /** Longer than {@link #MAX_LINES}: classes of the API whose lines are Javadoc and values, one for each name of the C API. */
     private static final Set<String> API = Set.of("verbs/Context.java");
@@ -46,22 +42,11 @@ class SourcesTest {
 
     private static List<Path> sources() throws IOException {
         List<Path> found = new ArrayList<>();
-        Files.walkFileTree(Repository.root(), new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-                return BUILT.contains(folder.getFileName().toString())
-                        ? FileVisitResult.SKIP_SUBTREE
-                        : FileVisitResult.CONTINUE;
+        for (Path file : Repository.files()) {
+            if (isSource(file)) {
+                found.add(file);
             }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                if (isSource(file)) {
-                    found.add(file);
-                }
-                return FileVisitResult.CONTINUE;
-            }
-        });
+        }
         return found;
     }
 
