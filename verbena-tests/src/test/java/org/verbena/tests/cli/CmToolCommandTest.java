@@ -23,8 +23,12 @@ import org.verbena.tests.PerfLane;
 class CmToolCommandTest {
     private static final String LISTENING = "listening on ";
 
-    private static CommandProcess start(String tool, String device, String arguments) throws IOException {
-        return CommandProcess.start(words(tool, device, arguments));
+    private static CommandProcess server(String tool, String device, String arguments) throws IOException {
+        return CommandProcess.server(words(tool, device, arguments));
+    }
+
+    private static CommandProcess client(String tool, String device, String arguments) throws IOException {
+        return CommandProcess.client(words(tool, device, arguments));
     }
 
     private static String[] words(String tool, String device, String arguments) {
@@ -60,8 +64,8 @@ class CmToolCommandTest {
     }
 
     private static void run(String tool, String device, String what) throws IOException {
-        try (CommandProcess server = start(tool, device, "-p 0 " + what);
-                CommandProcess client = start(tool, device, to(server) + "--json " + what)) {
+        try (CommandProcess server = server(tool, device, "-p 0 " + what);
+                CommandProcess client = client(tool, device, to(server) + "--json " + what)) {
             CommandProcess.Result c = client.end();
             assertThat(c.code()).as(c.err()).isZero();
             JsonNode said = new ObjectMapper().readTree(c.out());
@@ -76,7 +80,7 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"ucmatose", "udaddy", "rstream"})
     void missingServerIsReported(String tool) throws IOException {
-        try (CommandProcess client = start(tool, "roce_lo", "-s 127.0.0.77 -p 7999 --timeout 3")) {
+        try (CommandProcess client = client(tool, "roce_lo", "-s 127.0.0.77 -p 7999 --timeout 3")) {
             CommandProcess.Result r = client.end();
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).startsWith("verbena: ").doesNotContain("Exception");
@@ -85,8 +89,8 @@ class CmToolCommandTest {
 
     @Test
     void disagreeingServersAreReported() throws IOException {
-        try (CommandProcess server = start("ucmatose", "shm0", "-p 0 -S 100 --timeout 5");
-                CommandProcess client = start("ucmatose", "shm0", to(server) + "-S 99 --timeout 5")) {
+        try (CommandProcess server = server("ucmatose", "shm0", "-p 0 -S 100 --timeout 5");
+                CommandProcess client = client("ucmatose", "shm0", to(server) + "-S 99 --timeout 5")) {
             assertThat(client.end().code()).isEqualTo(1);
             assertThat(server.end().code()).isEqualTo(1);
         }
@@ -95,9 +99,9 @@ class CmToolCommandTest {
     /** Without --device: the first one that has datagram services. */
     @Test
     void datagramsNeedADeviceThatHasThem() throws IOException {
-        try (CommandProcess server = CommandProcess.start("udaddy", "-p", "0")) {
+        try (CommandProcess server = CommandProcess.server("udaddy", "-p", "0")) {
             String address = to(server);
-            try (CommandProcess client = CommandProcess.start(("udaddy " + address.strip()).split(" +"))) {
+            try (CommandProcess client = CommandProcess.client(("udaddy " + address.strip()).split(" +"))) {
                 CommandProcess.Result c = client.end();
                 assertThat(c.code()).as(c.err()).isZero();
                 assertThat(server.end().code()).isZero();
@@ -109,8 +113,8 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"shm0", "roce_lo"})
     void serverFollowsTheLengthOfTheClientStream(String device) throws IOException {
-        try (CommandProcess server = start("rstream", device, "-p 0");
-                CommandProcess client = start("rstream", device, to(server) + "-I 2 -C 1000")) {
+        try (CommandProcess server = server("rstream", device, "-p 0");
+                CommandProcess client = client("rstream", device, to(server) + "-I 2 -C 1000")) {
             CommandProcess.Result c = client.end();
             CommandProcess.Result s = server.end();
             assertThat(c.code()).as(c.err()).isZero();
@@ -122,8 +126,8 @@ class CmToolCommandTest {
     /** Neither end reports success if the other one fails. */
     @Test
     void dataBehindTheEndOfTheStreamAreReported() throws IOException {
-        try (CommandProcess server = start("rstream", "shm0", "-p 0 -I 1");
-                CommandProcess client = start("rstream", "shm0", to(server) + "-I 2")) {
+        try (CommandProcess server = server("rstream", "shm0", "-p 0 -I 1");
+                CommandProcess client = client("rstream", "shm0", to(server) + "-I 2")) {
             CommandProcess.Result c = client.end();
             CommandProcess.Result s = server.end();
             assertThat(c.code()).as(c.err()).isEqualTo(1);
@@ -136,8 +140,8 @@ class CmToolCommandTest {
     @ParameterizedTest
     @CsvSource({"-C 10,-C 11", "-I 2,-I 1", "-S 20,-S 19"})
     void disagreeingStreamsAreReported(String one, String other) throws IOException {
-        try (CommandProcess server = start("rstream", "roce_lo", "-p 0 --timeout 5 " + one);
-                CommandProcess client = start("rstream", "roce_lo", to(server) + "--timeout 5 " + other)) {
+        try (CommandProcess server = server("rstream", "roce_lo", "-p 0 --timeout 5 " + one);
+                CommandProcess client = client("rstream", "roce_lo", to(server) + "--timeout 5 " + other)) {
             CommandProcess.Result c = client.end();
             CommandProcess.Result s = server.end();
             assertThat(List.of(c.code(), s.code())).contains(1);
@@ -148,8 +152,8 @@ class CmToolCommandTest {
     /** A program that connects but does not use rsockets. */
     @Test
     void otherProgramIsReported() throws IOException {
-        try (CommandProcess server = start("rstream", "roce_lo", "-p 0 --timeout 5");
-                CommandProcess client = start("ucmatose", "roce_lo", to(server) + "--timeout 5")) {
+        try (CommandProcess server = server("rstream", "roce_lo", "-p 0 --timeout 5");
+                CommandProcess client = client("ucmatose", "roce_lo", to(server) + "--timeout 5")) {
             assertThat(client.end().code()).isEqualTo(1);
             assertThat(server.end().err()).startsWith("verbena: the peer is no rstream");
         }
@@ -159,8 +163,9 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void killedPeerIsReported(boolean serverDies) throws Exception {
-        try (CommandProcess server = start("ucmatose", "roce_lo", "-p 0 -c 2 --timeout 4");
-                CommandProcess client = start("ucmatose", "roce_lo", to(server) + "-c 1 --timeout 4")) {
+        try (CommandProcess server = CommandProcess.start(words("ucmatose", "roce_lo", "-p 0 -c 2 --timeout 4"));
+                CommandProcess client = CommandProcess.start(words("ucmatose", "roce_lo", to(server)
+                        + "-c 1 --timeout 4"))) {
             Thread.sleep(1500); // one of two is connected, both wait
             (serverDies ? server : client).close();
             CommandProcess.Result r = (serverDies ? client : server).end();

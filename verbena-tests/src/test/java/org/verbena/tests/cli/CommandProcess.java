@@ -4,6 +4,7 @@ package org.verbena.tests.cli;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -24,6 +25,7 @@ import java.util.stream.Stream;
 
 import org.verbena.cli.Main;
 import org.verbena.testkit.Jvm;
+import org.verbena.testkit.Thorough;
 
 /** The {@code verbena} command in a separate process, started from modules like by {@code ./verbena}. */
 public final class CommandProcess implements AutoCloseable {
@@ -36,7 +38,46 @@ public final class CommandProcess implements AutoCloseable {
     /** How it ended. */
     public record Result(int code, String out, String err) {}
 
-    private final Process process;
+    /** A command that runs, in a process of its own or in a {@link CommandHost}. */
+    interface Running {
+        InputStream out();
+
+        InputStream err();
+
+        /** Its exit code. */
+        int await(int seconds) throws InterruptedException, ExecutionException, TimeoutException;
+
+        /** Ends it, and what it has started. */
+        void close();
+    }
+
+    private record Own(Process process) implements Running {
+        @Override
+        public InputStream out() {
+            return process.getInputStream();
+        }
+
+        @Override
+        public InputStream err() {
+            return process.getErrorStream();
+        }
+
+        @Override
+        public int await(int seconds) throws InterruptedException, TimeoutException {
+            if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
+                throw new TimeoutException("still running after " + seconds + " seconds");
+            }
+            return process.exitValue();
+        }
+
+        @Override
+        public void close() {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+
+    private final Running command;
     private final BufferedReader out;
     private final CompletableFuture<String> err;
 
@@ -46,10 +87,32 @@ public final class CommandProcess implements AutoCloseable {
         return start(modulePath(), options, before, arguments);
     }
 
-    private CommandProcess(List<String> command) throws IOException {
-        process = new ProcessBuilder(command).start();
-        out = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-        err = CompletableFuture.supplyAsync(() -> all(process.errorReader(StandardCharsets.UTF_8)), THREADS);
+    private CommandProcess(Running command) {
+        this.command = command;
+        out = reader(command.out());
+        err = CompletableFuture.supplyAsync(() -> all(reader(command.err())), THREADS);
+    }
+
+    private static BufferedReader reader(InputStream from) {
+        return new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8));
+    }
+
+    private static CommandProcess start(List<String> command) throws IOException {
+        return new CommandProcess(new Own(new ProcessBuilder(command).start()));
+    }
+
+    /** Starts a command that listens, and does not have to have a process of its own. */
+    static CommandProcess server(String... arguments) throws IOException {
+        return start(HostedCommand.Host.SERVERS, arguments);
+    }
+
+    /** Starts a command that is in another process than each {@link #server}, but does not have to have one of its own. */
+    static CommandProcess client(String... arguments) throws IOException {
+        return start(HostedCommand.Host.CLIENTS, arguments);
+    }
+
+    private static CommandProcess start(HostedCommand.Host host, String... arguments) throws IOException {
+        return Thorough.ON ? start(arguments) : new CommandProcess(new HostedCommand(host, arguments));
     }
 
     static CommandProcess start(String... arguments) throws IOException {
@@ -75,7 +138,7 @@ public final class CommandProcess implements AutoCloseable {
         command.addAll(CommandArchive.options(modulePath));
         command.addAll(options);
         command.addAll(module(arguments));
-        return new CommandProcess(command);
+        return start(command);
     }
 
     /** The JVM and its options, without the class archive. */
@@ -106,11 +169,18 @@ public final class CommandProcess implements AutoCloseable {
                 p -> true),
                 "--enable-native-access=ALL-UNNAMED", MAIN));
         command.addAll(List.of(arguments));
-        return new CommandProcess(command);
+        return start(command);
     }
 
     public static Result run(String... arguments) throws IOException {
         try (CommandProcess p = start(arguments)) {
+            return p.end();
+        }
+    }
+
+    /** Runs a command that does not have to have a process of its own. */
+    public static Result runHosted(String... arguments) throws IOException {
+        try (CommandProcess p = client(arguments)) {
             return p.end();
         }
     }
@@ -144,8 +214,9 @@ public final class CommandProcess implements AutoCloseable {
         return reader.lines().collect(Collectors.joining("\n"));
     }
 
+    /** That of a command that has one of its own. */
     Process process() {
-        return process;
+        return ((Own) command).process();
     }
 
     /** Reads a line of its standard output. */
@@ -161,10 +232,8 @@ public final class CommandProcess implements AutoCloseable {
     Result end() throws IOException {
         try {
             CompletableFuture<String> rest = CompletableFuture.supplyAsync(() -> all(out), THREADS);
-            if (!process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
-                throw new AssertionError("still running after " + LONGEST_SECONDS + " seconds");
-            }
-            return new Result(process.exitValue(), rest.get(30, TimeUnit.SECONDS), err.get(30, TimeUnit.SECONDS));
+            int code = command.await(LONGEST_SECONDS);
+            return new Result(code, rest.get(30, TimeUnit.SECONDS), err.get(30, TimeUnit.SECONDS));
         } catch (InterruptedException | ExecutionException | TimeoutException | UncheckedIOException e) {
             throw new AssertionError(e);
         }
@@ -172,7 +241,6 @@ public final class CommandProcess implements AutoCloseable {
 
     @Override
     public void close() {
-        process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly();
+        command.close();
     }
 }

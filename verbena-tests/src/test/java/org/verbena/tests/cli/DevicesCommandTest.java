@@ -31,7 +31,7 @@ class DevicesCommandTest {
 
     @Test
     void verbose() throws IOException {
-        CommandProcess.Result r = CommandProcess.run("devices", "-v");
+        CommandProcess.Result r = CommandProcess.runHosted("devices", "-v");
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.out()).contains("max_mr_size:").contains("max_qp_wr:").contains("atomic_cap:").contains(
                 "GID[  0]:")
@@ -40,7 +40,7 @@ class DevicesCommandTest {
 
     @Test
     void json() throws IOException {
-        CommandProcess.Result r = CommandProcess.run("devices", "--json");
+        CommandProcess.Result r = CommandProcess.runHosted("devices", "--json");
         assertThat(r.code()).as(r.err()).isZero();
         JsonNode devices = new ObjectMapper().readTree(r.out());
         assertThat(devices.isArray()).isTrue();
@@ -81,7 +81,7 @@ class DevicesCommandTest {
 
     @Test
     void wrongUsageIsReported() throws IOException {
-        CommandProcess.Result r = CommandProcess.run("devices", "--nonsense");
+        CommandProcess.Result r = CommandProcess.runHosted("devices", "--nonsense");
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).contains("--nonsense");
     }

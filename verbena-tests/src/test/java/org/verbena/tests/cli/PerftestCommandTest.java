@@ -28,8 +28,12 @@ import org.verbena.tests.PerfLane;
 class PerftestCommandTest {
     private static final String LISTENING = " listening on port ";
 
-    private static CommandProcess start(String arguments) throws IOException {
-        return CommandProcess.start(words(arguments));
+    private static CommandProcess server(String arguments) throws IOException {
+        return CommandProcess.server(words(arguments));
+    }
+
+    private static CommandProcess client(String arguments) throws IOException {
+        return CommandProcess.client(words(arguments));
     }
 
     private static String[] words(String arguments) {
@@ -74,8 +78,8 @@ class PerftestCommandTest {
         String[] words = arguments.split(" ", 2);
         // 8 times 1 s: a process that is not scheduled for half a second is still alive
         String rest = " -n 700 -u 18 " + words[1];
-        try (CommandProcess s = start(words[0] + " -p 0" + rest);
-                CommandProcess c = start(words[0] + " localhost -p " + port(s) + rest)) {
+        try (CommandProcess s = server(words[0] + " -p 0" + rest);
+                CommandProcess c = client(words[0] + " localhost -p " + port(s) + rest)) {
             CommandProcess.Result client = c.end();
             CommandProcess.Result server = s.end();
             assertThat(client.code()).as("%s", client).isZero();
@@ -102,8 +106,8 @@ class PerftestCommandTest {
     private static void runAllSizes(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
         String rest = " -a -n 6 -u 18 " + words[1];
-        try (CommandProcess s = start(words[0] + " -p 0" + rest);
-                CommandProcess c = start(words[0] + " localhost -p " + port(s) + rest)) {
+        try (CommandProcess s = server(words[0] + " -p 0" + rest);
+                CommandProcess c = client(words[0] + " localhost -p " + port(s) + rest)) {
             CommandProcess.Result client = c.end();
             assertThat(client.code()).as("%s", client).isZero();
             CommandProcess.Result server = s.end();
@@ -132,12 +136,12 @@ class PerftestCommandTest {
     private static void runByTheConnectionManager(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
         String rest = " -R -n 300 " + words[1];
-        try (CommandProcess s = start(words[0] + " -p 0" + rest)) {
+        try (CommandProcess s = server(words[0] + " -p 0" + rest)) {
             String line = s.line();
             assertThat(line).startsWith(" listening on ");
             int colon = line.lastIndexOf(':');
             String host = line.substring(" listening on ".length(), colon).replace("0.0.0.0", "127.0.0.1");
-            try (CommandProcess c = start(words[0] + " " + host + " -p " + line.substring(colon + 1) + rest)) {
+            try (CommandProcess c = client(words[0] + " " + host + " -p " + line.substring(colon + 1) + rest)) {
                 CommandProcess.Result client = c.end();
                 assertThat(client.code()).as("%s", client).isZero();
                 CommandProcess.Result server = s.end();
@@ -162,7 +166,7 @@ class PerftestCommandTest {
     @Test
     void peerWithAnotherProtocolIsReported() throws Exception {
         try (ServerSocket web = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                CommandProcess c = start("write_bw localhost -d shm0 -p " + web.getLocalPort())) {
+                CommandProcess c = client("write_bw localhost -d shm0 -p " + web.getLocalPort())) {
             try (Socket s = web.accept()) {
                 OutputStream out = s.getOutputStream();
                 out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

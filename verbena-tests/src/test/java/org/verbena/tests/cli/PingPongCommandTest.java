@@ -36,10 +36,18 @@ class PingPongCommandTest {
     private static final Pattern ADDRESS = Pattern.compile("0000:[0-9a-f]{6}:[0-9a-f]{6}:[0-9a-f]{32}\0");
     private static final int ADDRESS_BYTES = 52;
 
-    private static CommandProcess start(String arguments) throws IOException {
+    private static CommandProcess server(String arguments) throws IOException {
+        return CommandProcess.server(words(arguments));
+    }
+
+    private static CommandProcess client(String arguments) throws IOException {
+        return CommandProcess.client(words(arguments));
+    }
+
+    private static String[] words(String arguments) {
         List<String> all = new ArrayList<>(List.of("pingpong"));
         all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return CommandProcess.start(all.toArray(String[]::new));
+        return all.toArray(String[]::new);
     }
 
     private static String port(CommandProcess server) throws IOException {
@@ -53,8 +61,8 @@ class PingPongCommandTest {
     /** The results of a server and a client. */
     private record Ends(CommandProcess.Result server, CommandProcess.Result client) {
         static Ends run(String server, String client) throws IOException {
-            try (CommandProcess s = start("-p 0 " + server);
-                    CommandProcess c = start("localhost --json -p " + port(s) + " " + client)) {
+            try (CommandProcess s = PingPongCommandTest.server("-p 0 " + server);
+                    CommandProcess c = PingPongCommandTest.client("localhost --json -p " + port(s) + " " + client)) {
                 return new Ends(s.end(), c.end());
             }
         }
@@ -143,7 +151,7 @@ class PingPongCommandTest {
         "-d shm0 -r 100000000              | create",
     })
     void failuresAreReported(String arguments, String sentence) throws IOException {
-        try (CommandProcess p = start(arguments)) {
+        try (CommandProcess p = client(arguments)) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).as(r.out()).isEqualTo(1);
             assertThat(r.err()).startsWith("verbena: ").contains(sentence).doesNotContain("\n");
@@ -161,7 +169,7 @@ class PingPongCommandTest {
         "0000:000001:000001:00000000000000000000000000000000#     | silent | the peer told neither a GID nor a LID",
     })
     void invalidClientsAreRefused(String says, String then, String sentence) throws IOException {
-        try (CommandProcess server = start("-p 0 -d shm0 --timeout 1");
+        try (CommandProcess server = server("-p 0 -d shm0 --timeout 1");
                 Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port(server)))) {
             s.getOutputStream().write(says.replace('#', '\0').getBytes(StandardCharsets.US_ASCII));
             if (then.equals("end")) {
@@ -180,7 +188,7 @@ class PingPongCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"rc", "uc", "ud"})
     void serverMatchesC(String type) throws IOException {
-        try (CommandProcess server = start("-p 0 -d shm0 -e --timeout 2 -t " + type)) {
+        try (CommandProcess server = server("-p 0 -d shm0 -e --timeout 2 -t " + type)) {
             Matcher own = LOCAL.matcher(server.line());
             assertThat(own.matches()).isTrue();
             String gid = own.group(3).equals("::") ? "" : hex(own.group(3));
@@ -213,7 +221,7 @@ class PingPongCommandTest {
     @CsvSource({"rc,1", "ud,1", "srq,256"})
     void clientMatchesC(String type, int addresses) throws IOException {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                CommandProcess client = start("localhost -d shm0 -e --timeout 2 -t " + type + " -p "
+                CommandProcess client = client("localhost -d shm0 -e --timeout 2 -t " + type + " -p "
                         + listener.getLocalPort());
                 Socket s = listener.accept()) {
             byte[] own = s.getInputStream().readNBytes(ADDRESS_BYTES * addresses);
@@ -232,8 +240,9 @@ class PingPongCommandTest {
     /** A process that is killed in the middle. */
     @Test
     void killedPeerIsReported() throws IOException {
-        try (CommandProcess server = start("-p 0 -d shm0 -e -n 100000000 --timeout 20");
-                CommandProcess client = start("localhost -d shm0 -e -n 100000000 --timeout 20 -p " + port(server))) {
+        try (CommandProcess server = CommandProcess.start(words("-p 0 -d shm0 -e -n 100000000 --timeout 20"));
+                CommandProcess client = CommandProcess.start(words("localhost -d shm0 -e -n 100000000 --timeout 20 -p "
+                        + port(server)))) {
             String line = client.line();
             while (!line.startsWith("  remote address:")) {
                 line = client.line();
@@ -248,7 +257,7 @@ class PingPongCommandTest {
     @Test
     void takenPortIsReported() throws IOException {
         try (ServerSocket taken = new ServerSocket(0);
-                CommandProcess p = start("-d shm0 -p " + taken.getLocalPort())) {
+                CommandProcess p = client("-d shm0 -p " + taken.getLocalPort())) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).contains("port " + taken.getLocalPort() + " is taken");

@@ -22,13 +22,13 @@ class RpingCommandTest {
     private static final String LISTENING = "listening on ";
 
     private static CommandProcess start(String arguments) throws IOException {
-        return start("shm0", arguments);
+        return CommandProcess.start(words("shm0", arguments));
     }
 
-    private static CommandProcess start(String device, String arguments) throws IOException {
+    private static String[] words(String device, String arguments) {
         List<String> all = new ArrayList<>(List.of("rping", "--device=" + device));
         all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return CommandProcess.start(all.toArray(String[]::new));
+        return all.toArray(String[]::new);
     }
 
     /** The address of a server; for one that listens on all addresses, that of this host. */
@@ -55,8 +55,8 @@ class RpingCommandTest {
     }
 
     private static void run(String device, int size) throws IOException {
-        try (CommandProcess server = start(device, "-s -p 0");
-                CommandProcess c = start(device, client(server) + "--json -C 20 -S " + size)) {
+        try (CommandProcess server = CommandProcess.server(words(device, "-s -p 0"));
+                CommandProcess c = CommandProcess.client(words(device, client(server) + "--json -C 20 -S " + size))) {
             CommandProcess.Result r = c.end();
             assertThat(r.code()).as(r.err()).isZero();
             assertThat(new ObjectMapper().readTree(r.out()).get("pings").asInt()).isEqualTo(20);
@@ -68,7 +68,8 @@ class RpingCommandTest {
 
     @Test
     void textsAreShown() throws IOException {
-        try (CommandProcess server = start("-s -p 0 -v"); CommandProcess c = start(client(server) + "-V -v -C 3")) {
+        try (CommandProcess server = CommandProcess.server(words("shm0", "-s -p 0 -v"));
+                CommandProcess c = CommandProcess.client(words("shm0", client(server) + "-V -v -C 3"))) {
             List<String> lines = c.end().out().lines().toList();
             assertThat(lines).hasSize(4);
             assertThat(lines.get(2)).isEqualTo("ping data: rdma-ping-2: "
@@ -107,7 +108,7 @@ class RpingCommandTest {
         "-s --device=mlx5_9       | open device 'mlx5_9': ENODEV",
     })
     void failuresAreReported(String arguments, String sentence) throws IOException {
-        try (CommandProcess p = CommandProcess.start(("rping " + (arguments.contains("--device")
+        try (CommandProcess p = CommandProcess.client(("rping " + (arguments.contains("--device")
                 ? ""
                 : "--device=shm0 ") + arguments).split(" +"))) {
             CommandProcess.Result r = p.end();

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests.cli;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PipedInputStream;
+import java.io.PipedOutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** A command in a {@link CommandHost}. */
+final class HostedCommand implements CommandProcess.Running {
+    /** Two of them, so that the ends of a connection are in different processes. Each is started by its first command. */
+    enum Host {
+        SERVERS, CLIENTS;
+
+        private int port;
+
+        private synchronized int port() throws IOException {
+            if (port == 0) {
+                List<String> command = CommandProcess.java(CommandProcess.modulePath());
+                command.addAll(CommandArchive.options(CommandProcess.modulePath()));
+                command.addAll(List.of("--add-modules", "org.verbena.cli"));
+                for (String name : List.of("", ".support")) {
+                    command.add("--add-exports=org.verbena.cli/org.verbena.cli" + name + "=ALL-UNNAMED");
+                }
+                String tests = Path.of(CommandHost.class.getProtectionDomain().getCodeSource().getLocation().getPath())
+                        .toString();
+                command.addAll(List.of("--class-path", tests, CommandHost.class.getName()));
+                // ends when this JVM does, for that closes its standard input
+                Process host = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+                String line = host.inputReader().readLine();
+                if (line == null) {
+                    throw new IOException("no port from " + command);
+                }
+                port = Integer.parseInt(line);
+            }
+            return port;
+        }
+    }
+
+    private static final int BUFFER = 1 << 20;
+
+    private final Socket socket;
+    private final PipedInputStream out = new PipedInputStream(BUFFER);
+    private final PipedInputStream err = new PipedInputStream(BUFFER);
+    private final CompletableFuture<Integer> code = new CompletableFuture<>();
+
+    HostedCommand(Host host, String... arguments) throws IOException {
+        socket = new Socket(InetAddress.getLoopbackAddress(), host.port());
+        DataOutputStream words = new DataOutputStream(socket.getOutputStream());
+        words.writeInt(arguments.length);
+        for (String a : arguments) {
+            words.writeUTF(a);
+        }
+        words.flush();
+        OutputStream toOut = new PipedOutputStream(out);
+        OutputStream toErr = new PipedOutputStream(err);
+        Thread.ofPlatform().daemon().name("output of " + List.of(arguments)).start(() -> read(toOut, toErr));
+    }
+
+    private void read(OutputStream toOut, OutputStream toErr) {
+        try (toOut; toErr) {
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            while (true) {
+                byte kind = in.readByte();
+                int length = in.readInt();
+                if (kind == CommandHost.EXIT) {
+                    int exit = in.readInt();
+                    toOut.close();
+                    toErr.close();
+                    code.complete(exit);
+                    return;
+                }
+                OutputStream to = kind == CommandHost.OUT ? toOut : toErr;
+                to.write(in.readNBytes(length));
+                to.flush();
+            }
+        } catch (IOException e) {
+            code.completeExceptionally(e);
+        }
+    }
+
+    @Override
+    public InputStream out() {
+        return out;
+    }
+
+    @Override
+    public InputStream err() {
+        return err;
+    }
+
+    @Override
+    public int await(int seconds) throws InterruptedException, ExecutionException, TimeoutException {
+        return code.get(seconds, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
