@@ -85,8 +85,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Registration extends RegistrationConformance {
         Registration(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -101,8 +100,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class MemoryWindows extends MemoryWindowConformance {
         MemoryWindows(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -217,8 +215,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class CompletionQueues extends CompletionQueueConformance {
         CompletionQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -312,8 +309,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Events extends EventsConformance {
         Events(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -328,8 +324,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Manager extends ConnectionManagerConformance {
         Manager(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -369,8 +364,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Multicast extends MulticastConformance {
         Multicast(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);

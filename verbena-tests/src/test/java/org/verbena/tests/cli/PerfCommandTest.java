@@ -68,7 +68,7 @@ class PerfCommandTest {
     }
 
     private static JsonNode json(String... arguments) throws IOException {
-        return json(CommandProcess.run(arguments));
+        return json(CommandProcess.runHosted(arguments));
     }
 
     private static JsonNode json(CommandProcess.Result r) throws IOException {
@@ -301,7 +301,7 @@ class PerfCommandTest {
 
     @Test
     void wrongUsageIsReported() throws IOException {
-        CommandProcess.Result r = CommandProcess.run("perf", "nonsense");
+        CommandProcess.Result r = CommandProcess.runHosted("perf", "nonsense");
         assertThat(r.code()).as(r.err()).isEqualTo(2);
         assertThat(r.err()).contains("unknown test 'nonsense': the tests are limit-cacheline");
         assertThat(r.out()).isEmpty();
@@ -316,7 +316,7 @@ class PerfCommandTest {
         "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
     })
     void failuresAreReported(String arguments, String sentence) throws IOException {
-        CommandProcess.Result r = CommandProcess.run(("perf " + arguments).split(" "));
+        CommandProcess.Result r = CommandProcess.runHosted(("perf " + arguments).split(" "));
         assertThat(r.code()).as(r.out()).isEqualTo(1);
         assertThat(r.err()).contains(sentence).doesNotContain("\tat ");
         assertThat(r.out()).isEmpty();
@@ -408,7 +408,7 @@ class PerfCommandTest {
     void takenPortIsReported() throws IOException {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
             String port = port(listener);
-            CommandProcess.Result r = CommandProcess.run("perf", "--listen=" + port);
+            CommandProcess.Result r = CommandProcess.runHosted("perf", "--listen=" + port);
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).contains("cannot listen at 127.0.0.1:" + port);
         }
