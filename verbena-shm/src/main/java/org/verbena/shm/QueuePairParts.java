@@ -33,13 +33,13 @@ final class QueuePairParts {
     private final ContextInternals internals;
     private final int pd;
     private final QueuePairInitAttributes init;
-    /** Null if the receives are the queue pair's own. */
+    /** The shared receive queue; null if the queue pair has receives of its own. */
     private final @Nullable ShmSharedReceiveQueue srq;
     private final int receiveEntries;
     /** Offset and size in the adapter; of size 0 if there is none. */
     private final long ring;
     private final long ringBytes;
-    /** A sender's scratch, a receiver's, and room for inline data. */
+    /** Scratch memory of the sender and of the receiver, then inline data. */
     private final MemorySegment memory;
 
     QueuePairParts(ContextInternals internals, int pd, QueuePairInitAttributes init) throws VerbsException {
@@ -61,7 +61,7 @@ final class QueuePairParts {
         memory = Arena.ofAuto().allocate(2 * SCRATCH + inline, 64);
     }
 
-    /** It has receives of its own. */
+    /** Whether it has receives of its own. */
     private boolean hasRing() {
         return srq == null && init.type() != QueuePairType.XRC_SEND;
     }

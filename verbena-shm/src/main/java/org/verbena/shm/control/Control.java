@@ -79,8 +79,8 @@ public final class Control {
     /** A session that callers wait for. */
     private static final class PendingSession {
         final CompletableFuture<Session> session = new CompletableFuture<>();
-        /** True once a refused HELLO was repeated; engine's thread only. */
-        boolean repeated;
+        /** True once the handshake was retried after a refused HELLO; engine's thread only. */
+        boolean retried;
     }
 
     /** A socket without a session yet. */
@@ -207,10 +207,10 @@ public final class Control {
             w.session.complete(s);
             return;
         }
-        if (handshakes.stream().anyMatch(g -> g.instance == instance)) {
+        if (handshakes.stream().anyMatch(h -> h.instance == instance)) {
             return;
         }
-        Handshake g = null;
+        Handshake h = null;
         try {
             if (instance == own.instance()) {
                 SharedFile arena = PeerMapping.makeArena(instance, instance);
@@ -219,28 +219,28 @@ public final class Control {
                                 own.commons().file().mapping())));
                 return;
             }
-            g = new Handshake(connect(name(instance)), instance);
-            handshakes.add(g);
-            checkUser("connect to process", g.socket);
+            h = new Handshake(connect(name(instance)), instance);
+            handshakes.add(h);
+            checkUser("connect to process", h.socket);
             SharedFile arena = PeerMapping.makeArena(own.instance(), instance);
-            g.arena = arena;
-            sendHello(g.socket, arena);
-            watch(g);
+            h.arena = arena;
+            sendHello(h.socket, arena);
+            watch(h);
         } catch (VerbsException e) {
-            giveUp(g, instance, e);
+            giveUp(h, instance, e);
         } catch (LinuxException e) {
-            giveUp(g, instance, e.errno() == Errno.ECONNREFUSED
+            giveUp(h, instance, e.errno() == Errno.ECONNREFUSED
                     ? new VerbsException("connect to " + PeerMapping.gid(instance), Errno.EHOSTUNREACH,
                             "no process on this host, in this network namespace, has that address any more")
                     : new VerbsException("connect to " + PeerMapping.gid(instance), e));
         }
     }
 
-    private void giveUp(@Nullable Handshake g, long instance, VerbsException e) {
-        if (g == null) {
+    private void giveUp(@Nullable Handshake h, long instance, VerbsException e) {
+        if (h == null) {
             fail(instance, e);
         } else {
-            drop(g, e);
+            drop(h, e);
         }
     }
 
@@ -257,80 +257,80 @@ public final class Control {
         int error = socket.send(m, 0, m.byteSize(), new int[] {own.adapter().fd().value(), arena.fd().value(),
             own.commons().fd().value()});
         if (error != 0) {
-            throw new LinuxException("greet another process", error);
+            throw new LinuxException("send HELLO to another process", error);
         }
     }
 
     private void accepted(UnixSocket s) throws LinuxException {
-        Handshake g = new Handshake(s, 0);
-        handshakes.add(g);
+        Handshake h = new Handshake(s, 0);
+        handshakes.add(h);
         try {
-            watch(g);
+            watch(h);
         } catch (LinuxException e) {
-            drop(g, null);
+            drop(h, null);
             throw e;
         }
     }
 
-    private void watch(Handshake g) throws LinuxException {
-        own.engine().watch(g.socket.fd(), Epoll.IN, events -> onMessage(g));
+    private void watch(Handshake h) throws LinuxException {
+        own.engine().watch(h.socket.fd(), Epoll.IN, events -> onMessage(h));
     }
 
-    private void onMessage(Handshake g) {
-        int n = g.socket.receive(buffer, fds);
+    private void onMessage(Handshake h) {
+        int n = h.socket.receive(buffer, fds);
         if (n == -Errno.EAGAIN) {
             return;
         }
-        int count = n > 0 ? g.socket.receivedFds() : 0;
+        int count = n > 0 ? h.socket.receivedFds() : 0;
         try {
             if (n <= 0) {
                 throw new ProtocolException("the other process closed the connection");
             }
-            if (g.socket.lostFds()) {
-                throw new LinuxException("take the memory files of another process", Errno.EMFILE);
+            if (h.socket.lostFds()) {
+                throw new LinuxException("receive the memory files of another process", Errno.EMFILE);
             }
-            checkUser("accept a connection", g.socket);
-            handshake(g, new ControlMessage.Reader(buffer.asSlice(0, n)), count, g.socket.peerCredentials());
+            checkUser("accept a connection", h.socket);
+            handshake(h, new ControlMessage.Reader(buffer.asSlice(0, n)), count, h.socket.peerCredentials());
         } catch (ProtocolException e) {
-            refused(g, e);
+            refused(h, e);
         } catch (VerbsException | LinuxException e) {
-            drop(g, e);
+            drop(h, e);
         } finally {
             closeFds(count);
         }
     }
 
     /**
-     * A handshake failed. If we began it with a context of a smaller instance, that one may have refused it because it
-     * has begun one itself; a second try shows whether it has, or has died.
+     * A handshake failed. If this context started it with one of a smaller instance, that one may have refused it because it
+     * has started one itself; a retry shows whether it has, or has died.
      */
-    private void refused(Handshake g, ProtocolException e) {
-        PendingSession w = pending.get(g.instance);
-        if (w == null || g.instance > own.instance()) {
-            drop(g, e);
+    private void refused(Handshake h, ProtocolException e) {
+        PendingSession w = pending.get(h.instance);
+        if (w == null || h.instance > own.instance()) {
+            drop(h, e);
         } else {
-            drop(g, null);
-            if (!w.repeated) {
-                w.repeated = true;
-                begin(g.instance, w);
+            drop(h, null);
+            if (!w.retried) {
+                w.retried = true;
+                begin(h.instance, w);
             }
         }
     }
 
-    private void drop(Handshake g, @Nullable Exception e) {
-        handshakes.remove(g);
-        own.engine().forget(g.socket.fd());
-        g.socket.close();
-        SharedFile arena = g.arena;
+    private void drop(Handshake h, @Nullable Exception e) {
+        handshakes.remove(h);
+        own.engine().forget(h.socket.fd());
+        h.socket.close();
+        SharedFile arena = h.arena;
         if (arena != null) {
             arena.close();
         }
-        if (g.instance != 0 && e != null) {
-            fail(g.instance, e);
+        if (h.instance != 0 && e != null) {
+            fail(h.instance, e);
         }
     }
 
-    private void handshake(Handshake g, ControlMessage.Reader m, int count, PeerCredentials peer)
+    private void handshake(Handshake h, ControlMessage.Reader m, int count, PeerCredentials peer)
             throws ProtocolException, LinuxException {
         int version = m.getInt();
         long instance = m.getLong();
@@ -346,13 +346,12 @@ public final class Control {
         if (m.type() != ControlMessage.HELLO || version != ControlMessage.VERSION || count != 3 || pid != peer.pid()
                 || adapterSize != AdapterLayout.SIZE || arenaSize != LaneLayout.SIZE
                 || commonsSize != CommonsLayout.SIZE || instance == 0
-                || instance == own.instance() || g.instance != 0 && g.instance != instance) {
-            throw new ProtocolException("the other process speaks another version of the protocol (" + version
-                    + ", this is "
-                    + ControlMessage.VERSION + ")");
+                || instance == own.instance() || h.instance != 0 && h.instance != instance) {
+            throw new ProtocolException("the other process uses protocol version " + version + ", this one "
+                    + ControlMessage.VERSION + ", or its HELLO is invalid");
         }
-        boolean begunHere = handshakes.stream().anyMatch(o -> o != g && o.instance == instance);
-        if (g.instance == 0 && (sessions.containsKey(instance) || begunHere && own.instance() < instance)) {
+        boolean startedHere = handshakes.stream().anyMatch(o -> o != h && o.instance == instance);
+        if (h.instance == 0 && (sessions.containsKey(instance) || startedHere && own.instance() < instance)) {
             throw new ProtocolException("there is a session already");
         }
         Mapping adapter;
@@ -371,17 +370,17 @@ public final class Control {
                 || RawMemory.getLongAcquire(commons.address()) != CommonsLayout.MAGIC) {
             throw new ProtocolException("the other process's memory files are invalid");
         }
-        SharedFile arena = g.arena;
+        SharedFile arena = h.arena;
         if (arena == null) {
             arena = PeerMapping.makeArena(own.instance(), instance);
-            g.arena = arena;
-            sendHello(g.socket, arena);
+            h.arena = arena;
+            sendHello(h.socket, arena);
         }
-        handshakes.remove(g);
-        own.engine().forget(g.socket.fd());
-        Session s = new Session(this, instance, pid, g.socket, arena,
+        handshakes.remove(h);
+        own.engine().forget(h.socket.fd());
+        Session s = new Session(this, instance, pid, h.socket, arena,
                 new PeerMapping.Files(adapter, lanes, commons));
-        own.engine().watch(g.socket.fd(), Epoll.IN, events -> ready(s, events));
+        own.engine().watch(h.socket.fd(), Epoll.IN, events -> ready(s, events));
         established(s);
     }
 
@@ -482,8 +481,8 @@ public final class Control {
     /** Ends everything; on the engine's thread. */
     public void close() {
         acceptor.close();
-        for (Handshake g : List.copyOf(handshakes)) {
-            drop(g, new ProtocolException("the device was closed"));
+        for (Handshake h : List.copyOf(handshakes)) {
+            drop(h, new ProtocolException("the device was closed"));
         }
         for (Session s : sessions()) {
             owner.sessionEnded(s, "the device was closed");

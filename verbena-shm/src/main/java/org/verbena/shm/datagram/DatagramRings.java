@@ -34,7 +34,7 @@ public final class DatagramRings implements SessionPart {
     private final AtomicLong keys = new AtomicLong();
     private final Map<Long, DatagramWriter> writers = new ConcurrentHashMap<>();
     private final Map<Long, DatagramReader> readers = new ConcurrentHashMap<>();
-    /** There has been a reader, which may find datagrams that were sent before the session ended. */
+    /** Whether there has been a reader, which may find datagrams that were sent before the session ended. */
     private volatile boolean read;
     /** Free words for readers, addresses; guarded by itself. */
     private final java.util.ArrayDeque<Long> counters = new java.util.ArrayDeque<>();
@@ -72,15 +72,15 @@ public final class DatagramRings implements SessionPart {
         return w;
     }
 
-    /** The writer is done. */
+    /** The writer does not use the ring any more. */
     void end(DatagramWriter w) {
         session.send(new ControlMessage.Writer(ControlMessage.DATAGRAM_END).putLong(w.key), null);
         done(w, true);
     }
 
     /**
-     * Takes back the memory of rings whose readers have left, though the queue pairs that write them have not noticed
-     * yet. They notice when they send next, inside their hazard; one that is inside now keeps its rings.
+     * Frees the memory of rings whose readers have left, before the queue pairs that write them notice it, which they do
+     * at the next send, inside their hazard; one that is inside now keeps its rings.
      */
     void sweep() {
         List<DatagramWriter> gone = writers.values().stream().filter(w -> w.readerDone).toList();

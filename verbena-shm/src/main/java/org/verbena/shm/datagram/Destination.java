@@ -45,7 +45,7 @@ final class Destination {
     private final long hazard;
 
     private @Nullable Session session;
-    private @Nullable CompletableFuture<Session> asked;
+    private @Nullable CompletableFuture<Session> pending;
     private long waitUntil;
     /** The ring was full before its reader's position was known. */
     private boolean full;
@@ -66,7 +66,7 @@ final class Destination {
     /** Address of the position that is claimed next, if it is on a shared receive queue; else 0. */
     private long next;
     /** Its value when the ring was made, and records sent since: used until the reader's counter is known. */
-    private long nextThen;
+    private long initialNext;
     private long sent;
     private boolean timestamps;
     private long lastNotified;
@@ -83,7 +83,7 @@ final class Destination {
     boolean isIdle() {
         Session s = session;
         DatagramWriter w = writer;
-        return asked == null && (s == null || s.isDead() || w == null || w.readerDone);
+        return pending == null && (s == null || s.isDead() || w == null || w.readerDone);
     }
 
     /** Prepares to send: {@link #READY}, {@link #WAIT} while the session is made, or {@link #LOST}. */
@@ -107,20 +107,20 @@ final class Destination {
     private int find() {
         close();
         session = null;
-        CompletableFuture<Session> f = asked;
+        CompletableFuture<Session> f = pending;
         long now = System.nanoTime();
         if (f == null) {
             if (now - pauseUntil < 0) {
                 return LOST;
             }
             f = control.ask(instance);
-            asked = f;
+            pending = f;
             waitUntil = now + TIMEOUT_NANOS;
         }
         if (!f.isDone()) {
             return now - waitUntil < 0 ? WAIT : pause();
         }
-        asked = null;
+        pending = null;
         if (f.isCompletedExceptionally()) {
             return pause();
         }
@@ -131,12 +131,12 @@ final class Destination {
     }
 
     private int pause() {
-        asked = null;
+        pending = null;
         pauseUntil = System.nanoTime() + PAUSE_NANOS;
         return LOST;
     }
 
-    /** The destination is new, or another than before; each word of its entry is read once and checked. */
+    /** The destination is new, or has changed; each word of its entry is read once and checked. */
     private int open(Session s, long l) {
         close();
         if ((l & 1) == 0 || RawMemory.getInt(entry + AdapterLayout.QP_NUMBER) != number
@@ -171,7 +171,7 @@ final class Destination {
                 : s.mapping().base() + AdapterLayout.poolEntry(pool - 1) + AdapterLayout.POOL_POSTED;
         postedShift = pool == 0 ? Posted.COUNT_SHIFT : 0;
         next = pool == 0 ? 0 : s.mapping().commonsBase() + CommonsLayout.pool(pool - 1) + CommonsLayout.NEXT;
-        nextThen = pool == 0 ? 0 : RawMemory.getLongAcquire(next);
+        initialNext = pool == 0 ? 0 : RawMemory.getLongAcquire(next);
         sent = 0;
         armWord = s.mapping().base() + AdapterLayout.armWord(arm);
         hint = s.mapping().hint(number);
@@ -233,7 +233,7 @@ final class Destination {
         if (p <= n) {
             return 0;
         }
-        long taken = w.taken(Math.min(sent, n - nextThen)); // read after the position, which moves later: at worst the datagram may get one more
+        long taken = w.taken(Math.min(sent, n - initialNext)); // read after the position, which moves later: at worst the datagram may get one more
         return DatagramLayout.OF_RING | taken + p - n;
     }
 

@@ -298,7 +298,7 @@ public final class Memories {
 
     private static VerbsException stopped(String verb, Revocation.Inside peer, String hint) {
         return new VerbsException(verb, Errno.EBUSY, peer.name() + " is stopped in the middle of a transfer to memory "
-                + "that stays yours: continue or end it first" + hint);
+                + "that stays allocated: resume or end it first" + hint);
     }
 
     // ---- the end

@@ -36,10 +36,10 @@ public final class PeerMemories {
     private final LongConsumer requestAgain;
     private final Map<Long, Mapping> memories = new ConcurrentHashMap<>();
     private final Map<Long, Missing> missing = new ConcurrentHashMap<>();
-    /** Mappings of a dead peer, as long as they may be in use. */
+    /** Mappings of a dead peer that may still be in use. */
     private final List<Mapping> left = new ArrayList<>();
 
-    /** Memory that arrived and could not be mapped. It is requested again once; if that fails too, that is another object. */
+    /** Memory that arrived and could not be mapped. It is requested once more; if that fails too, another object takes this one's place. */
     private static final class Missing {
         /** The cause; 0 as long as it may still arrive by the spare descriptor. */
         final int errno;
@@ -122,7 +122,7 @@ public final class PeerMemories {
         if (first) {
             requestAgain.accept(id);
         }
-        EngineLog.logSometimes(System.Logger.Level.WARNING, "memory of " + peer.name() + " has to wait", why);
+        EngineLog.logSometimes(System.Logger.Level.WARNING, "memory of " + peer.name() + " cannot be mapped yet", why);
     }
 
     /** Takes the memory of a message; {@code lostFds} if the kernel has dropped descriptors of it. Engine's thread only. */
@@ -143,7 +143,7 @@ public final class PeerMemories {
                 throw new ProtocolException("memory is not sealed or has a wrong size");
             }
             if (memories.size() >= MAX_MEMORIES || memories.containsKey(id)) {
-                throw new ProtocolException("too many memories, or one of the same number twice");
+                throw new ProtocolException("too many memories, or a duplicate id");
             }
             try {
                 memories.put(id, Mapping.map(fd, offset, size, true));
