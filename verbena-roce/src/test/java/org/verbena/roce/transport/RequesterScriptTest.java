@@ -52,7 +52,7 @@ class RequesterScriptTest {
     // ---- requests
 
     @Test
-    void sendOfThreePackets() {
+    void sendOfThreePacketsIsFirstMiddleLast() {
         SendWqe w = s.wqe(1, SendOpcode.SEND_IMM, 515);
         w.immediate = 0x01020304;
         w.flags |= SendFlags.SOLICITED;

@@ -9,14 +9,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules that hold for one program: of the first block that matches it, by role, before them those that were added
- * later. Immutable.
+ * The rules in force for one program, by role: those added at run time, then those of the first block that matches the
+ * program. Immutable.
  */
 public final class RuleSet {
     private static final Decision[] NONE = {};
     private static final int ROLES = Role.values().length;
 
-    /** Of a program for which there is no block. */
+    /** The rules of a program that no block matches: none. */
     static final RuleSet EMPTY = empty();
 
     private final Decision[][] byRole;
@@ -43,7 +43,7 @@ public final class RuleSet {
         return EMPTY;
     }
 
-    /** With these before all others, in this order. */
+    /** This set with some rules prepended, in their order. */
     public RuleSet with(List<Rule> first) {
         return first.isEmpty() ? this : with(first, block);
     }

@@ -21,14 +21,14 @@ import java.util.Random;
 import org.verbena.sockets.VerbenaSocketChannel;
 
 /**
- * One end of a connection and what is known of its bytes: each operation on the channel is done on the model too, and
- * has to give what a stream of bytes gives. Bytes are known by their positions.
+ * One end of a connection, with a model of its stream of bytes: each operation is done on the channel and on the model, and
+ * the results have to agree. The value of a byte follows from its position.
  */
 final class ModelChannel {
-    /** The bytes of both directions, again and again; a prime number of them. */
+    /** The bytes of both directions, repeated; their number is prime. */
     static final byte[] PATTERN = new byte[70_001];
     private static final byte UNTOUCHED = 0x5a;
-    private static final int LONGEST_MILLIS = 60_000;
+    private static final int MAX_WAIT_MILLIS = 60_000;
 
     static {
         new Random(1).nextBytes(PATTERN);
@@ -38,7 +38,7 @@ final class ModelChannel {
     private final Random random;
     private final Selector selector;
     ModelChannel peer;
-    /** Positions that begin anywhere. */
+    /** Positions in the streams, which need not begin at 0. */
     long written;
     long read;
     boolean outputShut;
@@ -70,7 +70,7 @@ final class ModelChannel {
         return peer.outputShut || peer.closed;
     }
 
-    /** Whether a read that waits has something to wait for. */
+    /** Whether a blocking read returns. */
     boolean wouldRead() {
         return inputShut || unread() > 0 || isEnded();
     }
@@ -83,7 +83,7 @@ final class ModelChannel {
         return PATTERN[(int) (position % PATTERN.length)];
     }
 
-    /** So many bytes in a buffer of any kind. */
+    /** A buffer of a random kind with {@code n} bytes to write. */
     private ByteBuffer full(long position, int n) {
         int before = random.nextInt(3) * 5;
         ByteBuffer b = random.nextBoolean()
@@ -109,7 +109,7 @@ final class ModelChannel {
         return random.nextBoolean() ? b.slice() : b;
     }
 
-    /** What was read into it from {@code begin} on is the next of the stream, and the rest of it is untouched. */
+    /** What was read into the buffer from {@code begin} to {@code end} continues the stream; the rest is unchanged. */
     private void checkRead(ByteBuffer into, int begin, int end) {
         ByteBuffer all = into.duplicate().clear();
         for (int i = 0; i < all.capacity(); i++) {
@@ -125,7 +125,7 @@ final class ModelChannel {
 
     private void mayFail(boolean allowed, IOException e) {
         if (!allowed) {
-            throw new AssertionError("an error, though the peer is there", e);
+            throw new AssertionError("an error, though the peer is open", e);
         }
         failed = true;
     }
@@ -135,7 +135,7 @@ final class ModelChannel {
         return failed || peer.isGone() && peer.brokenOff;
     }
 
-    // -- out
+    // -- output
 
     /** Writes; -1 if the connection is gone. */
     long write(int... sizes) throws IOException {
@@ -163,7 +163,7 @@ final class ModelChannel {
             return -1;
         }
         if (isBlocking()) {
-            assertThat(done).as("a write that waits").isEqualTo(n);
+            assertThat(done).as("a blocking write").isEqualTo(n);
         }
         assertThat(done).isBetween(0L, n);
         long left = done;
@@ -238,9 +238,9 @@ final class ModelChannel {
         brokenOff |= inputShut && unread() > 0;
     }
 
-    // -- in
+    // -- input
 
-    /** Reads; the caller sees to it that there is something to wait for. */
+    /** Reads; the caller makes sure that a blocking read returns. */
     long read(int... rooms) throws IOException {
         int offset = random.nextInt(2);
         ByteBuffer[] buffers = new ByteBuffer[offset + rooms.length + random.nextInt(2)];
@@ -279,12 +279,12 @@ final class ModelChannel {
         if (inputShut) {
             assertThat(n).as("the input is shut down").isEqualTo(-1);
         } else if (n < 0) {
-            assertThat(isEnded()).as("an end without a cause").isTrue();
+            assertThat(isEnded()).as("end of the stream, which the peer has ended").isTrue();
             if (!failed && !(outputShut && mayReadFail())) { // TCP reports once what has failed, to a shutdown too
                 assertThat(unread()).as("unread before the end").isZero();
             }
         } else if (n == 0) {
-            assertThat(isBlocking() && room > 0).as("nothing came of a read that waits").isFalse();
+            assertThat(isBlocking() && room > 0).as("a blocking read returned nothing").isFalse();
         } else {
             assertThat(n).isLessThanOrEqualTo(Math.min(room, unread()));
         }
@@ -376,9 +376,9 @@ final class ModelChannel {
                 : SelectionKey.OP_READ | SelectionKey.OP_WRITE);
         try {
             if (readable || writable) {
-                assertThat(selector.select(LONGEST_MILLIS)).as("what is there is selected").isEqualTo(1);
+                assertThat(selector.select(MAX_WAIT_MILLIS)).as("ready and selected").isEqualTo(1);
             } else {
-                assertThat(selector.selectNow()).as("nothing is there").isZero();
+                assertThat(selector.selectNow()).as("nothing is ready").isZero();
             }
             selector.selectedKeys().clear();
             assertThat(key.isReadable()).isEqualTo(readable);

@@ -21,7 +21,7 @@ import sun.nio.ch.SelectionKeyImpl;
 import org.verbena.sockets.stream.ScriptedStream;
 import org.verbena.sockets.stream.Stream;
 
-/** A channel for selectors alone: its stream is a script. */
+/** A channel that only selectors use; its stream follows a script. */
 final class ScriptedChannel extends AbstractSelectableChannel implements StreamCarried, SelChImpl {
     private final SelectableChannel inner;
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
@@ -29,7 +29,7 @@ final class ScriptedChannel extends AbstractSelectableChannel implements StreamC
     private final AtomicReference<@Nullable SelectorKey> listening = new AtomicReference<>();
     /** What {@link #kill} throws; null if nothing. */
     @Nullable IOException failure;
-    /** How often a selector has ended it. */
+    /** How often a selector has killed it. */
     int kills;
 
     ScriptedChannel(SelectorProvider provider, SelectableChannel inner, ScriptedStream stream) throws IOException {

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import org.verbena.testkit.Thorough;
 
-/** Bytes arrive as they were written, whatever carries them, in every kind of buffer, mode and thread. */
+/** Bytes arrive as they were written: by ring and by TCP, with every kind of buffer, mode and thread. */
 @Tag("any-provider")
 class TransferTest {
     private static final int[] SIZES = {1, 2, 63, 64, 65, 4095, 4096, 65_536, 1_000_003, 4 << 20};
@@ -81,7 +81,7 @@ class TransferTest {
         }
     }
 
-    /** As above, and a program that asks again and again instead of waiting. */
+    /** As above, by one thread that polls instead of blocking. */
     @ParameterizedTest
     @EnumSource
     void oneThreadWritesAllBeforeReading(Carrier carrier) throws Exception {

@@ -8,7 +8,7 @@ import java.net.InetSocketAddress;
 
 import org.junit.jupiter.api.Test;
 
-/** Hosts and ports that are not asked for a while. */
+/** The cache of hosts and ports that have refused: what an entry covers, when it expires, which one is evicted. */
 class NegativeCacheTest {
     private static final long NOW = 1_000_000_000L;
 
