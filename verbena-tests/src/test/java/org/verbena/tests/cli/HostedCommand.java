@@ -10,9 +10,7 @@ import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -22,10 +20,13 @@ import java.util.concurrent.TimeoutException;
 /** A command in a {@link CommandHost}. */
 final class HostedCommand implements CommandProcess.Running {
     /** Two of them, so that the ends of a connection are in different processes. Each is started by its first command. */
-    enum Host {
-        SERVERS, CLIENTS;
+    static final class Host {
+        static final Host SERVERS = new Host();
+        static final Host CLIENTS = new Host();
 
         private int port;
+
+        private Host() {}
 
         private synchronized int port() throws IOException {
             if (port == 0) {
