@@ -47,7 +47,12 @@ final class RingStream extends Stream {
         /** With bytes unread, or by a reset. */
         ABORTED,
         /** As {@code ABORTED}, and neither TCP nor a word reports it. */
-        CUT_OFF
+        CUT_OFF;
+
+        /** What the peer is told. */
+        int end() {
+            return this == ORDERLY ? BlockLayout.END_ORDERLY : BlockLayout.END_ABORT;
+        }
     }
 
     RingStream(SocketChannel tcp, Role role) {
@@ -85,7 +90,7 @@ final class RingStream extends Stream {
         if (own == null) {
             throw new IllegalStateException("no offer was made");
         }
-        boolean late;
+        Closure how;
         handshake = null;
         synchronized (this) {
             out.open(own, peer);
@@ -93,14 +98,14 @@ final class RingStream extends Stream {
             if (out.isByRing()) {
                 StreamEvents.byRing(tcp, "out", out.bytesByTcp());
             }
-            late = closure != Closure.OPEN;
+            how = closure;
         }
-        if (late) {
-            out.close(isAborted() ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
-        } else {
+        if (how == Closure.OPEN) {
             in.onPeerOffer(out);
             changed();
             rendezvous.changed();
+        } else if (how != Closure.CLOSING) { // while it is closing, the thread that closes it will find the ring, and knows how
+            out.close(how.end());
         }
     }
 
@@ -359,7 +364,7 @@ final class RingStream extends Stream {
         boolean unread = in.isUnread(out.isByRing());
         boolean cutOff = unread && !out.hasPeer();
         closure = cutOff ? Closure.CUT_OFF : reset || unread ? Closure.ABORTED : Closure.ORDERLY;
-        out.close(isAborted() ? BlockLayout.END_ABORT : BlockLayout.END_ORDERLY);
+        out.close(closure.end());
         in.leave();
         StreamCounters.closed(this);
         StreamEngine.closed(this);
