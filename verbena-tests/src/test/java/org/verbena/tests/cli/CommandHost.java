@@ -54,10 +54,11 @@ final class CommandHost {
     private static void run(Socket test) {
         try (test) {
             DataInputStream in = new DataInputStream(test.getInputStream());
-            String[] words = new String[in.readInt()];
-            for (int i = 0; i < words.length; i++) {
-                words[i] = in.readUTF();
+            String[] property = words(in);
+            if (property.length != 0) {
+                System.setProperty(property[0], property[1]);
             }
+            String[] words = words(in);
             DataOutputStream frames = new DataOutputStream(new BufferedOutputStream(test.getOutputStream()));
             int code = Main.commandLine(words).setOut(Typography.writer(new Frames(frames, OUT),
                     StandardCharsets.UTF_8))
@@ -71,6 +72,14 @@ final class CommandHost {
         } catch (IOException gone) {
             // the test has ended
         }
+    }
+
+    private static String[] words(DataInputStream in) throws IOException {
+        String[] words = new String[in.readInt()];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = in.readUTF();
+        }
+        return words;
     }
 
     /** One of the two outputs of a command. */

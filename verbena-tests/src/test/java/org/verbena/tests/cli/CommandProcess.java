@@ -24,6 +24,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.verbena.cli.Main;
+import org.verbena.telemetry.CounterFolder;
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
 
@@ -112,7 +113,18 @@ public final class CommandProcess implements AutoCloseable {
     }
 
     private static CommandProcess start(HostedCommand.Host host, String... arguments) throws IOException {
-        return Thorough.ON ? start(arguments) : new CommandProcess(new HostedCommand(host, arguments));
+        return Thorough.ON ? start(arguments) : new CommandProcess(new HostedCommand(host, List.of(), arguments));
+    }
+
+    /**
+     * Starts a command that looks at the processes whose counter files are in a folder, and does not have to have a process of
+     * its own. For the tests of one class at a time.
+     */
+    static CommandProcess statistics(Path folder, String... arguments) throws IOException {
+        return Thorough.ON
+                ? startWith(List.of("-D" + CounterFolder.PROPERTY + "=" + folder), List.of(), arguments)
+                : new CommandProcess(new HostedCommand(HostedCommand.Host.STATISTICS, List.of(CounterFolder.PROPERTY,
+                        folder.toString()), arguments));
     }
 
     static CommandProcess start(String... arguments) throws IOException {

@@ -19,10 +19,14 @@ import java.util.concurrent.TimeoutException;
 
 /** A command in a {@link CommandHost}. */
 final class HostedCommand implements CommandProcess.Running {
-    /** Two of them, so that the ends of a connection are in different processes. Each is started by its first command. */
+    /**
+     * Two of them for the ends of a connection, so that these are in different processes, and one for commands that look at others.
+     * Each is started by its first command.
+     */
     static final class Host {
         static final Host SERVERS = new Host();
         static final Host CLIENTS = new Host();
+        static final Host STATISTICS = new Host();
 
         private int port;
 
@@ -58,17 +62,23 @@ final class HostedCommand implements CommandProcess.Running {
     private final PipedInputStream err = new PipedInputStream(BUFFER);
     private final CompletableFuture<Integer> code = new CompletableFuture<>();
 
-    HostedCommand(Host host, String... arguments) throws IOException {
+    /** @param property the name of a system property of the host and its value, or nothing: all commands that run there have it */
+    HostedCommand(Host host, List<String> property, String... arguments) throws IOException {
         socket = new Socket(InetAddress.getLoopbackAddress(), host.port());
-        DataOutputStream words = new DataOutputStream(socket.getOutputStream());
-        words.writeInt(arguments.length);
-        for (String a : arguments) {
-            words.writeUTF(a);
-        }
-        words.flush();
+        DataOutputStream to = new DataOutputStream(socket.getOutputStream());
+        write(to, property);
+        write(to, List.of(arguments));
+        to.flush();
         OutputStream toOut = new PipedOutputStream(out);
         OutputStream toErr = new PipedOutputStream(err);
         Thread.ofPlatform().daemon().name("output of " + List.of(arguments)).start(() -> read(toOut, toErr));
+    }
+
+    private static void write(DataOutputStream to, List<String> words) throws IOException {
+        to.writeInt(words.size());
+        for (String word : words) {
+            to.writeUTF(word);
+        }
     }
 
     private void read(OutputStream toOut, OutputStream toErr) {

@@ -216,9 +216,19 @@ class PerfCommandTest {
     }
 
     /** If no test is named, each option applies to those that know it. */
+    @Test
+    void optionsApplyToAllTests() throws IOException {
+        runAllWith("--events --consume --verify --inline=64 --connections=3 --no-pin");
+    }
+
+    @Thorough
     @ParameterizedTest
     @ValueSource(strings = {"--events --consume --verify --inline=64 --connections=3", "--no-pin --qps=2"})
-    void optionsApplyToAllTests(String options) throws IOException {
+    void fewerOptionsApplyToAllTests(String options) throws IOException {
+        runAllWith(options);
+    }
+
+    private static void runAllWith(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
         arguments.addAll(List.of(options.split(" ")));
         assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);

@@ -60,7 +60,7 @@ class StatCommandTest {
     }
 
     private CommandProcess start(String... arguments) throws IOException {
-        return CommandProcess.startWith(List.of(property()), List.of(), arguments);
+        return CommandProcess.statistics(folder, arguments);
     }
 
     private CommandProcess.Result run(String... arguments) throws IOException {

@@ -59,7 +59,7 @@ class StatMemoryTest {
     }
 
     private String text(String... arguments) throws IOException {
-        try (CommandProcess p = CommandProcess.startWith(List.of(property()), List.of(), arguments)) {
+        try (CommandProcess p = CommandProcess.statistics(folder, arguments)) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).as(r.err()).isZero();
             assertThat(r.err()).isEmpty();

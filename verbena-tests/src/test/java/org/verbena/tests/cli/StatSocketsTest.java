@@ -70,7 +70,7 @@ class StatSocketsTest {
     }
 
     private CommandProcess command(String... arguments) throws IOException {
-        return CommandProcess.startWith(List.of("-D" + CounterFolder.PROPERTY + "=" + folder), List.of(), arguments);
+        return CommandProcess.statistics(folder, arguments);
     }
 
     private CommandProcess.Result run(String... arguments) throws IOException {
@@ -311,6 +311,7 @@ class StatSocketsTest {
         TalkProcess client = start("", "hold", port, "3", "0");
         assertThat(client.line()).isEqualTo("0");
         String address = attribute(one(look(client), "CONNECTION"), "local");
+        until(server, p -> !of(p, "CONNECTION").isEmpty());
         assertThat(text("stat", "--view", "netstat", "--once").lines().filter(l -> l.contains(address))).hasSize(2);
         client.end();
         until(server, p -> of(p, "CONNECTION").isEmpty());
@@ -335,6 +336,7 @@ class StatSocketsTest {
         JsonNode c = one(look(client), "CONNECTION");
         assertThat(attribute(c, "remote")).isEqualTo("[::1]:" + port);
         assertThat(attribute(c, "local")).matches("\\[::1]:\\d+");
+        until(server, p -> !of(p, "CONNECTION").isEmpty());
         assertThat(text("stat", "--view", "netstat", "--once")).containsPattern("\\[::1]:" + port
                 + " +\\[::1]:\\d+ ").containsPattern("\\[::1]:\\d+ +\\[::1]:" + port + " ");
     }
@@ -349,6 +351,7 @@ class StatSocketsTest {
         client.kill();
         TalkProcess next = start("", "hold", port, "0", "0");
         assertThat(next.line()).isEqualTo("0");
+        until(next, p -> !of(p, "CONNECTION").isEmpty());
         String all = text("stat", "--view", "netstat", "--once");
         assertThat(all).contains(" " + next.pid() + " ").doesNotContain(" " + client.pid() + " ");
         assertThat(run("stat", String.valueOf(client.pid()), "--view", "basic", "--once").code()).isEqualTo(1);
