@@ -21,7 +21,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.telemetry.CounterFolder;
 import org.verbena.tests.CommandLane;
 import org.verbena.tests.agent.TalkProcess;
 import org.verbena.tests.faults.Child;
