@@ -11,8 +11,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * Like {@link BesideOthers}, for classes whose processes are commands with two ends, and for the longest of the applications: one
- * at a time, beside the other lanes.
+ * Like {@link BesideOthers}, for classes whose processes are commands that measure, or have two ends: one at a time, beside the other lanes.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

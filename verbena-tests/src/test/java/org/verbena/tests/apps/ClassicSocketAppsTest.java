@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.AppsLane;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 
@@ -19,7 +19,7 @@ import org.verbena.tests.cli.CopyFiles;
  * them. Hashes of all received data are compared. Both libraries open connections on their own, which therefore wait
  * for rings themselves.
  */
-@ProgramLane
+@AppsLane
 class ClassicSocketAppsTest {
     private static final int PARALLEL = 4;
 

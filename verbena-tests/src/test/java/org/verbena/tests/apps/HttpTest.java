@@ -23,12 +23,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.AppsLane;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 
 /** Servers of HTTP (the JDK's, Jetty, Netty, nginx) and clients of it (the JDK's, Jetty's, curl). */
-@ProgramLane
+@AppsLane
 class HttpTest {
     private static final String LOAD = "org.verbena.apps.http.HttpLoad";
     private static final String LARGE = "large";

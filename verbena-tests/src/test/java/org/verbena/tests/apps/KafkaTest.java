@@ -13,11 +13,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.PerfLane;
+import org.verbena.tests.AppsLane;
 import org.verbena.tests.apps.App.By;
 
 /** A Kafka broker, its performance tools, and a producer and a consumer that account for each record. */
-@PerfLane
+@AppsLane
 @Timeout(600)
 class KafkaTest {
     private static final String RECORDS = "org.verbena.apps.kafka.KafkaRecords";

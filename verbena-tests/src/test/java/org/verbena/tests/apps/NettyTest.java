@@ -11,11 +11,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.AppsLane;
 import org.verbena.tests.apps.App.By;
 
 /** Netty's NIO transport: an echo server and its client, which compares hashes. */
-@ProgramLane
+@AppsLane
 class NettyTest {
     private static final String SERVER = "org.verbena.apps.netty.EchoServer";
     private static final String CLIENT = "org.verbena.apps.netty.EchoClient";

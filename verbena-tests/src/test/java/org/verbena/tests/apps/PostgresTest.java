@@ -20,11 +20,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.verbena.testkit.Await;
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.AppsLane;
 import org.verbena.tests.apps.App.By;
 
 /** The JDBC driver of PostgreSQL, which uses classic sockets, and a server that the test starts. */
-@ProgramLane
+@AppsLane
 class PostgresTest {
     private static final String USER = "postgres";
     private static final int CONNECTIONS = 20;

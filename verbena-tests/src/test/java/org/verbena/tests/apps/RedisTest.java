@@ -10,11 +10,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.AppsLane;
 import org.verbena.tests.apps.App.By;
 
 /** A client of Redis that uses Netty, and redis-server. */
-@ProgramLane
+@AppsLane
 class RedisTest {
     @TempDir static Path dir;
 

@@ -26,10 +26,10 @@ import org.verbena.linux.LibIbverbs;
 import org.verbena.linux.Sys;
 import org.verbena.telemetry.CounterFolder;
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.CommandLane;
+import org.verbena.tests.PerfLane;
 
 /** {@code verbena doctor} from the command line; each verdict is compared with an independent source. */
-@CommandLane
+@PerfLane
 class DoctorCommandTest {
     private static final List<String> CHECKS = List.of("java", "native", "kernel", "memory", "memfd", "files", "verbs",
             "processes", "ptrace", "counters", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring",
