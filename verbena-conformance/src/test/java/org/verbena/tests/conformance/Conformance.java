@@ -13,6 +13,10 @@ import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.AfterTestExecutionCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.opentest4j.TestAbortedException;
 
 import org.verbena.linux.Errno;
 import org.verbena.testkit.Await;
@@ -27,6 +31,9 @@ abstract class Conformance {
     final ConformanceFixture fixture;
     final Topology topology;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private boolean passed;
+
+    @RegisterExtension final AfterTestExecutionCallback outcome = this::note;
 
     Conformance(ConformanceFixture fixture, Topology topology) {
         this.fixture = fixture;
@@ -42,6 +49,15 @@ abstract class Conformance {
         assumeTrue(fixture.connects(topology), () -> "the provider does not connect ends of " + topology);
     }
 
+    /** What a test that has failed leaves in other processes is not for the next. */
+    private void note(ExtensionContext test) {
+        Throwable failure = test.getExecutionException().orElse(null);
+        passed = failure == null;
+        if (failure != null && !(failure instanceof TestAbortedException)) {
+            Peers.of(fixture).endShared();
+        }
+    }
+
     @AfterEach
     final void closeAll() throws Exception {
         Exception failure = null;
@@ -49,6 +65,7 @@ abstract class Conformance {
             try {
                 opened.pop().close();
             } catch (Exception e) {
+                passed = false;
                 if (failure == null) {
                     failure = e;
                 } else {
@@ -76,6 +93,13 @@ abstract class Conformance {
     final PeerProcess ownPeer(String... options) {
         PeerProcess p = PeerProcess.start(fixture, options);
         closing(() -> Peers.of(fixture).release(p));
+        return p;
+    }
+
+    /** A second JVM beside the shared one, which the test neither kills nor stops. */
+    final PeerProcess otherPeer() {
+        PeerProcess p = Peers.of(fixture).borrow();
+        closing(() -> Peers.of(fixture).giveBack(p, passed));
         return p;
     }
 

@@ -42,6 +42,11 @@ final class ConformancePeer {
         return Objects.requireNonNull(ENDS.remove(id), "this end is closed");
     }
 
+    /** Whether the jobs have closed all ends, and started nothing that goes on. */
+    static boolean isIdle() {
+        return ENDS.isEmpty() && !BackgroundJob.areRunning();
+    }
+
     public static void main(String[] args) throws Exception {
         OutputStream replies = System.out;
         System.setOut(new PrintStream(System.err, true)); // nothing but replies on the real one

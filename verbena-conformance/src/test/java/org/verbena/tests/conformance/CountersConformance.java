@@ -302,7 +302,7 @@ abstract class CountersConformance extends Conformance {
 
     @Test
     void countersOfAnotherProcessAreRead() throws Exception {
-        PeerProcess peer = ownPeer();
+        PeerProcess peer = otherPeer();
         Pair p = connectedTo(peer, EndOptions.defaults(), EndOptions.defaults());
         try (RemoteProcess process = RemoteProcess.open(peer.pid()); Counters c = process.createCounters()) {
             assertThat(process.pid()).isEqualTo(peer.pid());

@@ -124,6 +124,15 @@ final class PeerProcess implements AutoCloseable {
         return result;
     }
 
+    /** Whether the jobs that it has done have left no end and no thread. */
+    boolean isIdle() {
+        try {
+            return run(fixture -> ConformancePeer.isIdle());
+        } catch (VerbsException | RuntimeException | AssertionError e) {
+            return false;
+        }
+    }
+
     long pid() {
         return process.pid();
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.conformance;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,17 +12,20 @@ import java.util.concurrent.FutureTask;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.testkit.Thorough;
+
 /**
  * The second JVMs of a suite, by its fixture, for suites run beside each other. One is shared, for to start one takes
- * time; and the next that a test wants for itself is started while the tests before it run: a suite of which a hundred
- * tests kill their peers does not wait for each to start. Until its first job it does nothing, and has nothing of
- * Verbena's open.
+ * time; what a test borrows beside it goes on to later tests. The next that a test wants for itself is started while the
+ * tests before it run: a suite of which many tests kill their peers does not wait for each to start. Until its first job
+ * it does nothing, and has nothing of Verbena's open.
  */
 final class Peers {
     private static final Map<Class<?>, Peers> ALL = new ConcurrentHashMap<>();
 
     private final Class<?> fixture;
     private final List<PeerProcess> released = new ArrayList<>();
+    private final Deque<PeerProcess> idle = new ArrayDeque<>();
     private @Nullable PeerProcess shared;
     private @Nullable FutureTask<PeerProcess> next;
 
@@ -32,7 +37,7 @@ final class Peers {
         return ALL.computeIfAbsent(fixture.getClass(), Peers::new);
     }
 
-    /** Ends the shared processes and the unused one, at the end of a suite. */
+    /** Ends all of a fixture, at the end of a suite. */
     static void end(ConformanceFixture fixture) {
         Peers p = ALL.remove(fixture.getClass());
         if (p != null) {
@@ -48,6 +53,35 @@ final class Peers {
             shared = p;
         }
         return p;
+    }
+
+    /** One that no other test uses until it is given back; with {@code -Dthorough} a fresh one. */
+    synchronized PeerProcess borrow() {
+        while (!idle.isEmpty()) {
+            PeerProcess p = idle.pop();
+            if (p.isAlive()) {
+                return p;
+            }
+        }
+        return fresh();
+    }
+
+    /** Keeps one for the next test, if it has nothing left of this one; else has it end. */
+    synchronized void giveBack(PeerProcess p, boolean passed) {
+        if (passed && !Thorough.ON && p.isAlive() && p.isIdle()) {
+            idle.push(p);
+        } else {
+            release(p);
+        }
+    }
+
+    /** Has the shared one end after a test that has failed: the next gets a fresh one. */
+    synchronized void endShared() {
+        PeerProcess p = shared;
+        shared = null;
+        if (p != null) {
+            release(p);
+        }
     }
 
     /** A fresh JVM, and has the next one started. */
@@ -70,6 +104,7 @@ final class Peers {
 
     private synchronized void close() {
         released.forEach(PeerProcess::close);
+        idle.forEach(PeerProcess::close);
         PeerProcess unused = next == null ? null : result(next);
         if (unused != null) {
             unused.close();

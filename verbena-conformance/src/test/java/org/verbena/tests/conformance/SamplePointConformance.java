@@ -395,7 +395,7 @@ abstract class SamplePointConformance extends ConnectionConformance {
             return; // it would be its own peer
         }
         End near = end(EndOptions.defaults());
-        Pair p = new Pair(near, new Far.Remote(ownPeer(), EndOptions.defaults()));
+        Pair p = new Pair(near, new Far.Remote(otherPeer(), EndOptions.defaults()));
         CountBook b = CountBook.of(near);
         InetSocketAddress there = listen(p.far, Listening::accept);
         Connection c = connect(near, there);

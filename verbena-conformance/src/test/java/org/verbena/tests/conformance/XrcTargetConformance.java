@@ -55,7 +55,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
     @Test
     void otherProcessOpensTheTarget() throws VerbsException {
         Far a = here();
-        Far b = in(ownPeer());
+        Far b = in(otherPeer());
         Far c = in(sharedPeer());
         int number = xrc(b).target();
         open(c, number);
@@ -98,7 +98,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
     @Test
     void targetLivesUntilItsLastHandleCloses() throws VerbsException {
         Far a = here();
-        Far b = in(ownPeer());
+        Far b = in(otherPeer());
         Far c = in(sharedPeer());
         connect(a, b, c);
         int number = xrc(b).target();
@@ -121,7 +121,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
 
     @Test
     void onlyTargetsOfTheDomainAreOpened() throws VerbsException, IOException {
-        Far b = in(ownPeer());
+        Far b = in(otherPeer());
         Far c = in(sharedPeer());
         EndAddress address = b.address();
         int number = xrc(b).target();
