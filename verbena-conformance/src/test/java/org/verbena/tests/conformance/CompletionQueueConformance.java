@@ -23,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
 import org.verbena.verbs.CompletionQueue;
@@ -227,7 +228,7 @@ abstract class CompletionQueueConformance extends Conformance {
         needsWallClock();
         Pair p = connected(EndOptions.defaults().fields(RAW | WALL), EndOptions.defaults());
         long last = 0;
-        long end = System.nanoTime() + Duration.ofMillis(300).toNanos();
+        long end = System.nanoTime() + Duration.ofMillis(Thorough.ON ? 300 : 60).toNanos();
         for (int i = 0; System.nanoTime() < end; i++) {
             assertPosted(p.near.post(Op.write(i, p.farAddress, 0).on(0, 8)));
             Completion c = p.near.awaitSend();
@@ -320,8 +321,9 @@ abstract class CompletionQueueConformance extends Conformance {
             return resized.get();
         });
         Thread t = Thread.ofPlatform().daemon().start(resizing);
+        int times = Thorough.ON ? 100 : 25;
         // a thread may start later than all the traffic takes
-        for (int i = 0; i < 1500 || resized.get() < 100 && !resizing.isDone(); i++) {
+        for (int i = 0; i < 15 * times || resized.get() < times && !resizing.isDone(); i++) {
             assertPosted(p.near.postReceives(Op.receive(i).on(0, 256)));
             assertPosted(p.near.post(Op.write(i, p.farAddress, 0).on(0, 8)));
             assertPosted(p.far.post(Op.send(i).on(0, i % 256)));

@@ -4,11 +4,9 @@ package org.verbena.tests.conformance;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The part of the conformance suite that queue pairs of the XRC types have to pass like those of type RC. Most groups
+ * The part of the conformance suite that queue pairs of the XRC types have to pass like those of type RC. By default they
  * run only between two processes, since RC has tested them within a context.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS) // of the suite; its groups are created for each test
@@ -22,7 +20,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class OperationsOnXrc extends OperationsConformance {
         OperationsOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -113,8 +111,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies(Topology.TWO_PROCESSES)
     class ArrivalOnXrc extends ArrivalConformance {
         ArrivalOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);
@@ -127,7 +124,7 @@ abstract class ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class RegistrationOnXrc extends RegistrationConformance {
         RegistrationOnXrc(Topology topology) {
             super(ConformanceOverXrc.this.fixture(), topology);

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -404,7 +405,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
 
     @Test
     void oneListenerAcceptsManyConnections() throws Exception {
-        int n = 200;
+        int n = Thorough.ON ? 200 : 60;
         Pair p = pair();
         InetSocketAddress at = p.far.run(end -> {
             ConnectionListener l = end.keep(Listening.on(end, 0));

@@ -48,7 +48,7 @@ import org.verbena.verbs.XrcDomain;
  * behind.
  */
 abstract class DestroyRaceConformance extends Conformance {
-    private static final int ROUNDS = Thorough.ON ? 60 : 15;
+    private static final int ROUNDS = Thorough.ON ? 60 : 7;
     private static final Set<Integer> EXPECTED = Set.of(Errno.EINVAL, Errno.EBUSY, Errno.ENOMEM, Errno.ENOENT,
             Errno.EOPNOTSUPP);
 

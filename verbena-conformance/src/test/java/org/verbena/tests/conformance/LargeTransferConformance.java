@@ -21,12 +21,12 @@ abstract class LargeTransferConformance extends Conformance {
         super(fixture, Topology.TWO_PROCESSES);
     }
 
-    /** 128 MiB each way, with {@code -Dthorough} one gibibyte, in as few messages as the port allows. */
+    /** 64 MiB each way, with {@code -Dthorough} one gibibyte, in as few messages as the port allows. */
     @Test
     @Timeout(300)
     void largestTransferIsWrittenAndRead() throws Exception {
         try (Context c = fixture.open()) {
-            long wanted = Thorough.ON ? Long.MAX_VALUE : 128 * MIB;
+            long wanted = Thorough.ON ? Long.MAX_VALUE : 64 * MIB;
             long n = Math.min(Math.min(wanted, fixture.largestTransfer()), c.queryDevice().maxMrSize());
             PortAttributes port = c.queryPort(1);
             long piece = Math.min(n, port.maxMessageSize());
@@ -58,11 +58,14 @@ abstract class LargeTransferConformance extends Conformance {
     @ParameterizedTest
     @EnumSource(EndOptions.Memory.class)
     void severalMebibytesOfEachMemoryKindAreTransferred(EndOptions.Memory memory) throws Exception {
-        long n = Math.min(64 * MIB, fixture.largestTransfer());
+        long middle = 33 * MIB + 7;
+        long n = Math.min(Thorough.ON ? 64 * MIB : middle + 5, fixture.largestTransfer());
         Pair p = connected(EndOptions.defaults().memory(memory).bytes(n), EndOptions.defaults().memory(memory).bytes(
                 n));
         long most = Math.min(n, p.near.context.queryPort(1).maxMessageSize());
-        for (long size : new long[] {16 * MIB + 1, 33 * MIB + 7, most - 5}) {
+        for (long size : Thorough.ON
+                ? new long[] {16 * MIB + 1, middle, most - 5}
+                : new long[] {16 * MIB + 1, middle}) {
             if (size <= most - 5) {
                 everyOperation(p, 5, size);
             }

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairAttributes;
@@ -27,7 +28,7 @@ import org.verbena.verbs.WcStatus;
 abstract class ManyQueuePairsConformance extends Conformance {
     private static final int MANY = 70;
     private static final int DEPTH = 4;
-    private static final int ROUNDS = 40;
+    private static final int ROUNDS = Thorough.ON ? 40 : 15;
     private static final int LENGTH = 24;
     private static final long SEED = 20;
 

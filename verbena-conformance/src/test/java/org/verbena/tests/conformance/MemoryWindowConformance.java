@@ -11,6 +11,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.Errno;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.conformance.EndOptions.Memory;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.AsyncEventType;
@@ -349,7 +350,7 @@ abstract class MemoryWindowConformance extends Conformance {
     /** No write after the completion has arrived. */
     @Test
     void nothingIsWrittenAfterInvalidation() throws Exception {
-        for (int round = 0; round < fixture.rounds(20); round++) {
+        for (int round = 0; round < fixture.rounds(Thorough.ON ? 20 : 6); round++) {
             EndOptions o = EndOptions.defaults().bytes(1 << 20).access(AccessFlags.LOCAL_WRITE | AccessFlags.MW_BIND);
             Pair p = connected(o, o);
             needs(p.near.context, Feature.MEMORY_WINDOW_TYPE_2);

@@ -36,7 +36,7 @@ abstract class OrderConformance extends Conformance {
         int batch = 32;
         Pair p = connected();
         long sent = 0;
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < (Thorough.ON ? 200 : 50); round++) {
             Op[] receives = new Op[batch];
             Op[] sends = new Op[batch];
             for (int i = 0; i < batch; i++) {
@@ -62,7 +62,7 @@ abstract class OrderConformance extends Conformance {
     /** The flag that a second WRITE sets is not visible before the data of the first. */
     @Test
     void laterWriteIsNotVisibleBeforeAnEarlierOne() throws Exception {
-        int rounds = Thorough.ON ? 2000 : 500;
+        int rounds = Thorough.ON ? 2000 : 150;
         int size = 4096;
         Pair p = connected();
         EndAddress near = p.nearAddress;
@@ -102,7 +102,7 @@ abstract class OrderConformance extends Conformance {
     @Test
     void sendArrivesAfterEarlierWrites() throws Exception {
         Pair p = connected();
-        for (int round = 1; round <= 500; round++) {
+        for (int round = 1; round <= (Thorough.ON ? 500 : 120); round++) {
             int size = 1 + round * 37 % 8192;
             p.near.fill(0, size, round);
             assertPosted(p.far.postReceives(Op.receive(round).on(FLAG, 64)));
@@ -116,7 +116,7 @@ abstract class OrderConformance extends Conformance {
     @Test
     void readSeesAnEarlierWrite() throws Exception {
         Pair p = connected();
-        for (int round = 1; round <= 500; round++) {
+        for (int round = 1; round <= (Thorough.ON ? 500 : 120); round++) {
             p.near.fill(0, 3000, round);
             assertPosted(p.near.post(Op.write(1, p.farAddress, 0).on(0, 3000).unsignaled(),
                     Op.read(2, p.farAddress, 0).on(FLAG, 3000)));
@@ -129,7 +129,7 @@ abstract class OrderConformance extends Conformance {
     void completionsFollowTheOrderOfRequests() throws Exception {
         Pair p = connected();
         boolean atomics = p.near.context.supports(org.verbena.verbs.Feature.ATOMICS);
-        for (int round = 0; round < 100; round++) {
+        for (int round = 0; round < (Thorough.ON ? 100 : 30); round++) {
             assertPosted(p.far.postReceives(Op.receive(1).on(FLAG, 64), Op.receive(2).on(FLAG, 64)));
             Op last = atomics ? Op.fetchAndAdd(5, p.farAddress, 0, 1).on(0, 8) : Op.read(5, p.farAddress, 0).on(0, 8);
             assertPosted(p.near.post(Op.read(0, p.farAddress, 0).on(8192, 16_000), Op.send(1).on(0, 8),
@@ -164,7 +164,7 @@ abstract class OrderConformance extends Conformance {
     @Test
     void queuePairsOfOneCompletionQueueKeepTheirOrder() throws Exception {
         int queuePairs = 4;
-        int messages = 400;
+        int messages = Thorough.ON ? 400 : 160;
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults());
         List<QueuePair> near = new ArrayList<>();
         for (int i = 0; i < queuePairs; i++) {
@@ -192,7 +192,7 @@ abstract class OrderConformance extends Conformance {
     @Test
     void manySendersKeepTheirOrderAtOneReceiver() throws Exception {
         int senders = 3;
-        int messages = 2000;
+        int messages = Thorough.ON ? 2000 : 600;
         Pair p = connected(EndOptions.defaults(), EndOptions.defaults());
         List<QueuePair> near = new ArrayList<>();
         for (int i = 0; i < senders; i++) {

@@ -104,7 +104,7 @@ abstract class RetryConformance extends Conformance {
     @Test
     void secondWaitingSendContinuesWithoutPolls() throws Exception {
         Pair p = connected();
-        for (int round = 0; round < fixture.rounds(Thorough.ON ? 150 : 25); round++) {
+        for (int round = 0; round < fixture.rounds(Thorough.ON ? 150 : 12); round++) {
             assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
             Await.within(Duration.ofMillis(14), () -> false);
             p.far.start(end -> {
@@ -312,7 +312,7 @@ abstract class RetryConformance extends Conformance {
     @Test
     void errorOfAnEarlierConnectionDoesNotReachTheNext() throws Exception {
         Pair p = connected();
-        for (int round = 0; round < fixture.rounds(50); round++) {
+        for (int round = 0; round < fixture.rounds(Thorough.ON ? 50 : 15); round++) {
             assertPosted(p.near.post(Op.write(1, p.farAddress, -1).on(0, 8)));
             assertStatus(WcStatus.REM_ACCESS_ERR, 1, p.near.awaitSend());
             p.far.to(QueuePairState.RESET); // whether it has heard of the error or not

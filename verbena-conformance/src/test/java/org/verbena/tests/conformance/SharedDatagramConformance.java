@@ -242,7 +242,7 @@ abstract class SharedDatagramConformance extends Conformance {
     /** Two threads poll, and a third reposts the receives: none is lost, none is used twice at a time. */
     @Test
     void separateQueuesMayBePolledByThreads() throws Exception {
-        int datagrams = Thorough.ON ? 20_000 : 5000;
+        int datagrams = Thorough.ON ? 20_000 : 1500;
         Pair p = connected(ud().sharedReceives(), ud());
         CompletionQueue cq = p.near.keep(p.near.context.createCompletionQueue(CAPACITY));
         QueuePair second = p.near.queuePair(cq);

@@ -79,7 +79,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         return closing(new Far.Remote(process, adapted(EndOptions.defaults())));
     }
 
-    @Rounds(value = 2, thorough = 6)
+    @Rounds(value = 1, thorough = 6)
     void noReceiveIsLostWhenASenderIsKilled() throws Exception {
         End end = receiver();
         PeerProcess victim = ownPeer();
@@ -128,6 +128,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
     }
 
     @Test
+    @PlainGroup
     void stoppedSenderDoesNotBlockOtherSenders() throws Exception {
         End end = receiver();
         PeerProcess stopped = ownPeer();
@@ -140,7 +141,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
         stopped.signal("STOP");
         try {
             flood(going);
-            serve(end, Thorough.ON ? 20_000 : 5000);
+            serve(end, Thorough.ON ? 20_000 : 2000);
         } finally {
             stopped.signal("CONT");
         }

@@ -28,6 +28,9 @@ import org.verbena.testkit.Thorough;
 @ParameterizedClass
 @ArgumentsSource(Topologies.Wanted.class)
 @interface Topologies {
+    /** Whether all topologies are wanted. */
+    boolean EVERY = Thorough.ON || System.getProperty("verbena.test.topologies") != null;
+
     Topology[] value() default {Topology.ONE_CONTEXT, Topology.TWO_PROCESSES};
 
     /** Those of this run. */
@@ -42,9 +45,7 @@ import org.verbena.testkit.Thorough;
         @Override
         public Stream<? extends Arguments> provideArguments(ParameterDeclarations parameters,
                 ExtensionContext context) {
-            boolean every = Thorough.ON
-                    || System.getProperty("verbena.test.topologies") != null;
-            return Stream.of(Topology.values()).filter(t -> every || named.contains(t)).map(Arguments::of);
+            return Stream.of(Topology.values()).filter(t -> EVERY || named.contains(t)).map(Arguments::of);
         }
     }
 }

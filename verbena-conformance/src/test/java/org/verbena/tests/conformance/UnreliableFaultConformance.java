@@ -26,6 +26,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
+    @PlainGroup
     void killedReceiverDoesNotDisturbOthers() throws Exception {
         needs(open(), Feature.UD);
         PeerProcess process = ownPeer();
@@ -47,6 +48,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
+    @PlainGroup
     void stoppedReceiverDoesNotBlockOthers() throws Exception {
         needs(open(), Feature.UD);
         PeerProcess process = ownPeer();
@@ -99,6 +101,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     }
 
     @Test
+    @PlainGroup
     void killedGroupMemberDoesNotDisturbOthers() throws Exception {
         needs(open(), Feature.MULTICAST);
         PeerProcess process = ownPeer();
@@ -158,6 +161,7 @@ abstract class UnreliableFaultConformance extends Conformance {
 
     /** After RESET it has a new peer in another process, and each receives from the other. */
     @Test
+    @PlainGroup
     void queuePairOfAKilledPeerIsReusable() throws Exception {
         needs(open(), Feature.UC);
         PeerProcess process = ownPeer();
@@ -167,7 +171,7 @@ abstract class UnreliableFaultConformance extends Conformance {
             sent(p, Op.send(i).on(0, 500));
         }
         p.near.to(QueuePairState.RESET);
-        Pair q = new Pair(p.near, closing(new Far.Remote(ownPeer(), adapted(unreliable()))));
+        Pair q = new Pair(p.near, closing(new Far.Remote(otherPeer(), adapted(unreliable()))));
         q.connect();
         assertPosted(q.far.postReceives(Op.receive(2).on(0, 500)));
         sent(q, Op.send(3).on(0, 500));

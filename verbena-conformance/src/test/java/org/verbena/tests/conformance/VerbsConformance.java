@@ -172,8 +172,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Arrival extends ArrivalConformance {
         Arrival(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -181,7 +180,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class ArrivalOfUnreliable extends ArrivalConformance {
         ArrivalOfUnreliable(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -194,7 +193,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class ArrivalInSharedQueues extends ArrivalConformance {
         ArrivalInSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -253,8 +252,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class DestroyRace extends DestroyRaceConformance {
         DestroyRace(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -332,8 +330,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class Disconnect extends DisconnectConformance {
         Disconnect(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -379,7 +376,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class DatagramsOnSharedQueues extends DatagramConformance {
         DatagramsOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -392,7 +389,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class MulticastOnSharedQueues extends MulticastConformance {
         MulticastOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -427,8 +424,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @ParameterizedClass
-    @EnumSource
+    @Topologies
     class SharedReceiveQueues extends ReliableSharedReceiveQueueConformance {
         SharedReceiveQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -436,7 +432,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class SharedReceiveQueuesOfUnreliable extends UnreliableSharedReceiveQueueConformance {
         SharedReceiveQueuesOfUnreliable(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -444,7 +440,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class UnreliableConnectionOnSharedQueues extends UnreliableConnectionConformance {
         UnreliableConnectionOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -488,7 +484,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class OperationsOnSharedQueues extends OperationsConformance {
         OperationsOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -501,7 +497,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class ScatterGatherOnSharedQueues extends ScatterGatherConformance {
         ScatterGatherOnSharedQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
