@@ -13,10 +13,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The values that system properties may have. */
+@Isolated
 class DropInPropertyTest {
     @ParameterizedTest
     @CsvSource({"spin,fast", "spin,-1", "spin,1000001", "spin,1.5", "spin,20us", "spin,99999999999999999999",

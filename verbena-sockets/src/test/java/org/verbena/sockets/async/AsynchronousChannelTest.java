@@ -30,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -38,6 +40,7 @@ import org.verbena.sockets.async.Ends.Handled;
 /** What operations of asynchronous channels answer and throw, first on the JDK's. */
 @Tag("any-provider")
 @Timeout(180)
+@Execution(ExecutionMode.CONCURRENT)
 class AsynchronousChannelTest {
     private static ByteBuffer bytes(int n) {
         return ByteBuffer.allocate(n);

@@ -22,6 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -29,6 +31,7 @@ import org.verbena.sockets.async.Ends.Handled;
 
 /** Groups of asynchronous channels: whose threads call handlers, and how they end; first on the JDK's. */
 @Timeout(180)
+@Execution(ExecutionMode.CONCURRENT)
 class ChannelGroupTest {
     private static final int MANY = 200;
 

@@ -17,6 +17,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -26,6 +27,7 @@ import org.verbena.testkit.Thorough;
 
 /** A thread that waits in a channel leaves it when another closes the channel, or interrupts the thread. */
 @Tag("any-provider")
+@Isolated
 class AsyncCloseTest {
     private static final int RACES = Thorough.ON ? 150 : 50;
     private static final long LONGEST_NANOS = 30_000_000_000L;

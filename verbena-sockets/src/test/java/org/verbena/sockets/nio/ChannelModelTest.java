@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -37,6 +38,7 @@ import org.verbena.testkit.Thorough;
  * <p>{@code -Dverbena.test.seeds=20000} runs more of them, {@code -Dverbena.test.seed=17} that one alone.
  */
 @Tag("any-provider")
+@Isolated
 class ChannelModelTest {
     private static final int SEEDS = Integer.getInteger("verbena.test.seeds",
             Thorough.ON ? 1000 : 100);

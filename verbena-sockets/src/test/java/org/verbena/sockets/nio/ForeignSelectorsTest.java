@@ -30,6 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,7 @@ import org.verbena.sockets.stream.FallbackReason;
 
 /** Verbena's channels at a selector of the JDK, as a program has it from before it was attached to. */
 @Timeout(120)
+@Isolated
 class ForeignSelectorsTest {
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
     private static final long QUIET_MILLIS = 50;

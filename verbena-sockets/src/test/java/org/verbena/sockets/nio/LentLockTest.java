@@ -12,6 +12,8 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.SocketChannel;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -20,6 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A thread that waits in a stream of {@link Channels} holds the channel's blocking lock: that must not prevent ending
  * the channel.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class LentLockTest {
     private static final int MORE_THAN_THERE_IS_ROOM_FOR = 64 << 20;
 

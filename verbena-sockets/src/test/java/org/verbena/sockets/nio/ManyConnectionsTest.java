@@ -17,6 +17,7 @@ import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.sockets.VerbenaServerSocketChannel;
@@ -25,6 +26,7 @@ import org.verbena.sockets.VerbenaSocketOptions;
 
 /** A selector with thousands of connections that rings carry, of which a few have data. */
 @Timeout(300)
+@Isolated
 class ManyConnectionsTest {
     private static final int WANTED = 3000;
     /** Handshakes at the same time, which take descriptors. */

@@ -16,6 +16,8 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,6 +27,7 @@ import org.verbena.sockets.VerbenaSocketOptions;
 
 /** What carries a connection that was half closed, or that carries urgent data; each byte arrives whatever it is. */
 @Tag("any-provider")
+@Execution(ExecutionMode.CONCURRENT)
 class TransportTest {
     private static final int PIECE = 10_000;
     private static final long FULL_NANOS = 500_000_000;

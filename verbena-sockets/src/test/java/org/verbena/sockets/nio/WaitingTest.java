@@ -19,6 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,6 +30,7 @@ import org.verbena.testkit.Thorough;
 
 /** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
 @Tag("any-provider")
+@Isolated
 class WaitingTest {
     private static final long MAX_TICKS = 10;
 
@@ -35,20 +38,34 @@ class WaitingTest {
         return TransferTest.carriersAndThreads();
     }
 
+    @Test
+    void waitingThreadsUseNoCpu() throws Exception {
+        assertWaitersUseNoCpu(carriersAndThreads().toList());
+    }
+
+    @Thorough
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void waitingThreadUsesNoCpu(Carrier carrier, Threads threads) throws Exception {
+        assertWaitersUseNoCpu(List.of(Arguments.of(carrier, threads)));
+    }
+
+    private static void assertWaitersUseNoCpu(List<Arguments> carriersAndThreads) throws Exception {
         List<Carrier.Pair> pairs = new ArrayList<>();
         try {
-            for (int i = 0; i < 10; i++) {
-                Carrier.Pair pair = carrier.connected();
-                pairs.add(pair);
-                threads.start(() -> pair.tested().read(ByteBuffer.allocate(1)));
-                threads.start(() -> {
-                    while (true) {
-                        pair.tested().write(ByteBuffer.allocateDirect(1 << 20)); // until there is no room
-                    }
-                });
+            for (Arguments each : carriersAndThreads) {
+                Carrier carrier = (Carrier) each.get()[0];
+                Threads threads = (Threads) each.get()[1];
+                for (int i = 0; i < 10; i++) {
+                    Carrier.Pair pair = carrier.connected();
+                    pairs.add(pair);
+                    threads.start(() -> pair.tested().read(ByteBuffer.allocate(1)));
+                    threads.start(() -> {
+                        while (true) {
+                            pair.tested().write(ByteBuffer.allocateDirect(1 << 20)); // until there is no room
+                        }
+                    });
+                }
             }
             assertThat(quietest()).as("hundredths of a second of processor time in a second").isLessThan(MAX_TICKS);
         } finally {

@@ -19,6 +19,7 @@ import org.verbena.testkit.Await;
  * An end that waits for the other one as long as it does at most; all of these at the same time, for each takes that
  * long.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class PatienceTest extends TcpEnds {
     private static final int LATE_MILLIS = 1000;
 

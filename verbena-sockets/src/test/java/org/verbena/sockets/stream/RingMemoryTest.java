@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.MemoryLimit;
 import org.verbena.verbs.Context;
@@ -20,6 +21,7 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /** How much memory rings take, and give back. */
+@Isolated
 class RingMemoryTest {
     private static final int SMALL = RingMemory.SMALL_RING;
     private static final int MIB = 1 << 20;

@@ -19,6 +19,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.sockets.VerbenaServerSocketChannel;
 import org.verbena.sockets.VerbenaSocketChannel;
@@ -30,6 +31,7 @@ import org.verbena.verbs.QueuePairState;
  * How connections over the kernel's TCP on loopback end that are by rings, or were to be, and which ends must not get
  * them.
  */
+@Isolated
 class StreamEndTest {
     private final List<AutoCloseable> open = new ArrayList<>();
     private ServerSocketChannel listener;

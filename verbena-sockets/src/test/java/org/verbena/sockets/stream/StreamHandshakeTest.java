@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,6 +35,7 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /** Two ends over the kernel's TCP on loopback: whether the handshake succeeds, and that a failure stays unnoticed. */
+@Isolated
 class StreamHandshakeTest extends TcpEnds {
     private static final int[] NO_DESCRIPTORS = {};
     private static final String MEMORY = "verbena.stream.memory";

@@ -10,6 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import org.verbena.sockets.stream.Enumeration.Bounds;
 import org.verbena.sockets.stream.Enumeration.Step;
@@ -24,6 +26,7 @@ import org.verbena.verbs.VerbsException;
  * six things that may come next. With {@code -Dthorough} there is one step more. A schedule is not gone on with if its state
  * has been there, so that there are far more orders than schedules.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class SwitchEnumerationTest {
     private static final boolean LONG = Thorough.ON;
     private static final String OFFERED = "a.HANDSHAKE b.HANDSHAKE";

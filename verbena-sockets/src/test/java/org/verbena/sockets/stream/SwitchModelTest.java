@@ -17,6 +17,8 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,6 +32,7 @@ import org.verbena.verbs.VerbsException;
  * and never sleeps while something waits for it. {@link SwitchEnumerationTest} does the same with short schedules, and
  * with all of them.
  */
+@Execution(ExecutionMode.CONCURRENT)
 class SwitchModelTest {
     private static final int READ = SwitchModel.READ;
     private static final int WRITE = SwitchModel.WRITE;
