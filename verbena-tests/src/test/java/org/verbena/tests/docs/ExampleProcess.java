@@ -11,10 +11,11 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.verbena.testkit.Jvm;
 
-/** An example in a separate JVM, compiled and started by Java's source launcher as documented. */
+/** An example in a separate JVM, compiled and started by Java's source launcher as documented, or several in an {@link ExampleHost}. */
 final class ExampleProcess implements AutoCloseable {
     /** The modules that a program needs at run time. */
     static final String CORE = ".*verbena-(linux|telemetry|verbs|shm)\\b.*|.*/jspecify[^/]*";
@@ -27,21 +28,31 @@ final class ExampleProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader out;
 
+    /** How one of several ended. */
+    record Result(int code, String out) {}
+
     private ExampleProcess(List<String> options, Path example, List<String> arguments) throws IOException {
+        this(options, Stream.concat(Stream.of(example.toString()), arguments.stream()).toList());
+    }
+
+    private ExampleProcess(List<String> options, List<String> program) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Jvm.JAVA);
         command.add("-XX:TieredStopAtLevel=1");
         command.addAll(options);
-        command.add(example.toString());
-        command.addAll(arguments);
+        command.addAll(program);
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         out = process.inputReader(StandardCharsets.UTF_8);
     }
 
     /** Starts with modules, {@code port} as the property of that name. */
     static ExampleProcess onModulePath(Path example, int port, String... arguments) throws IOException {
-        return new ExampleProcess(List.of("-p", path(CORE), "--add-modules", "org.verbena.verbs",
-                "--enable-native-access=org.verbena.linux", "-Dport=" + port), example, List.of(arguments));
+        return new ExampleProcess(modules(port), example, List.of(arguments));
+    }
+
+    private static List<String> modules(int port) {
+        return List.of("-p", path(CORE), "--add-modules", "org.verbena.verbs",
+                "--enable-native-access=org.verbena.linux", "-Dport=" + port);
     }
 
     /** Starts with modules, Verbena's channels and their remote memory, {@code port} as the property of that name. */
@@ -50,6 +61,26 @@ final class ExampleProcess implements AutoCloseable {
                 "-Dverbena.stream.patience=60000", "-Dport=" + port));
         options.addAll(Jvm.CHANNELS_AS_MODULES);
         return new ExampleProcess(options, example, List.of(arguments));
+    }
+
+    /** Starts a process for several examples, as {@link #onModulePath}. */
+    static ExampleProcess host() throws IOException {
+        String tests = Path.of(ExampleHost.class.getProtectionDomain().getCodeSource().getLocation().getPath())
+                .toString();
+        return new ExampleProcess(modules(0), List.of("-cp", tests, ExampleHost.class.getName(), "--add-modules",
+                "org.verbena.verbs"));
+    }
+
+    /** Runs an example in a host. */
+    Result run(Path example) throws IOException {
+        process.getOutputStream().write((example + "\n").getBytes(StandardCharsets.UTF_8));
+        process.getOutputStream().flush();
+        List<String> lines = new ArrayList<>();
+        String line = line();
+        for (; !line.startsWith(ExampleHost.END); line = line()) {
+            lines.add(line);
+        }
+        return new Result(Integer.parseInt(line.substring(ExampleHost.END.length())), String.join("\n", lines));
     }
 
     /** As {@link #withChannels}, with the agent rather than options for it, on the module path or on the class path. */
