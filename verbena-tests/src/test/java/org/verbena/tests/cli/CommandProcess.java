@@ -12,7 +12,6 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -52,7 +51,8 @@ public final class CommandProcess implements AutoCloseable {
         void close();
     }
 
-    private record Own(Process process) implements Running {
+    /** A process of its own. */
+    record Own(Process process) implements Running {
         @Override
         public InputStream out() {
             return process.getInputStream();
@@ -94,7 +94,7 @@ public final class CommandProcess implements AutoCloseable {
         err = CompletableFuture.supplyAsync(() -> all(reader(command.err())), THREADS);
     }
 
-    private static BufferedReader reader(InputStream from) {
+    static BufferedReader reader(InputStream from) {
         return new BufferedReader(new InputStreamReader(from, StandardCharsets.UTF_8));
     }
 
@@ -216,10 +216,11 @@ public final class CommandProcess implements AutoCloseable {
 
     /** Those of them. */
     static String path(Predicate<String> wanted) {
-        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .filter(p -> p.matches(
-                        ".*verbena-(linux|telemetry|verbs|shm|roce|rdmacore|sockets|erm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
-                .filter(wanted).collect(Collectors.joining(File.pathSeparator));
+        return joined(CommandArchive.modules().stream().filter(p -> wanted.test(p.toString())).toList());
+    }
+
+    static String joined(List<Path> modules) {
+        return modules.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
     }
 
     private static String all(BufferedReader reader) {

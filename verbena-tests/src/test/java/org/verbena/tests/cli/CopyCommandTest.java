@@ -20,6 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.CommandLane;
 
 /** {@code verbena copy} from the command line: two processes. */
@@ -64,8 +65,8 @@ class CopyCommandTest {
         Files.setLastModifiedTime(tree.resolve("d1/f1"), FileTime.from(Instant.ofEpochSecond(1, 23456789)));
         Files.setLastModifiedTime(tree.resolve("empty"), FileTime.from(Instant.ofEpochSecond(86_400, 5)));
         Files.createSymbolicLink(tree.resolve("link"), Path.of("a b"));
-        try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy("--json", tree, listener.address())) {
+        try (CopyProcess listener = CopyProcess.listener(to);
+                CopyProcess sender = CopyProcess.sender("--json", tree, listener.address())) {
             sender.expect(0);
             JsonNode files = new ObjectMapper().readTree(sender.out());
             assertSame();
@@ -99,11 +100,11 @@ class CopyCommandTest {
         Files.setAttribute(suid, "unix:mode", 06755);
         Path shared = Files.createDirectories(to.resolve("tree"));
         Files.setAttribute(shared, "unix:mode", 03775);
-        try (CopyProcess listener = CopyProcess.listen(to)) {
-            CopyProcess sender = CopyProcess.copy("--json", tree, listener.address()).expect(0);
+        try (CopyProcess listener = CopyProcess.listener(to)) {
+            CopyProcess sender = CopyProcess.sender("--json", tree, listener.address()).expect(0);
             assertThat(sender.err()).contains(suid + ": its mode's setuid, setgid is not kept").doesNotContain(
                     "plain: its");
-            assertThat(CopyProcess.copy("-q", tree, listener.address()).expect(0).err()).isEmpty();
+            assertThat(CopyProcess.sender("-q", tree, listener.address()).expect(0).err()).isEmpty();
             for (JsonNode f : new ObjectMapper().readTree(sender.out())) {
                 assertThat(f.path("not_kept").asText()).isEqualTo(f.get("file").asText().endsWith("suid")
                         ? "setuid, setgid"
@@ -138,8 +139,8 @@ class CopyCommandTest {
         Files.writeString(to.resolve("a"), "old");
         Path precious = Files.writeString(dir.resolve("precious"), "precious");
         Files.createSymbolicLink(to.resolve("b"), precious);
-        try (CopyProcess listener = CopyProcess.listen(to, "--once")) {
-            CopyProcess.copy(a, b, listener.address()).expect(0);
+        try (CopyProcess listener = CopyProcess.listener(to, "--once")) {
+            CopyProcess.sender(a, b, listener.address()).expect(0);
             listener.expect(0);
         }
         assertSame();
@@ -150,7 +151,9 @@ class CopyCommandTest {
 
     /** A sender of small files, if there are any. */
     private static CopyProcess small(Object... arguments) throws Exception {
-        return CopyProcess.startQuickly(List.of(), CopyProcess.modulePath(), arguments);
+        return Thorough.ON
+                ? CopyProcess.startQuickly(List.of(), CopyProcess.modulePath(), arguments)
+                : CopyProcess.sender(arguments);
     }
 
     @Test
@@ -164,7 +167,7 @@ class CopyCommandTest {
         assertThat(small().expect(2).err()).contains("Name the files");
         assertThat(small("--listen", a).expect(2).err()).contains("not a directory");
         assertThat(small("--device", "nix0", a).expect(1).err()).contains("nix0").contains("shm0");
-        try (CopyProcess listener = CopyProcess.listen(to)) {
+        try (CopyProcess listener = CopyProcess.listener(to)) {
             CopyProcess missing = small(from.resolve("none"), a, "/dev/null", listener.address()).expect(1);
             assertThat(missing.err()).contains("no such file").contains("/dev/null: neither");
             assertThat(to.resolve("a")).as("the others are copied").exists();
@@ -194,19 +197,19 @@ class CopyCommandTest {
             if (before != null) {
                 Files.writeString(target, before);
             }
-            return CopyProcess.copy(source, listener.address());
+            return CopyProcess.startSlowly(List.of(), CopyProcess.modulePath(), source, listener.address());
         });
     }
 
     @Test
     void concurrentSendersOfOneFileAreSerialized() throws Exception {
         Path big = CopyFiles.write(from.resolve("big"), CopyFiles.LONG, 1);
-        try (CopyProcess listener = CopyProcess.listen(to);
+        try (CopyProcess listener = CopyProcess.listener(to);
                 CopyProcess first = inTheMiddle(listener, big, null)) { // however long the others take to start
-            assertThat(CopyProcess.copy(big, listener.address()).expect(1).err()).contains("written by another copy");
+            assertThat(CopyProcess.sender(big, listener.address()).expect(1).err()).contains("written by another copy");
             List<CopyProcess> others = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
-                others.add(CopyProcess.copy(CopyFiles.write(from.resolve("o" + i), 3 * MIB, i), listener.address()));
+                others.add(CopyProcess.sender(CopyFiles.write(from.resolve("o" + i), 3 * MIB, i), listener.address()));
             }
             for (CopyProcess o : others) {
                 o.expect(0);
@@ -222,7 +225,7 @@ class CopyCommandTest {
         Path file = CopyFiles.write(from.resolve("file"), CopyFiles.LONG, 1);
         Files.writeString(to.resolve("file"), "old");
         for (boolean shrink : new boolean[] {false, true}) {
-            try (CopyProcess listener = CopyProcess.listen(to);
+            try (CopyProcess listener = CopyProcess.listener(to);
                     CopyProcess sender = inTheMiddle(listener, file, "old")) {
                 if (shrink) {
                     CopyFiles.write(file, 5 * MIB, 1);

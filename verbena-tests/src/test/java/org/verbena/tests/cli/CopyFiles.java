@@ -23,7 +23,7 @@ import org.verbena.testkit.Thorough;
 public final class CopyFiles {
     static final String AREA = ".verbena-copy";
     /** Bytes of a file whose copy can be stopped in its middle. */
-    static final int LONG_MIB = Thorough.ON ? 300 : 128;
+    static final int LONG_MIB = Thorough.ON ? 300 : 64;
     static final long LONG = (long) LONG_MIB << 20;
 
     private CopyFiles() {}

@@ -11,17 +11,24 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.UnixSocket;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.CommandLane;
 
 /** Which listener {@code verbena copy} finds, which it refuses, and its message if there is none. */
 @CommandLane
 class CopyFindTest {
     private static final String WITHOUT_OTHERS = "whom a sender finds without an address";
+
+    /** Of the user; each with a process of its own if there are none. */
+    private static final HostedCommand.@Nullable Host SENDERS = Thorough.ON
+            ? null
+            : HostedCommand.Host.behind(TestUser.number(0).command());
 
     @TempDir private Path dir;
     private Path file;
@@ -38,6 +45,11 @@ class CopyFindTest {
 
     private void copyModules() throws Exception {
         modules = CopyProcess.copyModules(Files.createDirectory(dir.resolve("modules")));
+    }
+
+    /** Starts a sender of the user, which does not have to have a process of its own. */
+    private CopyProcess send(Object... arguments) throws Exception {
+        return SENDERS == null ? as(user, arguments) : CopyProcess.hosted(SENDERS, arguments);
     }
 
     private CopyProcess as(TestUser who, Object... arguments) throws Exception {
@@ -64,35 +76,35 @@ class CopyFindTest {
         Path its = user.directory(dir, "its");
         TestUser another = TestUser.number(1);
         Path theirs = another.directory(dir, "theirs");
-        assertNobody(as(user, file));
+        assertNobody(send(file));
         try (CopyProcess listener = listener(to);
                 CopyProcess foreign = as(another, "--listen", theirs, "--port", 0)) {
             assertThat(foreign.awaitPort()).isNotEqualTo(18516);
-            as(user, file).expect(0);
+            send(file).expect(0);
             assertSame(to.resolve("file"), file);
-            as(user, "--quiet", second).expect(0); // looking does not use the listener up
+            send("--quiet", second).expect(0); // looking does not use the listener up
             try (CopyProcess other = listener(its)) {
-                String err = as(user, file).expect(1).err();
+                String err = send(file).expect(1).err();
                 assertThat(err).contains("several listeners of this user").contains(listener.address())
                         .contains(other.address()).contains("name one of them");
-                as(user, file, other.address()).expect(0);
-                as(user, "--port", other.awaitPort(), second).expect(0);
+                send(file, other.address()).expect(0);
+                send("--port", other.awaitPort(), second).expect(0);
                 assertSame(its.resolve("file"), file);
                 assertThat(its.resolve("second")).exists();
                 listener.kill(); // a dead listener is not found, however it died
-                as(user, file).expect(0);
+                send(file).expect(0);
                 other.signal("STOP"); // it cannot even publish its address
                 listenAndCopyBeside(other);
             }
         }
         assertThat(theirs).isEmptyDirectory();
-        assertNobody(as(user, file));
+        assertNobody(send(file));
     }
 
     /** A stopped listener counts, since it may be the intended one. */
     private void listenAndCopyBeside(CopyProcess stopped) throws Exception {
         try (CopyProcess third = listener(user.directory(dir, "third"))) {
-            assertThat(as(user, file).expect(1).err()).contains(stopped.address()).contains(third.address());
+            assertThat(send(file).expect(1).err()).contains(stopped.address()).contains(third.address());
         }
     }
 
@@ -113,11 +125,11 @@ class CopyFindTest {
         CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, CopyFiles.LONG, null, () -> {
             Files.deleteIfExists(to.resolve("big"));
             listens.set(listener(to, "--once"));
-            return CopyProcess.start(user.command(), modules, big);
+            return CopyProcess.startSlowly(user.command(), modules, big);
         });
         try (CopyProcess once = listens.get(); CopyProcess sender = copies) {
             try (CopyProcess _ = listener(its)) {
-                as(user, second).expect(0);
+                send(second).expect(0);
                 assertThat(its.resolve("second")).exists();
             }
             sender.signal("CONT");
@@ -134,11 +146,11 @@ class CopyFindTest {
         Path to = user.directory(dir, "to");
         try (CopyProcess listener = listener(to, "--device", "roce_lo")) {
             int port = listener.awaitPort();
-            as(user, "--device", "roce_lo", file).expect(0);
+            send("--device", "roce_lo", file).expect(0);
             assertSame(to.resolve("file"), file);
-            as(user, "--device", "roce_lo", second, "localhost:" + port).expect(0);
+            send("--device", "roce_lo", second, "localhost:" + port).expect(0);
             assertSame(to.resolve("second"), second);
-            assertThat(as(user, "--device", "roce_lo", "--port", port == 9 ? 10 : 9, file).expect(3).err())
+            assertThat(send("--device", "roce_lo", "--port", port == 9 ? 10 : 9, file).expect(3).err())
                     .contains("no listener of this user is on port");
         }
     }
@@ -152,13 +164,13 @@ class CopyFindTest {
         String name = "verbena-copy/" + user.uid() + "/shm0/127.0.0.1:";
         try (UnixSocket _ = UnixSocket.listen(name + 7777, 1); CopyProcess listener = listener(to)) {
             assertThat(listener.awaitPort()).isNotEqualTo(7777);
-            as(user, file).expect(0);
+            send(file).expect(0);
             assertSame(to.resolve("file"), file);
         }
         try (UnixSocket _ = UnixSocket.listen(name + 18599, 1);
                 CopyProcess listener = as(user, "--listen", to, "--port", 18599)) {
             listener.awaitError("senders have to name this address");
-            as(user, second, listener.address()).expect(0);
+            send(second, listener.address()).expect(0);
         }
     }
 
@@ -169,7 +181,7 @@ class CopyFindTest {
         TestUser another = TestUser.number(1);
         try (CopyProcess listener = listener(user.directory(dir, "to"))) {
             for (CopyProcess sender : List.of(as(another, "--json", file, listener.address()),
-                    CopyProcess.copy("--json", file, listener.address()))) {
+                    CopyProcess.sender("--json", file, listener.address()))) {
                 String sentence = sender.expect(1).err();
                 assertThat(sentence).contains("belongs to user " + user.uid())
                         .containsAnyOf("to user " + another.uid(), "to user 0").contains("trusted-uids");
@@ -178,7 +190,7 @@ class CopyFindTest {
                 assertThat(row.get("error").asText()).contains("belongs to user " + user.uid());
             }
             assertThat(listener.isAlive()).isTrue();
-            as(user, file, listener.address()).expect(0);
+            send(file, listener.address()).expect(0);
         }
     }
 
@@ -189,8 +201,10 @@ class CopyFindTest {
         Path to = user.directory(dir, "to");
         try (CopyProcess listener = CopyProcess.startMain(user.command(), classes, UndumpableCommand.class, "--listen",
                 to, "--port", 0);
-                CopyProcess sender = CopyProcess.startMain(user.command(), classes, org.verbena.cli.Main.class,
-                        "--json", file, listener.address())) {
+                CopyProcess sender = SENDERS == null
+                        ? CopyProcess.startMain(user.command(), classes, org.verbena.cli.Main.class, "--json", file,
+                                listener.address())
+                        : send("--json", file, listener.address())) {
             assertThat(sender.expect(1).err()).contains("may not write into the listener's memory").contains("EPERM")
                     .contains("ptrace");
             JsonNode row = rows(sender, 1).get(0);
@@ -216,7 +230,7 @@ class CopyFindTest {
         Path tree = Files.createDirectory(dir.resolve("tree"));
         Path deep = CopyFiles.write(tree.resolve("deep"), 5, 1);
         for (String address : List.of("127.0.0.1:18599", "nowhere.invalid:18599")) {
-            CopyProcess sender = CopyProcess.copy("--json", file, tree, address).expect(3);
+            CopyProcess sender = CopyProcess.sender("--json", file, tree, address).expect(3);
             List<String> names = new ArrayList<>();
             for (JsonNode row : rows(sender, 3)) {
                 names.add(row.get("file").asText());
@@ -229,7 +243,7 @@ class CopyFindTest {
             assertThat(names).containsExactly(file.toString(), tree.toString(), deep.toString());
             assertThat(sender.err()).containsAnyOf("no listener on", "unknown host");
         }
-        CopyProcess wrong = CopyProcess.copy("--json", file, "127.0.0.1:99999").expect(2);
+        CopyProcess wrong = CopyProcess.sender("--json", file, "127.0.0.1:99999").expect(2);
         assertThat(wrong.out()).isEmpty();
         assertThat(wrong.err()).contains("the port is \"99999\"");
     }
@@ -241,8 +255,8 @@ class CopyFindTest {
         AtomicReference<CopyProcess> listens = new AtomicReference<>();
         CopyProcess copies = CopyProcess.inTheMiddle(to, 1 << 20, CopyFiles.LONG, null, () -> {
             Files.deleteIfExists(to.resolve("big"));
-            listens.set(CopyProcess.listen(to, "--once", "--json"));
-            return CopyProcess.copy(big, listens.get().address());
+            listens.set(CopyProcess.listener(to, "--once", "--json"));
+            return CopyProcess.startSlowly(List.of(), CopyProcess.modulePath(), big, listens.get().address());
         });
         try (CopyProcess listener = listens.get(); CopyProcess sender = copies) {
             sender.kill();

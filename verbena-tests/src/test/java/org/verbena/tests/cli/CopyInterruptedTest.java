@@ -14,12 +14,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.CommandLane;
 
 /** {@code verbena copy} when one end dies, stops, or has no room. */
 @CommandLane
 class CopyInterruptedTest {
     private static final long MIB = 1 << 20;
+    /** How much further the second of two copies goes. */
+    private static final long MORE = (Thorough.ON ? 16 : 4) * MIB;
     private static final long SIZE = CopyFiles.LONG + 77;
 
     @TempDir private Path dir;
@@ -40,7 +43,7 @@ class CopyInterruptedTest {
         arguments.addAll(List.of(file, listener.address()));
         return CopyProcess.inTheMiddle(to, verified, SIZE, held, () -> {
             Files.writeString(to.resolve("file"), "old");
-            return CopyProcess.copy(arguments.toArray());
+            return CopyProcess.startSlowly(List.of(), CopyProcess.modulePath(), arguments.toArray());
         });
     }
 
@@ -48,8 +51,8 @@ class CopyInterruptedTest {
         assertThat(to.resolve("file")).hasSize(3);
         long verified = CopyFiles.verified(to);
         assertThat(verified).isBetween(16 * MIB, SIZE);
-        try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = CopyProcess.copy("--json", file, listener.address())) {
+        try (CopyProcess listener = CopyProcess.listener(to);
+                CopyProcess sender = CopyProcess.sender("--json", file, listener.address())) {
             sender.expect(0);
             var node = new ObjectMapper().readTree(sender.out()).get(0);
             assertThat(node.get("resumed_from").asLong()).isGreaterThanOrEqualTo(verified / MIB * MIB);
@@ -61,7 +64,7 @@ class CopyInterruptedTest {
 
     @Test
     void copyResumesAfterTheSenderWasKilled() throws Exception {
-        try (CopyProcess listener = CopyProcess.listen(to);
+        try (CopyProcess listener = CopyProcess.listener(to);
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             sender.kill();
             listener.awaitError("the peer died");
@@ -91,7 +94,7 @@ class CopyInterruptedTest {
             sender.expect(4);
         }
         try (CopyProcess listener = CopyProcess.listen(to);
-                CopyProcess sender = inTheMiddle(listener, CopyFiles.verified(to) + 16 * MIB, listener)) {
+                CopyProcess sender = inTheMiddle(listener, CopyFiles.verified(to) + MORE, listener)) {
             sender.signal("INT");
             sender.expect(130);
             listener.signal("CONT");
@@ -102,7 +105,7 @@ class CopyInterruptedTest {
 
     @Test
     void changedSourceIsCopiedFromTheStart() throws Exception {
-        try (CopyProcess listener = CopyProcess.listen(to);
+        try (CopyProcess listener = CopyProcess.listener(to);
                 CopyProcess sender = inTheMiddle(listener, 16 * MIB, null)) {
             sender.kill();
             listener.awaitError("the peer died");
@@ -110,7 +113,7 @@ class CopyInterruptedTest {
             var time = Files.getLastModifiedTime(file);
             CopyFiles.write(file, SIZE, 2);
             Files.setLastModifiedTime(file, time);
-            CopyProcess again = CopyProcess.copy("--json", file, listener.address()).expect(0);
+            CopyProcess again = CopyProcess.sender("--json", file, listener.address()).expect(0);
             assertThat(again.out()).contains("\"resumed_from\" : 0");
             assertThat(CopyFiles.sha256(to.resolve("file"))).isEqualTo(CopyFiles.sha256(file));
         }
@@ -136,7 +139,7 @@ class CopyInterruptedTest {
         try (CopyProcess listener = CopyProcess.listen(small)) {
             Files.writeString(small.resolve("file"), "old");
             Path fits = CopyFiles.write(dir.resolve("fits"), 3 * MIB, 3);
-            CopyProcess sender = CopyProcess.copy(file, fits, listener.address()).expect(5);
+            CopyProcess sender = CopyProcess.sender(file, fits, listener.address()).expect(5);
             assertThat(sender.err()).contains("no space for " + CopyFiles.LONG_MIB + ".0 MiB").contains("left");
             assertThat(small.resolve("file")).hasContent("old");
             assertThat(small.resolve("fits")).as("what fits is copied").hasSize(3 * MIB);
@@ -160,7 +163,7 @@ class CopyInterruptedTest {
             // the directory; its own, the file's area and state, and then the file
             for (int inodes : new int[] {1, 4}) {
                 assertThat(run("mount", "-o", "remount,nr_inodes=" + inodes, small.toString())).isZero();
-                CopyProcess sender = CopyProcess.copy("--json", tree, listener.address()).expect(5);
+                CopyProcess sender = CopyProcess.sender("--json", tree, listener.address()).expect(5);
                 assertThat(sender.err()).contains((inodes == 1 ? tree : inIt) + ": ").contains(
                         "no inodes at the listener").contains("MiB left in its " + inodes + " inodes").doesNotContain(
                                 "no space");
@@ -182,7 +185,7 @@ class CopyInterruptedTest {
         try (CopyProcess listener = CopyProcess.listen(to)) {
             Path source = Files.createDirectories(dir.resolve("d/mounted"));
             CopyFiles.write(source.resolve("x"), 2 * MIB, 3);
-            CopyProcess.copy(dir.resolve("d"), listener.address()).expect(0);
+            CopyProcess.sender(dir.resolve("d"), listener.address()).expect(0);
             assertThat(CopyFiles.sha256(mounted.resolve("x"))).isEqualTo(CopyFiles.sha256(source.resolve("x")));
             assertThat(mounted.resolve(CopyFiles.AREA)).doesNotExist();
         } finally {

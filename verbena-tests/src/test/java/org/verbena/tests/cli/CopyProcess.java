@@ -6,38 +6,58 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Pidfd;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.KernelThread;
+import org.verbena.testkit.Thorough;
 
-/** A {@code verbena} command in a separate process, started from the compiled modules. */
+/** A {@code verbena copy}, started from the compiled modules: in a process of its own, or in a {@link CommandHost}. */
 final class CopyProcess implements AutoCloseable {
-    private final Process process;
+    private static final int LONGEST_SECONDS = 180;
+    private static final int SIGSTOP = 19;
+
+    private final CommandProcess.Running command;
     private final Lines out;
     private final Lines err;
 
-    private CopyProcess(Process process) {
-        this.process = process;
-        out = new Lines(process.inputReader(StandardCharsets.UTF_8));
-        err = new Lines(process.errorReader(StandardCharsets.UTF_8));
+    private CopyProcess(CommandProcess.Running command) {
+        this.command = command;
+        out = new Lines(CommandProcess.reader(command.out()));
+        err = new Lines(CommandProcess.reader(command.err()));
     }
 
-    /** Starts {@code verbena copy} with these arguments. */
+    /** Starts {@code verbena copy} with these arguments in a process of its own. */
     static CopyProcess copy(Object... arguments) throws IOException {
         return start(List.of(), modulePath(), arguments);
+    }
+
+    /** Starts a sender that does not have to have a process of its own. */
+    static CopyProcess sender(Object... arguments) throws IOException {
+        return Thorough.ON ? copy(arguments) : hosted(HostedCommand.Host.SENDERS, arguments);
+    }
+
+    /** Starts a copy in a host. */
+    static CopyProcess hosted(HostedCommand.Host host, Object... arguments) throws IOException {
+        return new CopyProcess(new HostedCommand(host, List.of(), Stream.concat(Stream.of("copy"), Arrays.stream(
+                arguments).map(Object::toString)).toArray(String[]::new)));
     }
 
     /** The modules that the build has made. */
@@ -45,9 +65,9 @@ final class CopyProcess implements AutoCloseable {
         return CommandProcess.modulePath();
     }
 
-    /** Copies the modules to a directory that every user can read; answers the module path. */
+    /** The path of modules that every user can read: a copy in this directory, unless the archive of classes has one. */
     static String copyModules(Path directory) throws IOException, InterruptedException {
-        return copy(directory, modulePath());
+        return CommandArchive.isReadableByAll() ? modulePath() : copy(directory, modulePath());
     }
 
     /** Copies the modules and the tests to a directory that every user can read; answers the class path. */
@@ -74,6 +94,14 @@ final class CopyProcess implements AutoCloseable {
         return start(prefix, modules(List.of(), path), arguments);
     }
 
+    /** Starts from these modules, without an archive of classes, and with these options of the JVM's. */
+    static CopyProcess startFrom(List<String> options, String path, Object... arguments) throws IOException {
+        List<String> all = new ArrayList<>(options);
+        all.addAll(CommandProcess.modules(path));
+        all.addAll(CommandProcess.module());
+        return start(List.of(), all, arguments);
+    }
+
     private static List<String> modules(List<String> options, String path) {
         List<String> all = new ArrayList<>(options);
         all.addAll(CommandProcess.modules(path));
@@ -82,11 +110,11 @@ final class CopyProcess implements AutoCloseable {
         return all;
     }
 
-    /** Starts behind another command, a main class on a class path. */
+    /** Starts behind another command, a main class on a class path, for small files. */
     static CopyProcess startMain(List<String> prefix, String path, Class<?> main, Object... arguments)
             throws IOException {
-        return start(prefix, List.of("--class-path", path, "--enable-native-access=ALL-UNNAMED", main.getName()),
-                arguments);
+        return start(prefix, List.of("-XX:TieredStopAtLevel=1", "--class-path", path,
+                "--enable-native-access=ALL-UNNAMED", main.getName()), arguments);
     }
 
     private static CopyProcess start(List<String> prefix, List<String> what, Object... arguments) throws IOException {
@@ -102,7 +130,7 @@ final class CopyProcess implements AutoCloseable {
         }
         ProcessBuilder b = new ProcessBuilder(command);
         b.environment().put("VERBENA_DEBUG", "1");
-        return new CopyProcess(b.start());
+        return new CopyProcess(new CommandProcess.Own(b.start()));
     }
 
     /** The same for small files, for which the best compiler of a JVM would only take time. */
@@ -110,13 +138,36 @@ final class CopyProcess implements AutoCloseable {
         return start(prefix, modules(List.of("-XX:TieredStopAtLevel=1"), path), arguments);
     }
 
-    /** Starts a listener on a free port and waits until it listens. */
+    /**
+     * Starts a sender that is to be stopped in the middle of a file, behind another command. The worse compiler leaves more time for
+     * that.
+     */
+    static CopyProcess startSlowly(List<String> prefix, String path, Object... arguments) throws IOException {
+        return Thorough.ON ? start(prefix, path, arguments) : startQuickly(prefix, path, arguments);
+    }
+
+    /** Starts a listener on a free port, in a process of its own, and waits until it listens. */
     static CopyProcess listen(Path directory, Object... more) throws IOException {
-        List<Object> arguments = new ArrayList<>(List.of("--listen", directory, "--port", 0));
-        arguments.addAll(Arrays.asList(more));
-        CopyProcess p = copy(arguments.toArray());
-        p.awaitPort();
-        return p;
+        return listening(copy(listens(directory, more)));
+    }
+
+    /**
+     * Starts a listener that does not have to have a process of its own. Without {@code --once} it goes on listening until the
+     * host ends.
+     */
+    static CopyProcess listener(Path directory, Object... more) throws IOException {
+        return Thorough.ON
+                ? listen(directory, more)
+                : listening(hosted(HostedCommand.Host.LISTENERS, listens(directory, more)));
+    }
+
+    private static Object[] listens(Path directory, Object... more) {
+        return Stream.concat(Stream.of("--listen", directory, "--port", 0), Arrays.stream(more)).toArray();
+    }
+
+    private static CopyProcess listening(CopyProcess listener) {
+        int _ = listener.awaitPort();
+        return listener;
     }
 
     /** Creates a file or a process that a test may have to create again. */
@@ -176,14 +227,14 @@ final class CopyProcess implements AutoCloseable {
     /** Waits for the end. */
     int await() {
         try {
-            if (!process.waitFor(180, TimeUnit.SECONDS)) {
-                kill();
-                throw new AssertionError("still running after 60 s; stderr:\n" + err.text());
-            }
+            int code = command.await(LONGEST_SECONDS);
             out.join();
             err.join();
-            return process.exitValue();
-        } catch (InterruptedException e) {
+            return code;
+        } catch (TimeoutException e) {
+            command.close();
+            throw new AssertionError("still running after " + LONGEST_SECONDS + " s; stderr:\n" + err.text(), e);
+        } catch (InterruptedException | ExecutionException e) {
             throw new IllegalStateException(e);
         }
     }
@@ -196,17 +247,22 @@ final class CopyProcess implements AutoCloseable {
         return err.text();
     }
 
+    /** That of a command that has one of its own. */
+    private Process process() {
+        return ((CommandProcess.Own) command).process();
+    }
+
     long pid() {
-        return process.pid();
+        return process().pid();
     }
 
     boolean isAlive() {
-        return process.isAlive();
+        return process().isAlive();
     }
 
     /** kill -9. */
     void kill() throws InterruptedException {
-        process.destroyForcibly().waitFor();
+        process().destroyForcibly().waitFor();
     }
 
     void signal(String name) throws IOException, InterruptedException {
@@ -218,8 +274,10 @@ final class CopyProcess implements AutoCloseable {
     }
 
     /** Stops all its threads; false if it has ended before. */
-    boolean stop() throws IOException, InterruptedException {
-        if (kill("STOP") != 0) {
+    boolean stop() throws IOException {
+        try (Fd handle = Pidfd.open((int) pid())) { // no other command takes time meanwhile
+            Pidfd.sendSignal(handle, SIGSTOP);
+        } catch (LinuxException ended) {
             return false;
         }
         Await.until(Duration.ofSeconds(60), () -> !isAlive() || KernelThread.areStopped(pid()), () -> pid()
@@ -229,7 +287,11 @@ final class CopyProcess implements AutoCloseable {
 
     @Override
     public void close() throws InterruptedException {
-        kill();
+        if (command instanceof CommandProcess.Own) {
+            kill();
+        } else {
+            command.close();
+        }
     }
 
     /** What a process prints, read as it comes. */

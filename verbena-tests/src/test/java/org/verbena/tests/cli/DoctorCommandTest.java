@@ -17,6 +17,7 @@ import java.util.stream.Stream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ import org.verbena.linux.LibIbverbs;
 import org.verbena.linux.Sys;
 import org.verbena.telemetry.CounterFolder;
 import org.verbena.testkit.Jvm;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.PerfLane;
 
 /** {@code verbena doctor} from the command line; each verdict is compared with an independent source. */
@@ -40,6 +42,8 @@ class DoctorCommandTest {
             "devmem");
     private static final List<String> GRANTED = List.of("--enable-native-access=org.verbena.linux");
     private static final List<String> DENIED = List.of("--illegal-native-access=deny");
+
+    private static @Nullable Answer answer;
 
     /** A line of the answer. */
     private record Line(String verdict, String evidence, String remedy) {}
@@ -101,6 +105,18 @@ class DoctorCommandTest {
         return run(List.of(before), CopyProcess.modulePath(), GRANTED, "--json");
     }
 
+    /** Its answer on this machine as it is, which several tests look at; asked for once, or by each with {@code -Dthorough}. */
+    private static synchronized Answer answer() throws Exception {
+        Answer a = answer;
+        if (a == null || Thorough.ON) {
+            List<String> before = interfaces();
+            a = json();
+            assertThat(interfaces()).as("the machine's interfaces are as before").isEqualTo(before);
+            answer = a;
+        }
+        return a;
+    }
+
     private static String proc(String file) throws IOException {
         Path p = Path.of(file);
         return Files.exists(p) ? Files.readString(p).strip() : "";
@@ -120,8 +136,7 @@ class DoctorCommandTest {
 
     @Test
     void defaultUserReport() throws Exception {
-        List<String> before = interfaces();
-        Answer a = json();
+        Answer a = answer();
         assertThat(a.err()).isEmpty();
         assertThat(a.code()).as(a.out()).isZero();
         Map<String, Line> lines = a.lines();
@@ -141,7 +156,6 @@ class DoctorCommandTest {
             assertThat(lines.get("rdma").verdict()).isEqualTo("no");
             assertThat(rdma).contains("/sys/class/infiniband: nothing");
         }
-        assertThat(interfaces()).as("the machine's interfaces are as before").isEqualTo(before);
     }
 
     private static boolean installed() throws Exception {
@@ -164,7 +178,7 @@ class DoctorCommandTest {
     @Test
     void rootReportWithAllRequirements() throws Exception {
         needsAllCapabilities("see what root can");
-        Map<String, Line> lines = json().lines();
+        Map<String, Line> lines = answer().lines();
         ok(lines, "bpf", "af_xdp", "memlock", "ptrace");
         assertThat(lines.get("af_xdp").evidence()).contains("a packet of 64 bytes went through");
     }
@@ -270,22 +284,22 @@ class DoctorCommandTest {
         String one = "char **ibv_get_device_list(int *n) { static char *l[] = {\"fake_0\", 0}; *n = 1; return l; }";
         String list = "char **ibv_get_device_list(int *n) ";
         String two = list + "{ static char *l[] = {\"fake_0\", \"fake_1\", 0}; *n = 2; return l; }";
-        assertThat(withLibrary(dir, "one", names + one)).satisfies(l -> assertThat(l.verdict()).isEqualTo("ok"))
+        assertThat(byReport(library(dir, "one", names + one))).satisfies(l -> assertThat(l.verdict()).isEqualTo("ok"))
                 .satisfies(l -> assertThat(l.evidence()).contains(dir + "/one/libibverbs.so.1 finds fake_0;"));
-        Line shut = withLibrary(dir, "two", names + two);
+        Line shut = byChild(library(dir, "two", names + two));
         assertThat(shut.verdict()).as("listed, but closed to this user").isEqualTo("limited");
         assertThat(shut.evidence()).contains(" finds fake_0, fake_1; ibv_open_device(fake_1): EACCES (").doesNotContain(
                 "ibv_open_device(fake_0)");
         assertThat(shut.remedy()).contains("/dev/infiniband/uverbs*");
-        Line none = withLibrary(dir, "none", names + list + "{ errno = EPERM; return 0; }");
+        Line none = byChild(library(dir, "none", names + list + "{ errno = EPERM; return 0; }"));
         assertThat(none.verdict()).isEqualTo("no");
         assertThat(none.evidence()).contains("ibv_get_device_list(): EPERM");
-        assertThat(withLibrary(dir, "old", "int x;").evidence()).contains("has no function ibv_get_device_list");
+        assertThat(byChild(library(dir, "old", "int x;")).evidence()).contains("has no function ibv_get_device_list");
         Map<String, String> crashes = Map.of("abort();", "was ended by signal 6", "*(volatile int *) 0 = 1;",
                 "SIGSEGV");
         for (Map.Entry<String, String> crash : crashes.entrySet()) {
-            Line l = withLibrary(dir, "crash" + crash.getKey().length(), "#include <stdlib.h>\n" + names + list + "{ "
-                    + crash.getKey() + " return 0; }");
+            Line l = byReport(library(dir, "crash" + crash.getKey().length(), "#include <stdlib.h>\n" + names + list
+                    + "{ " + crash.getKey() + " return 0; }"));
             assertThat(l.verdict()).isEqualTo("no");
             assertThat(l.evidence()).contains(crash.getValue());
         }
@@ -305,15 +319,31 @@ class DoctorCommandTest {
         }
     }
 
-    private static Line withLibrary(Path dir, String name, String program) throws Exception {
+    private static Path library(Path dir, String name, String program) throws Exception {
         Path folder = Files.createDirectory(dir.resolve(name));
         Path source = Files.writeString(folder.resolve("library.c"), program);
         Process gcc = new ProcessBuilder("gcc", "-w", "-O0", "-shared", "-fPIC", "-o", folder.resolve(LibIbverbs.NAME)
                 .toString(), source.toString()).inheritIO().start();
         assertThat(gcc.waitFor()).isZero();
+        return folder;
+    }
+
+    /** The line about the library of a folder. */
+    private static Line byReport(Path folder) throws Exception {
         Answer a = json("env", "LD_LIBRARY_PATH=" + folder);
         assertThat(a.code()).as(a.out()).isZero();
         return a.lines().get("rdma");
+    }
+
+    /** The same from the process that looks at the library, whose finding a report repeats. */
+    private static Line byChild(Path folder) throws Exception {
+        if (Thorough.ON) {
+            return byReport(folder);
+        }
+        Answer a = run(List.of("env", "LD_LIBRARY_PATH=" + folder), CopyProcess.modulePath(), GRANTED, "--as=rdma");
+        assertThat(a.code()).as(a.out() + a.err()).isZero();
+        JsonNode n = new ObjectMapper().readTree(a.out());
+        return new Line(n.get("verdict").textValue(), n.get("evidence").textValue(), n.get("remedy").textValue());
     }
 
     /** Whether the command starts with this many descriptors. */
@@ -330,13 +360,23 @@ class DoctorCommandTest {
      */
     @Test
     void descriptorShortageIsReported() throws Exception {
-        int least = 24;
-        while (!starts(least)) { // depending on the number of its folders and archives
-            least++;
+        int few = 23;
+        int least = 64; // depending on the number of its folders and archives
+        while (!starts(least)) {
+            few = least;
+            least *= 2;
         }
-        for (int more : new int[] {2, 3, 5, 8, 11}) {
-            String few = Integer.toString(least + more);
-            Answer a = json("prlimit", "--nofile=" + few + ":" + few);
+        while (few + 1 < least) {
+            int middle = (few + least) / 2;
+            if (starts(middle)) {
+                least = middle;
+            } else {
+                few = middle;
+            }
+        }
+        for (int more : Thorough.ON ? new int[] {2, 3, 5, 8, 11} : new int[] {2, 5, 11}) {
+            String limit = Integer.toString(least + more);
+            Answer a = json("prlimit", "--nofile=" + limit + ":" + limit);
             assertThat(a.code()).as(a.out() + a.err()).isEqualTo(1);
             assertThat(a.lines().get("verbs").verdict()).as(a.out()).isEqualTo("no");
             assertThat(a.lines().get("verbs").remedy()).as(a.out()).contains("ulimit -n");
@@ -363,7 +403,7 @@ class DoctorCommandTest {
 
     @Test
     void textFitsEightyColumnsAndIsColouredOnTerminalsOnly() throws Exception {
-        Answer a = run(List.of(), CopyProcess.modulePath(), GRANTED);
+        CommandProcess.Result a = CommandProcess.runHosted("doctor");
         assertThat(a.code()).isZero();
         assertThat(a.err()).isEmpty();
         assertThat(a.out()).doesNotContain("\033").contains("Verbs over shm0 work on this machine.");
@@ -376,11 +416,8 @@ class DoctorCommandTest {
                     "(?m)^(ok|limited|" + (used ? "no" : "absent") + ") +" + name + " ");
         }
         assertThat(a.out().substring(unused)).as("nothing is to be done for these").doesNotContain("→");
-        List<String> words = List.of(Jvm.JAVA,
-                "-XX:TieredStopAtLevel=1", "--module-path", CopyProcess.modulePath(), GRANTED.getFirst(), "-m",
-                "org.verbena.cli/org.verbena.cli.Main", "doctor");
-        ProcessBuilder terminal = new ProcessBuilder("script", "-qec", "'" + String.join("' '", words) + "'",
-                "/dev/null").redirectInput(new File("/dev/null"));
+        ProcessBuilder terminal = new ProcessBuilder("script", "-qec", TerminalTest.verbena() + "doctor", "/dev/null")
+                .redirectInput(new File("/dev/null"));
         terminal.environment().keySet().removeAll(List.of("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"));
         terminal.environment().putAll(Map.of("TERM", "xterm", "SHELL", "/bin/sh"));
         Process p = terminal.start();
@@ -400,11 +437,11 @@ class DoctorCommandTest {
 
     @Test
     void wrongUsageIsReported() throws Exception {
-        Answer wrong = run(List.of(), CopyProcess.modulePath(), GRANTED, "--nonsense");
+        CommandProcess.Result wrong = CommandProcess.runHosted("doctor", "--nonsense");
         assertThat(wrong.code()).isEqualTo(2);
         assertThat(wrong.err()).contains("--nonsense");
         assertThat(run(List.of(), CopyProcess.modulePath(), GRANTED, "--as=nobody").code()).isEqualTo(2);
-        Answer help = run(List.of(), CopyProcess.modulePath(), GRANTED, "--help");
+        CommandProcess.Result help = CommandProcess.runHosted("doctor", "--help");
         assertThat(help.code()).isZero();
         assertThat(help.out()).contains("verbs over shm0").doesNotContain("--as");
     }

@@ -11,38 +11,64 @@ import java.io.PipedOutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import org.jspecify.annotations.Nullable;
+
 /** A command in a {@link CommandHost}. */
 final class HostedCommand implements CommandProcess.Running {
     /**
-     * Two of them for the ends of a connection, so that these are in different processes, and one for commands that look at others.
-     * Each is started by its first command.
+     * Two of them for the ends of a connection, so that these are in different processes, two for those of a copy, whose JVMs
+     * compile the hash of each byte as well as they can, and one for commands that look at others. Each is started by its first
+     * command.
      */
     static final class Host {
         static final Host SERVERS = new Host();
         static final Host CLIENTS = new Host();
+        static final Host LISTENERS = new Host("-XX:TieredStopAtLevel=4");
+        static final Host SENDERS = new Host("-XX:TieredStopAtLevel=4");
         static final Host STATISTICS = new Host();
 
+        private final List<String> before;
+        private final List<String> options;
         private int port;
 
-        private Host() {}
+        private Host(String... options) {
+            this(List.of(), List.of(options));
+        }
+
+        private Host(List<String> before, List<String> options) {
+            this.before = before;
+            this.options = options;
+        }
+
+        /** One behind a command, which makes another user of it; null if that user could not read the classes. */
+        static @Nullable Host behind(List<String> before) {
+            return CommandArchive.isReadableByAll() && CommandArchive.isReadableByAll(tests())
+                    ? new Host(before, List.of())
+                    : null;
+        }
+
+        private static Path tests() {
+            return Path.of(CommandHost.class.getProtectionDomain().getCodeSource().getLocation().getPath());
+        }
 
         private synchronized int port() throws IOException {
             if (port == 0) {
-                List<String> command = CommandProcess.java(CommandProcess.modulePath());
+                List<String> command = new ArrayList<>(before);
+                command.addAll(CommandProcess.java(CommandProcess.modulePath()));
                 command.addAll(CommandArchive.options(CommandProcess.modulePath()));
+                command.addAll(options);
                 command.addAll(List.of("--add-modules", "org.verbena.cli"));
                 for (String name : List.of("", ".support")) {
                     command.add("--add-exports=org.verbena.cli/org.verbena.cli" + name + "=ALL-UNNAMED");
                 }
-                String tests = Path.of(CommandHost.class.getProtectionDomain().getCodeSource().getLocation().getPath())
-                        .toString();
-                command.addAll(List.of("--class-path", tests, CommandHost.class.getName()));
+                command.addAll(List.of("--class-path", tests().toString(), CommandHost.class.getName()));
                 // ends when this JVM does, for that closes its standard input
                 Process host = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
                 String line = host.inputReader().readLine();

@@ -42,7 +42,9 @@ import org.verbena.tests.PerfLane;
 /** {@code verbena perf} from the command line. Figures are checked for their form, never for their size. */
 @PerfLane
 class PerfCommandTest {
-    private static final String[] QUICK = {"--duration=5ms", "--warm-up=2ms"};
+    private static final String[] QUICK = Thorough.ON
+            ? new String[] {"--duration=5ms", "--warm-up=2ms"}
+            : new String[] {"--duration=1ms", "--warm-up=1ms"};
     private static final List<String> LATENCIES = List.of("limit-cacheline", "limit-twoline", "write-lat",
             "write-imm-lat", "send-lat", "read-lat", "atomic-lat", "erm-lat", "erm-reg", "erm-dereg",
             "tcp-lat-spin", "tcp-lat-block",
@@ -52,6 +54,7 @@ class PerfCommandTest {
             "tcp-bw", "nio-bw", "nio-transfer", "nio-transfer-from");
     /** Long enough for a loaded machine to start three JVMs. */
     private static final Duration STARTED = Duration.ofSeconds(60);
+    private static final PerfListener LISTENER = new PerfListener();
     private static final String[] LONG_WRITE = {"write-lat", "--size=8", "--duration=100s"};
 
     /**
@@ -71,6 +74,11 @@ class PerfCommandTest {
         return json(CommandProcess.runHosted(arguments));
     }
 
+    /** As {@link #json(String...)}, in two processes that stay. */
+    private static JsonNode hosted(String... arguments) throws IOException {
+        return json(Stream.concat(Stream.of(arguments), LISTENER.option().stream()).toArray(String[]::new));
+    }
+
     private static JsonNode json(CommandProcess.Result r) throws IOException {
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.err()).isEmpty();
@@ -79,7 +87,8 @@ class PerfCommandTest {
 
     @Test
     void allTestsRunSideBySide() throws IOException {
-        JsonNode rows = json(quick("--json", "--size=8,4k"));
+        List<Integer> sizes = Thorough.ON ? List.of(8, 4096) : List.of(8);
+        JsonNode rows = json(quick("--json", "--size=" + commas(sizes)));
         Set<String> seen = new TreeSet<>();
         Map<String, Set<String>> ends = new TreeMap<>();
         for (JsonNode row : rows) {
@@ -109,7 +118,7 @@ class PerfCommandTest {
                 "read-bw",
                 "tcp-lat-spin", "tcp-lat-block", "tcp-bw", "nio-lat-spin", "nio-lat-selectnow", "nio-lat-select",
                 "nio-lat-block", "nio-lat-sleep", "nio-bw", "nio-transfer", "nio-transfer-from")) {
-            for (int size : new int[] {8, 4096}) {
+            for (int size : sizes) {
                 wanted.add(test + " " + size);
             }
         }
@@ -119,7 +128,7 @@ class PerfCommandTest {
 
     @Test
     void remoteMemoryMustBeNamed() throws IOException {
-        JsonNode rows = json(quick("write-imm-lat", "erm-lat", "erm-reg", "erm-dereg", "erm-bw", "--json",
+        JsonNode rows = hosted(quick("write-imm-lat", "erm-lat", "erm-reg", "erm-dereg", "erm-bw", "--json",
                 "--size=8,4k"));
         Set<String> seen = new TreeSet<>();
         for (JsonNode row : rows) {
@@ -137,6 +146,10 @@ class PerfCommandTest {
         }
         assertThat(seen).containsExactly("erm-bw 4096", "erm-bw 8", "erm-dereg 4096", "erm-dereg 8", "erm-lat 4096",
                 "erm-lat 8", "erm-reg 4096", "erm-reg 8", "write-imm-lat 4096", "write-imm-lat 8");
+    }
+
+    private static String commas(List<Integer> sizes) {
+        return sizes.stream().map(String::valueOf).collect(Collectors.joining(","));
     }
 
     /** The implementation of the channels of a row. */
@@ -201,8 +214,7 @@ class PerfCommandTest {
 
     private static void runWith(String tests, String options) throws IOException {
         List<Integer> sizes = Thorough.ON ? List.of(8, 13, 64, 5000) : List.of(8, 5000);
-        List<String> arguments = new ArrayList<>(List.of("--json", "--size=" + sizes.stream().map(String::valueOf)
-                .collect(Collectors.joining(","))));
+        List<String> arguments = new ArrayList<>(List.of("--json", "--size=" + commas(sizes)));
         List<String> rows = new ArrayList<>();
         for (String test : tests.split(" ", -1)) {
             arguments.add(test);
@@ -210,8 +222,11 @@ class PerfCommandTest {
         }
         arguments.addAll(List.of(options.split(" ")));
         List<String> seen = new ArrayList<>();
-        json(quick(arguments.toArray(String[]::new))).forEach(row -> seen.add(row.get("test").asText() + " " + row
-                .get("size").asInt()));
+        String[] words = quick(arguments.toArray(String[]::new));
+        // several runs are several pairs of processes
+        (options.startsWith("--runs") ? json(words) : hosted(words)).forEach(row -> seen.add(row.get("test").asText()
+                + " " + row
+                        .get("size").asInt()));
         assertThat(seen).containsExactlyInAnyOrderElementsOf(rows);
     }
 
@@ -253,7 +268,7 @@ class PerfCommandTest {
         List<String> arguments = new ArrayList<>(tests);
         arguments.addAll(List.of("--json", "--size=5000", "--connections=" + numbers));
         List<String> seen = new ArrayList<>();
-        for (JsonNode row : json(quick(arguments.toArray(String[]::new)))) {
+        for (JsonNode row : hosted(quick(arguments.toArray(String[]::new)))) {
             String test = row.get("test").asText();
             seen.add(test + " " + ends(row) + " " + row.get("connections").asInt());
             if (LATENCIES.contains(test)) {
@@ -275,7 +290,7 @@ class PerfCommandTest {
 
     @Test
     void iterationsAreExact() throws IOException {
-        for (JsonNode row : json("perf", "write-lat", "send-bw", "erm-bw", "limit-cacheline", "--json", "--size=8",
+        for (JsonNode row : hosted("perf", "write-lat", "send-bw", "erm-bw", "limit-cacheline", "--json", "--size=8",
                 "--iterations=1234",
                 "--warm-up=1ms")) {
             assertThat(row.get("iterations").asLong()).as(row.toString()).isEqualTo(1234);
@@ -300,7 +315,8 @@ class PerfCommandTest {
 
     @Test
     void tableForPeople() throws IOException {
-        CommandProcess.Result r = CommandProcess.run(quick("limit-cacheline", "write-lat", "limit-memcpy", "write-bw",
+        CommandProcess.Result r = CommandProcess.runHosted(quick("limit-cacheline", "write-lat", "limit-memcpy",
+                "write-bw",
                 "tcp-lat-spin", "--size=8"));
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(r.out()).contains("#bytes").contains("#iterations").contains("t_typical").contains("p99.99")
@@ -368,7 +384,7 @@ class PerfCommandTest {
         TestUser.run("chmod", "711", dir.toString());
         String modules = CopyProcess.copyModules(Files.createDirectory(dir.resolve("modules")));
         try (CommandProcess listener = CommandProcess.startFrom(modules, one.command(), "perf", "--listen=0")) {
-            String connect = "--connect=" + port(listener);
+            String connect = "--connect=" + PerfListener.port(listener);
             for (List<String> client : List.of(another.command(), List.<String>of())) {
                 String[] write = quick("write-lat", "--size=8", connect);
                 try (CommandProcess p = CommandProcess.startFrom(modules, client, write)) {
@@ -397,17 +413,11 @@ class PerfCommandTest {
         }
     }
 
-    private static String port(CommandProcess listener) throws IOException {
-        String line = listener.line();
-        assertThat(line).startsWith("listening at 127.0.0.1:");
-        return line.substring(line.lastIndexOf(':') + 1);
-    }
-
     @Test
     void listenerAndClientRunInTwoTerminals() throws IOException {
-        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0", "--once")) {
+        try (CommandProcess listener = CommandProcess.server("perf", "--listen=0", "--once")) {
             JsonNode rows = json(quick("write-lat", "send-bw", "tcp-bw", "nio-lat-spin", "nio-connect", "--json",
-                    "--size=64", "--connect=127.0.0.1:" + port(listener)));
+                    "--size=64", "--connect=127.0.0.1:" + PerfListener.port(listener)));
             assertThat(rows).hasSize(3 + 2 + 3);
             CommandProcess.Result r = listener.end();
             assertThat(r.code()).as(r.err()).isZero();
@@ -416,8 +426,8 @@ class PerfCommandTest {
 
     @Test
     void takenPortIsReported() throws IOException {
-        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
-            String port = port(listener);
+        try (CommandProcess listener = CommandProcess.server("perf", "--listen=0")) {
+            String port = PerfListener.port(listener);
             CommandProcess.Result r = CommandProcess.runHosted("perf", "--listen=" + port);
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).contains("cannot listen at 127.0.0.1:" + port);
@@ -428,7 +438,7 @@ class PerfCommandTest {
     @Test
     void listenerServesFurtherClients() throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
-            String port = port(listener);
+            String port = PerfListener.port(listener);
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "x".repeat(10_000), "",
                     "HELLO version=verbena-perf-1 host=x\nTEST test=write-lat size=-1 cpu=0\n",
                     "HELLO version=verbena-perf-1 host=x\nTEST test=limit-cacheline size=8 device=- inline=0 qps=1 events=0 "
@@ -448,8 +458,8 @@ class PerfCommandTest {
     @Test
     void listenerReleasesAcceptedConnections() throws Exception {
         InetAddress here = InetAddress.getLoopbackAddress();
-        try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
-            Socket control = new Socket(here, Integer.parseInt(port(listener)));
+        try (CommandProcess listener = CommandProcess.server("perf", "--listen=0")) {
+            Socket control = new Socket(here, Integer.parseInt(PerfListener.port(listener)));
             control.getOutputStream().write(
                     ("HELLO version=verbena-perf-1 host=x\nTEST test=nio-bw size=64 device=- "
                             + "inline=0 qps=1 events=0 consume=0 verify=0 connections=2 ends=plain cpu=0\n").getBytes(
@@ -498,7 +508,7 @@ class PerfCommandTest {
     @ValueSource(strings = {"write-lat", "erm-lat", "erm-bw"})
     void killedListenerIsReported(String test) throws Exception {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0");
-                CommandProcess client = longTest(port(listener), test, "--size=8", "--duration=100s")) {
+                CommandProcess client = longTest(PerfListener.port(listener), test, "--size=8", "--duration=100s")) {
             listener.process().destroyForcibly();
             CommandProcess.Result r = client.end();
             assertThat(r.code()).isEqualTo(1);

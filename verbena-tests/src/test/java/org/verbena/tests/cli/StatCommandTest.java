@@ -346,7 +346,7 @@ class StatCommandTest {
     }
 
     private String verbena() {
-        return TerminalTest.verbena().replaceFirst("'-m'", "'" + property() + "' '-m'");
+        return TerminalTest.verbena(List.of(property()));
     }
 
     @Test
@@ -421,10 +421,10 @@ class StatCommandTest {
         closePeer();
         startPeerWith();
         send(3, 10);
-        CommandProcess.Result all = CommandProcess.run("stat", "--once", "--json");
+        CommandProcess.Result all = CommandProcess.runHosted("stat", "--once", "--json");
         assertThat(all.code()).isZero();
         assertThat(process(JSON.readTree(all.out())).get("totals").get("tx").asLong()).isEqualTo(3);
-        assertThat(CommandProcess.run("stat", pid, "--once").out()).contains(qp(sender));
+        assertThat(CommandProcess.runHosted("stat", pid, "--once").out()).contains(qp(sender));
     }
 
     @Test

@@ -4,21 +4,20 @@ package org.verbena.tests.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Finished;
-import org.verbena.testkit.Jvm;
 import org.verbena.tests.CommandLane;
-import org.verbena.tests.CommandOptions;
 
 /** Colours and live lines: on a terminal, which {@code script} creates, and nowhere else; each stream separately. */
 @CommandLane
@@ -26,8 +25,7 @@ class TerminalTest {
     private static final String ESCAPE = "\033";
     private static final String BAR = "[#";
     private static final String BOLD = "\033[1m";
-    /** Half a command line: the rest determines where the streams go. */
-    private static final String TABLE = "perf limit-memcpy --size=8 --duration=1ms --warm-up=1ms";
+    private static final PerfListener LISTENER = new PerfListener();
 
     @TempDir private Path dir;
     private Path to;
@@ -39,12 +37,22 @@ class TerminalTest {
         file = CopyFiles.write(dir.resolve("file"), 20 << 20, 1);
     }
 
+    /** Half a command line: the rest determines where the streams go. */
+    private static String table() throws IOException {
+        return verbena() + "perf limit-memcpy --size=8 --duration=1ms --warm-up=1ms " + String.join(" ", LISTENER
+                .option());
+    }
+
     /** The command as a word of a shell's command line. */
     static String verbena() {
-        return Arrays.stream(new String[] {Jvm.JAVA,
-            "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "--module-path",
-            CopyProcess.modulePath(), CommandOptions.nativeAccess(), "-m",
-            "org.verbena.cli/org.verbena.cli.Main"}).map(w -> "'" + w + "'").collect(Collectors.joining(" ")) + " ";
+        return verbena(List.of());
+    }
+
+    /** With more options for the JVM. */
+    static String verbena(List<String> options) {
+        String modules = CopyProcess.modulePath();
+        return Stream.of(CommandProcess.java(modules), CommandArchive.options(modules), options, CommandProcess
+                .module()).flatMap(List::stream).map(w -> "'" + w + "'").collect(Collectors.joining(" ")) + " ";
     }
 
     /** Runs a shell command on its own terminal; returns the output on the terminal. */
@@ -70,7 +78,7 @@ class TerminalTest {
 
     @Test
     void progressBarIsDrawnOnATerminalOnly() throws Exception {
-        try (CopyProcess listener = CopyProcess.listen(to)) {
+        try (CopyProcess listener = CopyProcess.listener(to)) {
             String copy = verbena() + "copy " + file + " " + listener.address();
             String shown = onTerminal(0, copy);
             assertThat(shown).contains("\r\033[K").contains(BAR).contains("% [").contains("SHA-256 verified");
@@ -101,7 +109,7 @@ class TerminalTest {
 
     @Test
     void tablesAreColouredWhereStandardOutputIsATerminal() throws Exception {
-        String table = verbena() + TABLE;
+        String table = table();
         assertThat(onTerminal(0, table)).contains(BOLD).contains("limit-memcpy");
         assertThat(onTerminal(0, table + " </dev/null 2>" + dir + "/err")).contains(BOLD);
         assertThat(read("err")).isEmpty();
@@ -115,7 +123,7 @@ class TerminalTest {
 
     @Test
     void noColorSettingDisablesColour() throws Exception {
-        List<String> commands = List.of(verbena() + TABLE + " 2>/dev/null", verbena() + "--help");
+        List<String> commands = List.of(table() + " 2>/dev/null", verbena() + "--help");
         for (String c : commands) {
             assertThat(onTerminal(Map.of("NO_COLOR", "1"), 0, c)).isNotEmpty().doesNotContain(ESCAPE);
             assertThat(onTerminal(Map.of("TERM", "dumb"), 0, c)).isNotEmpty().doesNotContain(ESCAPE);
