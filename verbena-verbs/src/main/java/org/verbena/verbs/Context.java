@@ -2,16 +2,11 @@
 package org.verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.ref.WeakReference;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import org.jspecify.annotations.Nullable;
@@ -32,7 +27,7 @@ import org.verbena.telemetry.SamplePoints;
  * which leaks it. Safe for use by several threads.
  */
 public abstract class Context extends VerbsObject {
-    private final Set<ChildReference> children = ConcurrentHashMap.newKeySet();
+    private final Children children = new Children();
     private final AsyncEventQueue asyncEvents = new AsyncEventQueue();
 
     /** What is published of the ports, by number less one. */
@@ -558,18 +553,12 @@ public abstract class Context extends VerbsObject {
 
     /** For providers: makes the context close {@code child} when it is closed itself. */
     public final void adopt(VerbsObject child) {
-        ChildReference r = new ChildReference(child);
-        child.onClose(() -> {
-            children.remove(r);
-            asyncEvents.forget(child);
-        });
-        children.add(r);
+        children.add(child, () -> asyncEvents.forget(child));
     }
 
     /** The objects made from this context that are not closed yet, in no order. */
     protected final List<VerbsObject> children() {
-        return children.stream().map(WeakReference::get).filter(Objects::nonNull).<VerbsObject>map(o -> o)
-                .filter(o -> !o.isClosed()).toList();
+        return children.open();
     }
 
     /**
@@ -592,42 +581,12 @@ public abstract class Context extends VerbsObject {
             return;
         }
         implPrepareClose();
-        VerbsException failure = null;
-        List<VerbsObject> open = children(); // from here on none of these is dropped
-        for (ChildReference r : children) {
-            if (r.get() == null) {
-                r.report.run();
-            }
-        }
-        for (VerbsObject child : open) {
-            if (child instanceof Counters c) {
-                c.detachAll();
-            }
-        }
-        for (VerbsObject child : open.stream().sorted(Comparator.comparingInt(VerbsObject::closeOrder)).toList()) {
-            try {
-                child.close();
-            } catch (VerbsException e) {
-                failure = e;
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
+        children.close();
         CounterEntry published = entry();
         if (published != null) {
             CounterFile.own().endContext(published);
         }
         super.close();
         asyncEvents.close();
-    }
-
-    private static final class ChildReference extends WeakReference<VerbsObject> {
-        final Runnable report;
-
-        ChildReference(VerbsObject o) {
-            super(o);
-            report = o.dropReport();
-        }
     }
 }
