@@ -2,12 +2,10 @@
 package org.verbena.tests.conformance;
 
 import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
+import java.io.BufferedOutputStream;
+import java.io.DataOutputStream;
 import java.io.EOFException;
-import java.io.IOException;
-import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
-import java.io.ObjectOutputStream;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.util.Map;
@@ -16,17 +14,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The second JVM: takes {@link ProcessJob}s from standard input, does them one after the other and writes the results
- * to standard output, until its input ends. Started by {@link PeerProcess}.
+ * The second JVM: takes jobs from standard input, each after the number of the end that it is for, or after 0 for a {@link
+ * ProcessJob}, does them one after the other and writes the {@link Replies} to standard output, until its input ends. Started by
+ * {@link PeerProcess}.
  */
 final class ConformancePeer {
     private static final Map<Integer, End> ENDS = new ConcurrentHashMap<>();
     private static final AtomicInteger IDS = new AtomicInteger();
 
     private ConformancePeer() {}
-
-    /** A result, or what was thrown. */
-    record Reply(boolean failed, Object value) implements java.io.Serializable {}
 
     static int add(End end) {
         int id = IDS.incrementAndGet();
@@ -51,14 +47,13 @@ final class ConformancePeer {
         OutputStream replies = System.out;
         System.setOut(new PrintStream(System.err, true)); // nothing but replies on the real one
         ConformanceFixture fixture = (ConformanceFixture) instantiate(args[0]);
-        ObjectOutputStream out = new ObjectOutputStream(replies);
-        out.flush();
+        DataOutputStream out = new DataOutputStream(new BufferedOutputStream(replies));
+        Replies.write(out, new Replies.Reply(false, true)); // it has started
         ObjectInputStream in = new ObjectInputStream(new BufferedInputStream(System.in));
         try {
             while (true) {
-                out.writeObject(serialisable(run((ProcessJob<?>) in.readObject(), fixture)));
-                out.reset();
-                out.flush();
+                int end = in.readInt();
+                Replies.write(out, run(end, in.readObject(), fixture));
             }
         } catch (EOFException parentHasFinished) {
             System.exit(0);
@@ -71,23 +66,13 @@ final class ConformancePeer {
         return constructor.newInstance();
     }
 
-    private static Reply run(ProcessJob<?> job, ConformanceFixture fixture) {
+    private static Replies.Reply run(int end, Object job, ConformanceFixture fixture) {
         try {
-            return new Reply(false, job.run(fixture));
+            return new Replies.Reply(false, end == 0
+                    ? ((ProcessJob<?>) job).run(fixture)
+                    : ((Job<?>) job).run(end(end)));
         } catch (Exception | AssertionError | LinkageError e) {
-            return new Reply(true, e);
-        }
-    }
-
-    private static Reply serialisable(Reply r) throws IOException {
-        if (r.value() instanceof Boolean || r.value() instanceof Number || r.value() instanceof byte[]) {
-            return r; // nearly all are, and a trial doubles the work
-        }
-        try (ObjectOutputStream trial = new ObjectOutputStream(new ByteArrayOutputStream())) {
-            trial.writeObject(r);
-            return r;
-        } catch (NotSerializableException e) {
-            return new Reply(true, new AssertionError("cannot be sent back: " + r.value() + " because of " + e));
+            return new Replies.Reply(true, e);
         }
     }
 }

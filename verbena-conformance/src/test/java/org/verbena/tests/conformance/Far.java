@@ -150,8 +150,7 @@ abstract class Far implements AutoCloseable {
 
         @Override
         <R> R run(Job<R> job) throws VerbsException {
-            int n = id;
-            return process.run(fixture -> job.run(ConformancePeer.end(n)));
+            return process.run(id, job);
         }
 
         @Override

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.conformance;
 
+import java.io.DataInputStream;
 import java.io.File;
 import java.io.IOException;
-import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -20,9 +21,6 @@ import org.verbena.verbs.VerbsException;
 final class PeerProcess implements AutoCloseable {
     private static final int REPLY_SECONDS = 100;
 
-    /** Comes before the first reply. */
-    private static final ConformancePeer.Reply STARTED = new ConformancePeer.Reply(false, true);
-
     private final Process process;
     private final ObjectOutputStream out;
     /** What the process has answered; an {@link IOException} when it does so no more. */
@@ -35,10 +33,9 @@ final class PeerProcess implements AutoCloseable {
     }
 
     private void read() {
-        try (ObjectInputStream in = new ObjectInputStream(process.getInputStream())) {
-            replies.add(STARTED);
+        try (DataInputStream in = new DataInputStream(process.getInputStream())) {
             while (true) {
-                replies.add(in.readObject());
+                replies.add(Replies.read(in));
             }
         } catch (IOException e) {
             replies.add(e);
@@ -47,7 +44,7 @@ final class PeerProcess implements AutoCloseable {
         }
     }
 
-    private ConformancePeer.Reply reply() throws IOException {
+    private Replies.Reply reply() throws IOException {
         try {
             Object reply = replies.poll(REPLY_SECONDS, TimeUnit.SECONDS);
             if (reply instanceof IOException e) {
@@ -57,7 +54,7 @@ final class PeerProcess implements AutoCloseable {
             if (reply == null) {
                 throw new AssertionError("no answer from the second JVM");
             }
-            return (ConformancePeer.Reply) reply;
+            return (Replies.Reply) reply;
         } catch (InterruptedException e) {
             throw new AssertionError("no answer from the second JVM", e);
         }
@@ -98,9 +95,21 @@ final class PeerProcess implements AutoCloseable {
     }
 
     /** Does a job there, and brings back its result or throws what it threw. */
-    synchronized <R> R run(ProcessJob<R> job) throws VerbsException {
-        ConformancePeer.Reply reply;
+    @SuppressWarnings("unchecked") // the job says so
+    <R> R run(ProcessJob<R> job) throws VerbsException {
+        return (R) ask(0, job);
+    }
+
+    /** The same with a job at the end that has that number there. */
+    @SuppressWarnings("unchecked") // the job says so
+    <R> R run(int end, Job<R> job) throws VerbsException {
+        return (R) ask(end, job);
+    }
+
+    private synchronized Object ask(int end, Serializable job) throws VerbsException {
+        Replies.Reply reply;
         try {
+            out.writeInt(end);
             out.writeObject(job);
             out.reset();
             out.flush();
@@ -119,9 +128,7 @@ final class PeerProcess implements AutoCloseable {
                 default -> throw new AssertionError((Throwable) reply.value());
             }
         }
-        @SuppressWarnings("unchecked") // the job says so
-        R result = (R) reply.value();
-        return result;
+        return reply.value();
     }
 
     /** Whether the jobs that it has done have left no end and no thread. */

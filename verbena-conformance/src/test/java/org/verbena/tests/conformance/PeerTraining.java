@@ -3,6 +3,7 @@ package org.verbena.tests.conformance;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.util.List;
@@ -22,7 +23,9 @@ final class PeerTraining {
                 out.writeObject(job);
             }
             try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
-                ((ProcessJob<?>) in.readObject()).run(fixture);
+                DataOutputStream replies = new DataOutputStream(new ByteArrayOutputStream());
+                Replies.write(replies, new Replies.Reply(false, ((ProcessJob<?>) in.readObject()).run(fixture)));
+                Replies.write(replies, new Replies.Reply(false, List.of(1L)));
             }
         }
         System.exit(0);
