@@ -96,7 +96,7 @@ abstract class Conformance {
         return p;
     }
 
-    /** A second JVM beside the shared one, which the test neither kills nor stops. */
+    /** A second JVM beside the shared one, which the test does not kill; if it stops it, it also has it continue. */
     final PeerProcess otherPeer() {
         PeerProcess p = Peers.of(fixture).borrow();
         closing(() -> Peers.of(fixture).giveBack(p, passed));

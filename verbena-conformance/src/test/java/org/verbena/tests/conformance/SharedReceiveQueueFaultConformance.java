@@ -131,7 +131,7 @@ abstract class SharedReceiveQueueFaultConformance extends Conformance {
     @PlainGroup
     void stoppedSenderDoesNotBlockOtherSenders() throws Exception {
         End end = receiver();
-        PeerProcess stopped = ownPeer();
+        PeerProcess stopped = otherPeer();
         Far going = sender(sharedPeer());
         Far waiting = sender(stopped);
         connect(end, going);

@@ -40,7 +40,7 @@ abstract class StoppedSenderConformance extends Conformance {
 
     @Rounds(value = 1, thorough = 2)
     void sendIntoAFlushedReceiveDoesNotSucceed() throws Exception {
-        PeerProcess process = ownPeer();
+        PeerProcess process = otherPeer();
         // unanswered packets time out soon, like those of a queue pair that has failed
         EndOptions options = EndOptions.defaults().bytes(LENGTH).retry(14, 6);
         Pair p = connectedTo(process, options, options);
@@ -72,7 +72,7 @@ abstract class StoppedSenderConformance extends Conformance {
     @ParameterizedTest
     @EnumSource
     void succeededSendIsInTheSharedQueue(Shared kind) throws Exception {
-        PeerProcess process = ownPeer();
+        PeerProcess process = otherPeer();
         Pair p = connectedTo(process, options(kind), options(kind));
         assertPosted(p.near.postReceives(Op.receive(1).on(0, LENGTH)));
         stopInTheMiddle(process, p);

@@ -51,7 +51,7 @@ abstract class UnreliableFaultConformance extends Conformance {
     @PlainGroup
     void stoppedReceiverDoesNotBlockOthers() throws Exception {
         needs(open(), Feature.UD);
-        PeerProcess process = ownPeer();
+        PeerProcess process = otherPeer();
         Pair p = connectedTo(process, EndOptions.datagrams(), EndOptions.datagrams());
         Far other = readyFar(EndOptions.datagrams());
         EndAddress second = other.address();

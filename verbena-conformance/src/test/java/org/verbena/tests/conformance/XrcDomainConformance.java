@@ -197,9 +197,19 @@ abstract class XrcDomainConformance extends Conformance {
     /** Of the second process, from one job to the next. */
     private static final List<Context> KEPT = new ArrayList<>();
 
+    private static void closeKept(PeerProcess process) throws VerbsException {
+        process.run(fixture -> {
+            for (Context c : KEPT) {
+                c.close();
+            }
+            KEPT.clear();
+            return true;
+        });
+    }
+
     @Test
     void processesShareADomainUntilTheLastCloses() throws VerbsException {
-        PeerProcess peer = ownPeer();
+        PeerProcess peer = otherPeer();
         String path = file.toString();
         XrcDomain d = context.openXrcDomain(by(file, CREATE | EXCLUSIVE));
         assertErrno(Errno.EINVAL, () -> inPeer(peer, path, CREATE | EXCLUSIVE), "EXCLUSIVE");
@@ -207,17 +217,12 @@ abstract class XrcDomainConformance extends Conformance {
         d.close();
         assertErrno(Errno.EINVAL, () -> context.openXrcDomain(by(file, EXCLUSIVE)), "EXCLUSIVE");
         context.openXrcDomain(by(file, 0)).close();
-        peer.run(fixture -> {
-            for (Context c : KEPT) {
-                c.close();
-            }
-            KEPT.clear();
-            return true;
-        });
+        closeKept(peer);
         assertGone(file);
         inPeer(peer, path, CREATE | EXCLUSIVE);
         context.openXrcDomain(by(file, 0)).close();
         assertErrno(Errno.EINVAL, () -> context.openXrcDomain(by(file, CREATE | EXCLUSIVE)), "EXCLUSIVE");
+        closeKept(peer);
     }
 
     @Test

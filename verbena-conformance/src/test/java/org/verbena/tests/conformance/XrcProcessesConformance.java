@@ -85,7 +85,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
     /** Its process does nothing, and need not be running. */
     @Test
     void stoppedProcessOfTheTargetDoesNotBlock() throws Exception {
-        PeerProcess still = ownPeer();
+        PeerProcess still = otherPeer();
         Far a = here();
         Far b = in(still);
         Far c = in(sharedPeer());
@@ -112,7 +112,7 @@ abstract class XrcProcessesConformance extends XrcProcesses {
 
     @Test
     void stoppedProcessOfTheQueueDoesNotBlockOthers() throws Exception {
-        PeerProcess still = ownPeer();
+        PeerProcess still = otherPeer();
         Far a = here();
         Far b = in(sharedPeer());
         Far c = in(still);

@@ -186,7 +186,7 @@ abstract class XrcTargetConformance extends XrcProcesses {
     /** The creator is stopped: other holders get an error, and may continue when it continues. */
     @Test
     void queryOfATargetInAStoppedProcessTimesOut() throws VerbsException {
-        PeerProcess still = ownPeer();
+        PeerProcess still = otherPeer();
         Far b = in(still);
         Far c = in(sharedPeer());
         open(c, xrc(b).target());
