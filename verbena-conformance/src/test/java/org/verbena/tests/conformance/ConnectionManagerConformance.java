@@ -330,7 +330,7 @@ abstract class ConnectionManagerConformance extends ConnectionConformance {
             return true;
         });
         Thread.ofPlatform().daemon().start(waiter);
-        Await.within(Await.WHILE, () -> false); // most likely it waits by now
+        Await.during(Await.WHILE); // most likely it waits by now
         l.close();
         assertThatThrownBy(() -> waiter.get(50, TimeUnit.SECONDS)).hasCauseInstanceOf(VerbsException.class)
                 .hasMessageContaining("closed");

@@ -318,9 +318,8 @@ abstract class EventsConformance extends Conformance {
             return channel(p).await(Await.LIMIT);
         });
         assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
-        long begin = System.nanoTime();
         long before = threads.getThreadCpuTime(id[0]);
-        Await.until("half a second", () -> System.nanoTime() - begin > 500_000_000L, p.near::describe);
+        Await.during(Duration.ofMillis(500));
         assertThat(Duration.ofNanos(threads.getThreadCpuTime(id[0]) - before)).isLessThan(Duration.ofMillis(100));
         send(p, Op.send(1).on(0, 8));
         assertThat(waiter.get(50, TimeUnit.SECONDS)).isSameAs(p.near.receiveCq);
@@ -372,7 +371,7 @@ abstract class EventsConformance extends Conformance {
                 });
                 Thread t = kind.start(task);
                 if (!before) {
-                    Await.within(Await.WHILE, () -> false); // most likely it waits by now
+                    Await.during(Await.WHILE); // most likely it waits by now
                     t.interrupt();
                 }
                 assertThat(task.get(50, TimeUnit.SECONDS)).as("null, and still interrupted").isTrue();
@@ -385,13 +384,13 @@ abstract class EventsConformance extends Conformance {
         Context c = open();
         CompletionChannel channel = c.createCompletionChannel();
         FutureTask<Object> waiter = start(() -> channel.await(Duration.ofSeconds(60)));
-        Await.within(Await.WHILE, () -> false); // most likely it sleeps by now
+        Await.during(Await.WHILE); // most likely it sleeps by now
         channel.close();
         assertErrno(Errno.EINVAL, () -> unwrap(waiter), "closed");
         assertErrno(Errno.EINVAL, () -> channel.await(Duration.ZERO), "closed");
 
         FutureTask<Object> events = start(() -> c.awaitAsyncEvent(Duration.ofSeconds(60)));
-        Await.within(Await.WHILE, () -> false);
+        Await.during(Await.WHILE);
         c.close();
         assertErrno(Errno.EINVAL, () -> unwrap(events), "closed");
     }
@@ -403,7 +402,7 @@ abstract class EventsConformance extends Conformance {
         CompletionChannel channel = c.createCompletionChannel();
         FutureTask<Object> waiter = new FutureTask<>(() -> channel.await(Duration.ofSeconds(60)));
         Thread.ofVirtual().start(waiter);
-        Await.within(Await.WHILE, () -> false); // most likely it is parked by now
+        Await.during(Await.WHILE); // most likely it is parked by now
         long start = System.nanoTime();
         channel.close();
         assertErrno(Errno.EINVAL, () -> unwrap(waiter), "closed");
@@ -419,7 +418,7 @@ abstract class EventsConformance extends Conformance {
             arm(p.near.receiveCq, false);
             FutureTask<Object> waiter = new FutureTask<>(() -> channel.await(Duration.ofSeconds(60)));
             kind.start(waiter);
-            Await.within(Await.WHILE, () -> false);
+            Await.during(Await.WHILE);
             assertErrno(Errno.EBUSY, channel::close, "use");
             assertThat(waiter.isDone()).as("a close that was refused ends no wait").isFalse();
             p.near.context.close();

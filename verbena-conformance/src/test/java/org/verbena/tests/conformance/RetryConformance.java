@@ -106,7 +106,7 @@ abstract class RetryConformance extends Conformance {
         Pair p = connected();
         for (int round = 0; round < fixture.rounds(Thorough.ON ? 150 : 12); round++) {
             assertPosted(p.near.post(Op.send(1).on(0, 8), Op.send(2).on(0, 8)));
-            Await.within(Duration.ofMillis(14), () -> false);
+            Await.during(Duration.ofMillis(14));
             p.far.start(end -> {
                 assertPosted(end.postReceives(Op.receive(3).on(0, 8)));
                 return true;
@@ -376,7 +376,7 @@ abstract class RetryConformance extends Conformance {
             assertErrno(Errno.EINVAL, () -> p.near.qp.modify(QueuePairAttributes.to(QueuePairState.RTS).build()),
                     "SQ_DRAINED");
             assertPosted(p.near.post(Op.write(3, p.farAddress, 30_008).on(0, 8)));
-            Await.within(Await.WHILE, () -> false);
+            Await.during(Await.WHILE);
             expectNotDrained(p);
             assertThat(p.near.qp.query().sqDraining()).isTrue();
             assertPosted(p.far.postReceives(Op.receive(4).on(0, 20_000)));
