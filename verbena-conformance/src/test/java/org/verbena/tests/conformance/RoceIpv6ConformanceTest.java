@@ -30,13 +30,20 @@ import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /** Groups of the suite over IPv6, in a network namespace with interfaces that have no other address. */
-@ExtendWith(RoceIpv6ConformanceTest.OwnNetwork.class)
+@ExtendWith({RoceIpv6ConformanceTest.InFull.class, RoceIpv6ConformanceTest.OwnNetwork.class})
 class RoceIpv6ConformanceTest extends ConformanceSelection {
     /** The number of contexts that can be open. */
     private static final int INTERFACES = 24;
     /** For packets of 4096 bytes, like on loopback. */
     private static final int MTU = 9000;
     private static final String PREFIX = "six";
+
+    /** All packets have addresses; buffers, the order of messages and events have not. */
+    static final class InFull extends ThoroughGroups {
+        InFull() {
+            super("ScatterGather", "Order", "Events", "VirtualThreads");
+        }
+    }
 
     /** Runs all tests on one thread, which is in a new namespace; that ends with the thread. */
     static final class OwnNetwork implements BeforeAllCallback, AfterAllCallback, InvocationInterceptor {
