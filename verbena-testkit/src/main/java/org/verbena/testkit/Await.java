@@ -13,7 +13,8 @@ public final class Await {
     public static final Duration WHILE = Duration.ofMillis(60);
 
     private static final int SPINS = 500;
-    private static final long PAUSE_NANOS = 20_000;
+    private static final long SHORTEST_PAUSE_NANOS = 20_000;
+    private static final long LONGEST_PAUSE_NANOS = 250_000;
     private static final int LOOKS = 30;
     private static final Duration LOOK = Duration.ofMillis(1);
 
@@ -68,20 +69,26 @@ public final class Await {
 
     /** Whether the condition comes to hold in time. */
     public static <X extends Exception> boolean within(Duration limit, Condition<X> condition) throws X {
-        long end = System.nanoTime() + limit.toNanos();
+        long start = System.nanoTime();
         for (int i = 0;; i++) {
             if (condition.holds()) {
                 return true;
             }
-            if (System.nanoTime() - end > 0) {
+            long waited = System.nanoTime() - start;
+            if (waited > limit.toNanos()) {
                 return condition.holds();
             }
             if (i < SPINS) {
                 Thread.onSpinWait();
             } else {
-                LockSupport.parkNanos(PAUSE_NANOS); // leaves the processor to the other end
+                LockSupport.parkNanos(pause(waited)); // leaves the processor to the other end
             }
         }
+    }
+
+    /** What has not come for long may be seen a little later. */
+    private static long pause(long waited) {
+        return Math.clamp(waited / 16, SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS);
     }
 
     /** Lets time pass, for what is measured over time. */
