@@ -9,6 +9,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
@@ -134,6 +135,12 @@ abstract class Conformance {
     /** Options that this run of the suite adds to those of a test for all ends. */
     EndOptions adapted(EndOptions options) {
         return options;
+    }
+
+    /** The bits of a key that are to be changed: by default the even ones on one context, and the odd ones elsewhere. */
+    final int[] bitsOfAKey() {
+        int first = topology == Topology.ONE_CONTEXT ? 0 : 1;
+        return IntStream.range(0, Integer.SIZE).filter(bit -> Topologies.EVERY || bit % 2 == first).toArray();
     }
 
     /** Two connected ends. */

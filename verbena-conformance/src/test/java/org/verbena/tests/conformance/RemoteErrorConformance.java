@@ -127,7 +127,7 @@ abstract class RemoteErrorConformance extends Conformance {
     /** No other key gives access to a region. */
     @Test
     void keyWithAnyBitChangedIsRefused() throws Exception {
-        for (int bit = 0; bit < 32; bit++) {
+        for (int bit : bitsOfAKey()) {
             Pair p = pair(Memory.ALLOCATED);
             assertRefusedThere(p, WcStatus.REM_ACCESS_ERR,
                     Op.write(1001, p.farAddress, 0).on(0, 8).at(p.farAddress.rkey() ^ 1 << bit, p.farAddress
