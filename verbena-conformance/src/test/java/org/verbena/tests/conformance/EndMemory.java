@@ -5,6 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.VerbsException;
@@ -17,16 +19,19 @@ final class EndMemory implements AutoCloseable {
     private static final int GUARD = 4096;
 
     final MemoryRegion region;
-    private final Arena arena = Arena.ofShared();
+    /** Null for memory of the provider: to close one stops all threads for a moment. */
+    private final @Nullable Arena arena;
     /** The region with its guard bytes. */
     private final MemorySegment whole;
     private byte[] snapshot = {};
 
     EndMemory(ProtectionDomain pd, EndOptions o, int access) throws VerbsException {
         if (o.memory == EndOptions.Memory.ALLOCATED) {
+            arena = null;
             region = pd.allocate(o.bytes, access);
             whole = region.segment();
         } else {
+            arena = Arena.ofShared();
             whole = arena.allocate(o.bytes + 2 * GUARD, GUARD);
             whole.fill((byte) 0xA5);
             region = pd.register(whole.asSlice(GUARD, o.bytes), access);
@@ -52,6 +57,8 @@ final class EndMemory implements AutoCloseable {
     /** Gives the bytes back; the region is closed by now. */
     @Override
     public void close() {
-        arena.close();
+        if (arena != null) {
+            arena.close();
+        }
     }
 }
