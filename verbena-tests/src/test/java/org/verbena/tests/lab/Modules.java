@@ -46,7 +46,10 @@ final class Modules {
                 """.formatted(String.join(" ", CommandOptions.all())));
     }
 
-    /** Makes the folder {@code suite} and the command {@code conformance}, which runs the suite on {@code rxe0}. */
+    /**
+     * Makes the folder {@code suite} and the command {@code conformance}, which runs the suite on {@code rxe0}: thoroughly, unless
+     * some tests are left out.
+     */
     static void copyConformance(Path share, Path target) throws IOException, Unavailable {
         Path list = target.resolve("class-path");
         if (!Files.exists(list)) {
@@ -71,9 +74,10 @@ final class Modules {
         }
         command(share.resolve("conformance"), """
                 echo "random input: ${SEEDS:-0.1} of the usual rounds (SEEDS=1: all)"
+                [ "${EVERY:-1}" != 1 ] || thorough=-Dthorough
                 exec /jre/bin/java ${JAVA_OPTIONS:--XX:TieredStopAtLevel=1} -XX:+UseSerialGC -Xmx160m --enable-native-access=ALL-UNNAMED \\
                     -cp '%s' "-Dverbena.test.groups=$1" "-Dverbena.test.seeds.factor=${SEEDS:-0.1}" \\
-                    "-Dverbena.test.topologies=${TOPOLOGIES:-.*}" "-Dverbena.test.every=${EVERY:-1}" \\
+                    "-Dverbena.test.topologies=${TOPOLOGIES:-.*}" "-Dverbena.test.every=${EVERY:-1}" $thorough \\
                     -Djunit.jupiter.execution.timeout.default=300s org.junit.platform.console.ConsoleLauncher execute \\
                     --disable-banner --details=${2:-summary} \\
                     --select-class=org.verbena.tests.conformance.RxeConformance
