@@ -12,10 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.telemetry.CounterFolder;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.ProgramLane;
 
 /** The owner of the folder of counter files, with users that have other ids in their own user namespace. */
-@BesideOthers
+@ProgramLane
 class CounterFolderTest {
     private static final int USERS = 65_536;
     private static final int USER = 1000;
