@@ -26,6 +26,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ServiceThread;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
@@ -66,7 +67,7 @@ final class Engine implements ProgressExecutor {
                     throw e;
                 }
                 failure = "";
-                Thread.ofPlatform().daemon().name("verbena-erm-engine").start(started::run);
+                ServiceThread.start("verbena-erm-engine", started::run);
                 engine = started;
             }
             return started;
@@ -106,7 +107,7 @@ final class Engine implements ProgressExecutor {
 
     private static ThreadPoolExecutor pool(String name) {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(POOL_THREADS, POOL_THREADS, 5, TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(), Thread.ofPlatform().daemon().name(name).factory());
+                new LinkedBlockingQueue<>(), task -> ServiceThread.of(name, task));
         pool.allowCoreThreadTimeOut(true);
         return pool;
     }

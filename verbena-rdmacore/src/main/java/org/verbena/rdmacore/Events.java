@@ -14,6 +14,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ServiceThread;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
@@ -66,8 +67,7 @@ final class Events implements Runnable {
         }
         wake = eventfd;
         async = copy;
-        thread = Thread.ofPlatform().daemon().name("verbena-rdmacore-events-" + THREADS.incrementAndGet()).unstarted(
-                this);
+        thread = ServiceThread.of("verbena-rdmacore-events-" + THREADS.incrementAndGet(), this);
     }
 
     void start() {

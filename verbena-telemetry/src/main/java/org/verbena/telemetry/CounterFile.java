@@ -28,6 +28,7 @@ import org.verbena.linux.Mapping;
 import org.verbena.linux.Memfd;
 import org.verbena.linux.Poll;
 import org.verbena.linux.PosixFile;
+import org.verbena.linux.ServiceThread;
 import org.verbena.linux.Sys;
 import org.verbena.linux.spi.RawMemory;
 
@@ -396,7 +397,7 @@ public final class CounterFile {
 
     /** Waits for other processes that want exact values, on a thread that sleeps until then. */
     private void listen(Doorbell bell) {
-        Thread.ofPlatform().daemon().name("verbena-counters").start(() -> answer(bell));
+        ServiceThread.start("verbena-counters", () -> answer(bell));
     }
 
     private void answer(Doorbell bell) {

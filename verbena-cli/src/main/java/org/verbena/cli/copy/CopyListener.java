@@ -54,7 +54,7 @@ final class CopyListener {
     }
 
     /**
-     * Serves until {@link #stop()}, or one sender.
+     * Serves until {@link #stop()}, an interrupt, or one sender.
      *
      * @return the exit code
      */
@@ -64,7 +64,7 @@ final class CopyListener {
             lightBeacon(l.localAddress());
             progress.line("listening on " + context.device().name() + " " + HostPort.text(l.localAddress())
                     + ", writing to " + HumanText.printable(tree.root().toString()));
-            while (!stopped) {
+            while (!stopped && !Thread.currentThread().isInterrupted()) {
                 ConnectionRequest request = awaitRequest(l);
                 if (request == null || !isWelcome(request)) {
                     continue;

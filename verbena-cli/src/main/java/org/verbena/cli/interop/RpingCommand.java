@@ -17,6 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.HostPort;
 import org.verbena.cli.support.Json;
@@ -154,6 +155,9 @@ public final class RpingCommand implements Callable<Integer> {
             do {
                 ConnectionRequest request = listener.awaitRequest(SLICE);
                 while (request == null) {
+                    if (Thread.currentThread().isInterrupted()) {
+                        throw new CommandException("interrupted");
+                    }
                     request = listener.awaitRequest(SLICE);
                 }
                 if (!persistent) {

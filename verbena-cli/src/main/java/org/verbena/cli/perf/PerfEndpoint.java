@@ -181,6 +181,9 @@ final class PerfEndpoint implements AutoCloseable {
         for (QueuePair qp : qps) {
             ConnectionRequest request = listener.awaitRequest(WAIT);
             while (request == null) {
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new CommandException("interrupted");
+                }
                 peer.look(false);
                 if (System.nanoTime() > deadline) {
                     throw new CommandException("the peer did not connect its queue pairs within " + CONNECT_SECONDS

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import org.verbena.linux.ServiceThread;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.spi.Departure;
 
@@ -77,7 +78,7 @@ final class ExitHook {
      */
     private static void depart(Set<Session> sessions) {
         try {
-            Thread departing = Thread.ofPlatform().daemon().name("verbena-depart").start(() -> sessions.forEach(
+            Thread departing = ServiceThread.start("verbena-depart", () -> sessions.forEach(
                     Session::depart));
             departing.join(DEPART_MILLIS);
         } catch (InterruptedException | OutOfMemoryError e) { // no thread, as the JVM reports it

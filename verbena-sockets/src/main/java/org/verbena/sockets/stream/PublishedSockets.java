@@ -17,6 +17,7 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.MemoryLimit;
+import org.verbena.linux.ServiceThread;
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
 import org.verbena.sockets.SocketState;
@@ -82,7 +83,7 @@ public final class PublishedSockets {
         /** Without the thread the sockets are not published, but work: opening one does not throw. */
         private static void start() {
             try {
-                Thread.ofPlatform().daemon().name("verbena-sockets-publish").start(new Runnable() { // a lambda costs more
+                ServiceThread.start("verbena-sockets-publish", new Runnable() { // a lambda costs more
                     @Override
                     public void run() {
                         Holder.make();

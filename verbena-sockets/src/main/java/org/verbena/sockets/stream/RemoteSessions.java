@@ -21,6 +21,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ServiceThread;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -116,7 +117,7 @@ final class RemoteSessions {
     /** A thread may be what is lacking. */
     private void start(String name, Runnable task, java.util.function.Consumer<FallbackReason> otherwise) {
         try {
-            Thread.ofPlatform().daemon().name(name).start(task);
+            ServiceThread.start(name, task);
         } catch (OutOfMemoryError e) { // no thread, as the JVM reports it
             StreamEngine.reportLack(FallbackReason.NO_MEMORY, String.valueOf(e));
             otherwise.accept(FallbackReason.NO_MEMORY);

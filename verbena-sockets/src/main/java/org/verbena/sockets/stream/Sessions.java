@@ -16,6 +16,7 @@ import java.util.SplittableRandom;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.ServiceThread;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
@@ -80,7 +81,7 @@ final class Sessions {
             made.push(events);
             listener = context.connectionManager().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
             made.push(listener);
-            Thread.ofPlatform().daemon().name("verbena-stream-accept").start(this::acceptAll);
+            ServiceThread.start("verbena-stream-accept", this::acceptAll);
             ExitHook.announce(context);
         } catch (Throwable t) { // an error too: that of a thread that cannot be had
             made.forEach(StreamEngine::closeQuietly);
@@ -128,7 +129,7 @@ final class Sessions {
         entry.waiting.add(then);
         if (first && !key.accepts()) {
             try {
-                Thread.ofPlatform().daemon().name("verbena-stream-connect").start(() -> connect(key, port));
+                ServiceThread.start("verbena-stream-connect", () -> connect(key, port));
             } catch (OutOfMemoryError e) { // no thread, as the JVM reports it
                 failed(key, e);
             }

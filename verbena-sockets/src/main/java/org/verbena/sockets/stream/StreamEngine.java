@@ -24,6 +24,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ServiceThread;
 import org.verbena.linux.SockDiag;
 import org.verbena.verbs.VerbsException;
 
@@ -152,7 +153,7 @@ final class StreamEngine {
             SockDiag diag = SockDiag.open();
             made.push(diag);
             StreamEngine engine = new StreamEngine(epoll, wake, diag);
-            Thread.ofPlatform().daemon().name("verbena-stream-engine").start(engine::run);
+            ServiceThread.start("verbena-stream-engine", engine::run);
             made.clear();
             return engine;
         } finally {

@@ -16,6 +16,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ServiceThread;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.telemetry.CounterLayout;
 import org.verbena.verbs.SamplePoint;
@@ -121,7 +122,7 @@ public final class Engine implements Runnable {
         this.log = log;
         wake = eventfd;
         bell = doorbell;
-        thread = Thread.ofPlatform().daemon().name(name).unstarted(this);
+        thread = ServiceThread.of(name, this);
     }
 
     /** Starts the thread. */
