@@ -56,6 +56,12 @@ public final class SocketSamplePoint {
     public static final int SOCKETS_BY_TCP_FOREIGN_SELECTOR = 0x816;
     /** Connections that TCP carries to the end, for the other end may be of another user or PID namespace. */
     public static final int SOCKETS_BY_TCP_OTHER_NAMESPACE = 0x817;
+    /** Polls of memory by threads that waited, and did not have to sleep for it. */
+    public static final int SOCKETS_POLLS_FOUND = 0x81c;
+    /** Polls of memory by threads that waited, and had to sleep after it. */
+    public static final int SOCKETS_POLLS_IN_VAIN = 0x81d;
+    /** How long threads that waited polled memory, in nanoseconds. */
+    public static final int SOCKETS_POLL_NANOS = 0x81e;
     /** Larger rings that were asked for and not granted, for memory was short or the rings had their part of it. */
     public static final int SOCKETS_RINGS_REFUSED = 0x81f;
 

@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
@@ -75,6 +76,7 @@ final class StatSocketText {
                             + n);
                 }
                 memory(p.pid(), o, lines);
+                polls(p.pid(), o, lines);
                 if (o.attributes().get("notShown") instanceof Long n && n != 0) {
                     lines.add("process " + p.pid() + ": " + n + " of its sockets are not shown: see counters.sockets");
                 }
@@ -94,6 +96,17 @@ final class StatSocketText {
                             "memoryLimitOf")) ? "control group's limit" : "machine's memory") + ", "
                     + StatText.total(limit) + " B)" + (refused == 0 ? "" : "; " + refused + " refused")
                     + (Boolean.TRUE.equals(o.attributes().get("memoryShort")) ? "; memory is short" : ""));
+        }
+    }
+
+    private static void polls(long pid, StatObject o, List<String> lines) {
+        long found = o.value(SocketSamplePoint.SOCKETS_POLLS_FOUND);
+        long inVain = o.value(SocketSamplePoint.SOCKETS_POLLS_IN_VAIN);
+        if (found != 0 || inVain != 0) {
+            lines.add("process " + pid + ": before they slept, waits polled memory " + (found + inVain) + " times, "
+                    + inVain
+                    + " of them in vain, for " + TimeUnit.NANOSECONDS.toMillis(o.value(
+                            SocketSamplePoint.SOCKETS_POLL_NANOS)) + " ms");
         }
     }
 

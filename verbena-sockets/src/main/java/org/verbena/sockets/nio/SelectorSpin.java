@@ -18,6 +18,15 @@ final class SelectorSpin {
         return budget.nanos(limitNanos);
     }
 
+    /** Adapts to a poll that has found something ready, or has not. */
+    void polled(boolean found, long nanos) {
+        budget.polled(found, nanos);
+    }
+
+    void close() {
+        budget.close();
+    }
+
     /** Lets other virtual threads have the carrier now and then. */
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread gives its carrier away
     void share(long now) {

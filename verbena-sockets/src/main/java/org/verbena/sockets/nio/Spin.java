@@ -55,16 +55,22 @@ final class Spin {
         Thread self = Thread.currentThread();
         boolean virtual = self.isVirtual();
         long start = System.nanoTime();
+        long spun = 0;
         long yielded = 0;
         for (;;) {
             for (int i = 0; i < POLLS; i++) {
                 if (stream.readyOps(op) != 0) {
+                    budget.polled(true, spun);
                     return true;
                 }
                 Thread.onSpinWait();
             }
-            long spun = System.nanoTime() - start;
-            if (spun >= most || !channel.isOpen() || self.isInterrupted()) {
+            spun = System.nanoTime() - start;
+            if (!channel.isOpen() || self.isInterrupted()) {
+                return false;
+            }
+            if (spun >= most) {
+                budget.polled(false, spun);
                 return false;
             }
             if (virtual && spun - yielded >= YIELD_NANOS) {

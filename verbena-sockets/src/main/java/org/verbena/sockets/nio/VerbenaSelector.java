@@ -149,6 +149,7 @@ public final class VerbenaSelector extends AbstractSelector {
         synchronized (this) {
             try (queue) {
                 kernel.inner().close();
+                spin.close();
                 synchronized (selected) {
                     dropped.truncate(0);
                     for (SelectionKey key : keys) {
@@ -253,7 +254,9 @@ public final class VerbenaSelector extends AbstractSelector {
             found.sift();
             waited = Math.max(1, System.nanoTime() - start);
         }
-        spin.waited(waited);
+        if (!found.isEmpty()) { // what ends by wakeup() says nothing about the channels
+            spin.waited(waited);
+        }
     }
 
     private boolean isEnded() {
@@ -265,26 +268,35 @@ public final class VerbenaSelector extends AbstractSelector {
         long budget = nanos == UNLIMITED ? spin.budget() : Math.min(nanos, spin.budget());
         long now = start;
         while (now - start < budget) {
-            for (int i = 0; i < SelectorSpin.POLLS; i++) {
-                poll();
-                if (!found.isEmpty()) {
-                    return true;
-                }
-                Thread.onSpinWait();
+            if (pollsFound()) {
+                spin.polled(true, now - start);
+                return true;
             }
             if (isEnded()) {
                 return true;
             }
-            if (kernel.isDue()) {
-                kernel.poll(found, active);
-                if (!found.isEmpty()) {
-                    return true;
-                }
-            }
             now = System.nanoTime();
             spin.share(now);
         }
+        if (now != start) {
+            spin.polled(false, now - start);
+        }
         return false;
+    }
+
+    /** Polls memory some times, and the kernel if that is due. */
+    private boolean pollsFound() throws IOException {
+        for (int i = 0; i < SelectorSpin.POLLS; i++) {
+            poll();
+            if (!found.isEmpty()) {
+                return true;
+            }
+            Thread.onSpinWait();
+        }
+        if (!isEnded() && kernel.isDue()) {
+            kernel.poll(found, active);
+        }
+        return !found.isEmpty();
     }
 
     /** Sleeps in the inner selector until something happens; may wake up without need. */

@@ -65,7 +65,8 @@ public final class PublishedSockets {
         int cells = FallbackReason.values().length - 1 + SocketSamplePoint.SOCKETS_GROWTHS
                 - SocketSamplePoint.SOCKETS_OPENED + 1;
         all = file.take(SocketObjectType.SOCKETS, 0, NAME, 0, CounterLayout.SMALL_CELLS, (1L << cells) - 1
-                | 1L << (SocketSamplePoint.SOCKETS_RINGS_REFUSED & 0xff));
+                | bit(SocketSamplePoint.SOCKETS_POLLS_FOUND) | bit(SocketSamplePoint.SOCKETS_POLLS_IN_VAIN)
+                | bit(SocketSamplePoint.SOCKETS_POLL_NANOS) | bit(SocketSamplePoint.SOCKETS_RINGS_REFUSED));
         rules = new PublishedRules(file, all);
         file.onGather(this::update);
     }
@@ -168,6 +169,9 @@ public final class PublishedSockets {
             all.setAttribute(SocketLayout.PLAIN_LISTENERS, PlainListeners.count());
         }
         memory();
+        raise(all, SocketSamplePoint.SOCKETS_POLLS_FOUND, PollCounters.found());
+        raise(all, SocketSamplePoint.SOCKETS_POLLS_IN_VAIN, PollCounters.inVain());
+        raise(all, SocketSamplePoint.SOCKETS_POLL_NANOS, PollCounters.nanos());
         raise(totals);
     }
 
@@ -199,6 +203,10 @@ public final class PublishedSockets {
         raise(e, first + 5, f.wakeUps());
         raise(e, first + 6, f.stalls());
         raise(e, first + 7, f.growths());
+    }
+
+    private static long bit(int point) {
+        return 1L << (point & 0xff);
     }
 
     private static void raise(CounterEntry e, int point, long value) {

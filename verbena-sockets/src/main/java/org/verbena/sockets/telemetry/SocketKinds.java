@@ -122,6 +122,11 @@ public final class SocketKinds implements KindProvider {
                     "Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's");
             d.put(SocketSamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE,
                     "Connections that TCP carries to the end, for the other end may be of another user or PID namespace");
+            d.put(SocketSamplePoint.SOCKETS_POLLS_FOUND,
+                    "Polls of memory by threads that waited, and did not have to sleep for it");
+            d.put(SocketSamplePoint.SOCKETS_POLLS_IN_VAIN,
+                    "Polls of memory by threads that waited, and had to sleep after it");
+            d.put(SocketSamplePoint.SOCKETS_POLL_NANOS, "How long threads that waited polled memory, in nanoseconds");
             d.put(SocketSamplePoint.SOCKETS_RINGS_REFUSED,
                     "Larger rings that were not granted, for memory was short or the rings had their part of it");
             return d;

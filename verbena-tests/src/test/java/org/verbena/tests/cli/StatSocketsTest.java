@@ -173,6 +173,22 @@ class StatSocketsTest {
         server.end();
     }
 
+    /** Of 20,000 waits for an answer some are so short that the next one polls. */
+    @Test
+    void pollsOfWaitingThreadsAreCounted() throws Exception {
+        TalkProcess server = start("", "serve", "1");
+        TalkProcess client = start("", "hold", server.line(), "20000", "0");
+        assertThat(client.line()).isEqualTo("0");
+        JsonNode sockets = one(look(client), "SOCKETS");
+        assertThat(total(sockets, "POLLS_FOUND") + total(sockets, "POLLS_IN_VAIN")).as("%s", sockets).isPositive();
+        assertThat(total(sockets, "POLL_NANOS")).as("%s", sockets).isPositive();
+        assertThat(text("stat", String.valueOf(client.pid()), "--view", "netstat", "--once")).contains("process "
+                + client.pid()
+                + ": before they slept, waits polled memory ");
+        client.end();
+        server.end();
+    }
+
     @Test
     void connectionLeftByThePeerIsOpenUntilClosed() throws Exception {
         TalkProcess server = start("", "crowded", "2");
