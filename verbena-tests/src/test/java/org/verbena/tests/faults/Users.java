@@ -46,6 +46,9 @@ public final class Users {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
         List<String> jars = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+            if (entry.isEmpty()) { // surefire's last, and not the working directory
+                continue;
+            }
             Path from = Path.of(entry);
             Path jar = folder.resolve(jars.size() + ".jar");
             if (Files.isDirectory(from)) {
