@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import java.nio.ByteBuffer;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
@@ -208,16 +210,11 @@ final class SendExecutor extends LaneProducer {
     /** Executes a write; as {@link #sendNow}. */
     boolean writeNow(Region from, long offset, long length, int rkey, long remoteAddress, int flags, long wrId,
             long number) {
-        RemoteQueuePair r = remote;
-        Target t = target;
-        if (r == null || t == null || !isFastPathRange(from, offset, length) || length > ShmLimits.MAX_MESSAGE) {
+        if (!isFastPathRange(from, offset, length) || length > ShmLimits.MAX_MESSAGE) {
             return false;
         }
-        Hazard.enter(hazard, ++sequence, Hazard.region(rkey));
-        long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
-        if ((link & Link.IDENTITY) != r.link || (Link.access(link) & AccessFlags.REMOTE_WRITE) == 0
-                || t.resolve(rkey, remoteAddress, length, AccessFlags.REMOTE_WRITE) != Target.OK || !t.isMapped()) {
-            Hazard.leave(hazard);
+        Target t = enterToWrite(rkey, remoteAddress, length);
+        if (t == null) {
             return false;
         }
         Copy.bytes(from.address + offset, t.local(remoteAddress), length);
@@ -228,6 +225,54 @@ final class SendExecutor extends LaneProducer {
             complete(wrId, WcOpcode.RDMA_WRITE, length, number);
         }
         return true;
+    }
+
+    /** Copies from a buffer to the peer's memory; false unless the fast path could: then there is nothing of it, or a part. */
+    boolean writeNow(ByteBuffer from, int position, int length, int rkey, long remoteAddress) {
+        Target t = enterToWrite(rkey, remoteAddress, length);
+        if (t == null) {
+            return false;
+        }
+        try { // the buffer may be of a file that is shorter by now
+            if (!t.write(from, position, length, remoteAddress)) {
+                return false;
+            }
+            counts.wrote(length);
+            t.counts(qp.number()).wrote(rkey, length);
+        } finally {
+            Hazard.leave(hazard);
+        }
+        return true;
+    }
+
+    /** Stores an aligned word in the peer's memory, as {@link #writeNow(ByteBuffer, int, int, int, long)}. */
+    boolean writeWordNow(long value, int rkey, long remoteAddress) {
+        Target t = enterToWrite(rkey, remoteAddress, Long.BYTES);
+        if (t == null) {
+            return false;
+        }
+        RawMemory.putLongRelease(t.local(remoteAddress), value);
+        counts.wrote(Long.BYTES);
+        t.counts(qp.number()).wrote(rkey, Long.BYTES);
+        Hazard.leave(hazard);
+        return true;
+    }
+
+    /** Enters the hazard, with a range of the peer's memory that is mapped and may be written; null, outside, if there is none. */
+    private @Nullable Target enterToWrite(int rkey, long remoteAddress, long length) {
+        RemoteQueuePair r = remote;
+        Target t = target;
+        if (r == null || t == null) {
+            return null;
+        }
+        Hazard.enter(hazard, ++sequence, Hazard.region(rkey));
+        long link = RawMemory.getLongAcquire(r.entry + AdapterLayout.QP_LINK);
+        if ((link & Link.IDENTITY) != r.link || (Link.access(link) & AccessFlags.REMOTE_WRITE) == 0
+                || t.resolve(rkey, remoteAddress, length, AccessFlags.REMOTE_WRITE) != Target.OK || !t.isMapped()) {
+            Hazard.leave(hazard);
+            return null;
+        }
+        return t;
     }
 
     /** True for a part of a region that may be read by address; conditions on the region alone are checked once. */

@@ -2,6 +2,7 @@
 package org.verbena.shm;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -28,10 +29,11 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.DirectWrite;
 import org.verbena.verbs.spi.RemoteView;
 
 /** A queue pair: its queues, and what others read of it; its state and its connection are in {@link QueuePairLifecycle}. */
-final class ShmQueuePair extends QueuePairLifecycle implements RemoteView {
+final class ShmQueuePair extends QueuePairLifecycle implements DirectWrite, RemoteView {
     private final SendCounts sendCounts;
     private final ShmSendQueue sendQueue;
     /** For type UD. */
@@ -104,6 +106,16 @@ final class ShmQueuePair extends QueuePairLifecycle implements RemoteView {
             parts.giveBack();
         }
         // else a stopped peer may still read the ring when it resumes: it stays as it is until the context is closed
+    }
+
+    @Override
+    public boolean writeNow(ByteBuffer from, int position, int length, int rkey, long remoteAddress) {
+        return sendQueue.writeNow(from, position, length, rkey, remoteAddress);
+    }
+
+    @Override
+    public boolean writeWordNow(long value, int rkey, long remoteAddress) {
+        return sendQueue.writeWordNow(value, rkey, remoteAddress);
     }
 
     // ---- the data path's view

@@ -3,6 +3,7 @@ package org.verbena.shm;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -202,6 +203,25 @@ final class ShmSendQueue extends StagedSendQueue {
             return 0;
         }
         return super.postWrite(wrId, flags, region, offset, length, rkey, remoteAddress);
+    }
+
+    /** As {@link DirectWrite#writeNow}. */
+    boolean writeNow(ByteBuffer from, int position, int length, int rkey, long remoteAddress) {
+        boolean done = isIdle() && executor.writeNow(from, position, length, rkey, remoteAddress);
+        KeepAlive.until(qp);
+        return done;
+    }
+
+    /** As {@link DirectWrite#writeWordNow}. */
+    boolean writeWordNow(long value, int rkey, long remoteAddress) {
+        boolean done = isIdle() && executor.writeWordNow(value, rkey, remoteAddress);
+        KeepAlive.until(qp);
+        return done;
+    }
+
+    /** All that was posted is executed, and what is executed next needs no request. */
+    private boolean isIdle() {
+        return fastPath && qp.state() == QueuePairState.RTS && (long) EXECUTED.getAcquire(this) == tail;
     }
 
     /** True if a request may be executed at once and without a slot; all others take the slow path. */

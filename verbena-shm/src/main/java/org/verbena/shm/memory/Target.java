@@ -3,6 +3,8 @@ package org.verbena.shm.memory;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +42,8 @@ public final class Target {
     /** The offset from an address in requests to ours, or to the peer's if {@link #mapping} is null. */
     private long delta;
     private @Nullable Mapping mapping;
+    /** All of {@link #mapping}; null until it is needed. */
+    private @Nullable ByteBuffer buffer;
     /** There is no memory: it reads as zero, and writes are discarded. */
     private boolean nullRegion;
     private int errno;
@@ -131,6 +135,7 @@ public final class Target {
         word = 0;
         missing = 0;
         mapping = null;
+        buffer = null;
         nullRegion = KeyTable.isNullRegion(w);
         if (rkey >>> 8 >= AdapterLayout.MAX_KEYS || !KeyTable.isValid(w) || !KeyTable.fits(w, rkey)
                 || KeyTable.pd(w) != pd) {
@@ -199,6 +204,25 @@ public final class Target {
     public MemorySegment view(long at, long bytes) {
         Mapping m = mapping;
         return m == null ? null : m.segment().asSlice(local(at) - m.address(), bytes).asReadOnly();
+    }
+
+    /**
+     * Copies from a buffer to the current range, which is mapped.
+     *
+     * @return false for memory that is too large for a buffer
+     */
+    public boolean write(ByteBuffer from, int position, int length, long at) {
+        ByteBuffer to = buffer;
+        if (to == null) {
+            Mapping m = Objects.requireNonNull(mapping);
+            if (m.length() > Integer.MAX_VALUE) {
+                return false;
+            }
+            to = m.segment().asByteBuffer();
+            buffer = to;
+        }
+        to.put((int) (local(at) - Objects.requireNonNull(mapping).address()), from, position, length);
+        return true;
     }
 
     /** Copies from a region of ours to the current range; returns {@link #OK} or a status. */

@@ -24,6 +24,7 @@ import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.SendQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.DirectWrite;
 import org.verbena.verbs.spi.RemoteView;
 
 /**
@@ -74,6 +75,8 @@ final class Session {
     private final Receives receives;
     private final QueuePair qp;
     private final SendQueue queue;
+    /** If this thread can write the peer's memory itself. */
+    private final @Nullable DirectWrite direct;
     private final Arena arena;
     private final Memory header;
     private final StagingMemory stage;
@@ -134,6 +137,7 @@ final class Session {
                     .maxReceiveWr(receives.count()).maxInlineData(8).build());
             made.push(qp);
             queue = qp.sendQueue();
+            direct = qp instanceof DirectWrite d ? d : null;
             arena = new Arena(pd, memoryLimit, RingMemory.OF_PROCESS, StreamEngine::closeIdleLater);
             made.push(arena);
             header = arena.allocatePermanently(ReadyRings.HEADER_BYTES);
@@ -350,6 +354,10 @@ final class Session {
 
     /** Posts a WRITE of one word; the caller holds the lock. */
     void postWord(int kind, int index, int ready, long address, int rkey, long value) {
+        if (direct != null && completed == posted && direct.writeWordNow(value, rkey, address)) {
+            arrived(kind, index, ready);
+            return;
+        }
         SendQueue batch;
         do {
             reserve();
@@ -367,10 +375,16 @@ final class Session {
      */
     void postBytes(int index, ByteBuffer from, int position, int length, int rkey, long address, int size, int at,
             int wordKey, long wordAddress, long value) {
+        int first = Math.min(length, size - at);
+        if (direct != null && completed == posted && direct.writeNow(from, position, first, rkey, address + at)
+                && (first == length || direct.writeNow(from, position + first, length - first, rkey, address))
+                && direct.writeWordNow(value, wordKey, wordAddress)) {
+            arrived(DATA, index, 0);
+            return;
+        }
         int offset = stage(length);
         stage.put(offset, from, position, length);
         MemoryRegion staged = stage.region();
-        int first = Math.min(length, size - at);
         SendQueue batch;
         do {
             reserve();
