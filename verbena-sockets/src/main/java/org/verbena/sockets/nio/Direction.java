@@ -60,6 +60,12 @@ abstract class Direction {
         return buffer.clear().position(offset).limit(offset + length);
     }
 
+    /** Waits until no thread uses the stream of the channel, which is closed; then all polls are in the process's sums. */
+    final void awaitUnused() {
+        lock.awaitUnused();
+        spin.close();
+    }
+
     final boolean isShut() {
         return shut;
     }

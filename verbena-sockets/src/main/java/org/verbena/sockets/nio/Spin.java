@@ -90,6 +90,11 @@ final class Spin {
         budget.waited(nanos, limitNanos);
     }
 
+    /** The channel is closed: no thread polls any more. */
+    void close() {
+        budget.close();
+    }
+
     /** The limit of this process, in nanoseconds. */
     static long processLimit() {
         return Default.LIMIT_NANOS;

@@ -480,8 +480,8 @@ final class StreamSocketChannel extends JdkBackedChannel
         waiting.stop(OP_READ);
         waiting.stop(OP_WRITE);
         s.stopWaitingForPeer();
-        input.lock().awaitUnused();
-        output.lock().awaitUnused();
+        input.awaitUnused();
+        output.awaitUnused();
         synchronized (stateLock) {
             quiet = true;
             if (isRegistered()) {

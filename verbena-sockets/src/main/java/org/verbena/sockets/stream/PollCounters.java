@@ -44,15 +44,18 @@ public final class PollCounters {
         nanos = 0;
     }
 
-    static long found() {
+    /** Sum of the polls that found something. */
+    public static long found() {
         return FOUND.sum();
     }
 
-    static long inVain() {
+    /** Sum of the polls in vain. */
+    public static long inVain() {
         return IN_VAIN.sum();
     }
 
-    static long nanos() {
+    /** Sum of the time of all polls. */
+    public static long nanos() {
         return NANOS.sum();
     }
 }
