@@ -268,11 +268,17 @@ public final class VerbenaSelector extends AbstractSelector {
         long budget = nanos == UNLIMITED ? spin.budget() : Math.min(nanos, spin.budget());
         long now = start;
         while (now - start < budget) {
-            if (pollsFound()) {
-                spin.polled(true, now - start);
-                return true;
+            pollMemory();
+            if (found.isEmpty()) {
+                if (isEnded()) {
+                    return true;
+                }
+                if (kernel.isDue()) {
+                    kernel.poll(found, active);
+                }
             }
-            if (isEnded()) {
+            if (!found.isEmpty()) {
+                spin.polled(true, now - start);
                 return true;
             }
             now = System.nanoTime();
@@ -284,19 +290,15 @@ public final class VerbenaSelector extends AbstractSelector {
         return false;
     }
 
-    /** Polls memory some times, and the kernel if that is due. */
-    private boolean pollsFound() throws IOException {
+    /** Polls memory some times, or until that finds something. */
+    private void pollMemory() {
         for (int i = 0; i < SelectorSpin.POLLS; i++) {
             poll();
             if (!found.isEmpty()) {
-                return true;
+                return;
             }
             Thread.onSpinWait();
         }
-        if (!isEnded() && kernel.isDue()) {
-            kernel.poll(found, active);
-        }
-        return !found.isEmpty();
     }
 
     /** Sleeps in the inner selector until something happens; may wake up without need. */
