@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.ConnectionRequests;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.HostPort;
 import org.verbena.cli.support.Json;
@@ -153,12 +153,9 @@ public final class RpingCommand implements Callable<Integer> {
                 say("listening on " + HostPort.text(listener.localAddress()));
             }
             do {
-                ConnectionRequest request = listener.awaitRequest(SLICE);
+                ConnectionRequest request = ConnectionRequests.await(listener, SLICE);
                 while (request == null) {
-                    if (Thread.currentThread().isInterrupted()) {
-                        throw new CommandException("interrupted");
-                    }
-                    request = listener.awaitRequest(SLICE);
+                    request = ConnectionRequests.await(listener, SLICE);
                 }
                 if (!persistent) {
                     session(context, request);

@@ -11,6 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.ConnectionRequests;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
@@ -179,17 +180,14 @@ final class PerfEndpoint implements AutoCloseable {
         long deadline = System.nanoTime() + Duration.ofSeconds(CONNECT_SECONDS).toNanos();
         peer.look(true);
         for (QueuePair qp : qps) {
-            ConnectionRequest request = listener.awaitRequest(WAIT);
+            ConnectionRequest request = ConnectionRequests.await(listener, WAIT);
             while (request == null) {
-                if (Thread.currentThread().isInterrupted()) {
-                    throw new CommandException("interrupted");
-                }
                 peer.look(false);
                 if (System.nanoTime() > deadline) {
                     throw new CommandException("the peer did not connect its queue pairs within " + CONNECT_SECONDS
                             + " seconds");
                 }
-                request = listener.awaitRequest(WAIT);
+                request = ConnectionRequests.await(listener, WAIT);
             }
             add(request.accept(qp, ConnectionParameters.defaults()));
         }
