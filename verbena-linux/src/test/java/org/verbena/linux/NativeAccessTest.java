@@ -40,7 +40,7 @@ class NativeAccessTest {
     @Test
     void deniedAccessIsOneSentence(@TempDir Path dir) throws Exception {
         Path source = Files.writeString(dir.resolve("Denied.java"), PROGRAM);
-        Path classes = Path.of(Native.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path classes = Jvm.classesOf(Native.class);
         String output = Finished.run(Jvm.JAVA, "--illegal-native-access=deny", "-cp", classes.toString(), source
                 .toString()).output();
         String sentence = "IllegalCallerException: Verbena cannot make system calls because native access is denied;"

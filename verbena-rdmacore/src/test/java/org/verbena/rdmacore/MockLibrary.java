@@ -86,16 +86,8 @@ final class MockLibrary {
 
     private static String classPath() {
         Stream<Path> folders = Stream.concat(Stream.of(resource("mock").getParent()), Stream.of(RdmaProvider.class,
-                Verbs.class, SamplePoints.class, Errno.class, Assertions.class).map(MockLibrary::home));
+                Verbs.class, SamplePoints.class, Errno.class, Assertions.class).map(Jvm::classesOf));
         return folders.map(Path::toString).collect(Collectors.joining(":"));
-    }
-
-    private static Path home(Class<?> type) {
-        try {
-            return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
-        } catch (URISyntaxException e) {
-            throw new AssertionError(e);
-        }
     }
 
     static Finished run(List<String> command, Map<String, String> environment) throws Exception {

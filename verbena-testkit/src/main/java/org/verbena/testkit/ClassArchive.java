@@ -40,8 +40,7 @@ public final class ClassArchive {
 
     /** The folder of the build. */
     public static Path target() {
-        String own = ClassArchive.class.getProtectionDomain().getCodeSource().getLocation().getPath();
-        return Path.of(own).toAbsolutePath().resolveSibling("");
+        return Jvm.classesOf(ClassArchive.class).resolveSibling("");
     }
 
     /** The folder of the archive and of its list of classes. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.testkit;
 
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,6 +33,15 @@ public final class Jvm {
     /** A program of the JDK that runs. */
     public static String tool(String name) {
         return Path.of(System.getProperty("java.home"), "bin", name).toString();
+    }
+
+    /** The folder or jar that a class comes from, for the class path of another JVM. */
+    public static Path classesOf(Class<?> type) {
+        try {
+            return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** The beginning of a command for a program that is over soon, and so takes less of the processor: what follows may be added. */

@@ -8,8 +8,6 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.FileSystem;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -20,6 +18,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsObject;
 
@@ -32,8 +31,7 @@ final class ApiMethods {
     /** The public classes of the API. */
     static List<Class<?>> classes() {
         try {
-            URI home = Verbs.class.getProtectionDomain().getCodeSource().getLocation().toURI();
-            Path root = Path.of(home);
+            Path root = Jvm.classesOf(Verbs.class);
             if (Files.isDirectory(root)) {
                 return classes(root.resolve(PACKAGE));
             }
@@ -42,8 +40,6 @@ final class ApiMethods {
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        } catch (URISyntaxException e) {
-            throw new AssertionError(e);
         }
     }
 

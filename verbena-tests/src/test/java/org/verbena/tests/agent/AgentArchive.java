@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.agent;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +37,8 @@ public final class AgentArchive {
         Path list = archive.folder().resolve("classes");
         Path agent = AgentJar.in(archive.folder());
         archive.run(Jvm.command(), List.of("-javaagent:" + agent + "=quiet,stream.wait=60000",
-                "-XX:DumpLoadedClassList=" + list), List.of("-cp", tests(), AgentTraining.class.getName()));
+                "-XX:DumpLoadedClassList=" + list), List.of("-cp", Jvm.classesOf(AgentTraining.class)
+                        .toString(), AgentTraining.class.getName()));
         try (Stream<String> lines = Files.lines(list)) {
             List<String> jdks = lines.filter(line -> !line.contains(" source: ") && !line.startsWith("org/verbena/"))
                     .toList();
@@ -46,9 +46,5 @@ public final class AgentArchive {
         }
         archive.run(Jvm.command(), List.of("--add-modules=java.instrument", "-Xshare:dump", "-XX:SharedClassListFile="
                 + list, "-XX:SharedArchiveFile=" + made), List.of());
-    }
-
-    private static String tests() {
-        return new File(AgentTraining.class.getProtectionDomain().getCodeSource().getLocation().getPath()).toString();
     }
 }

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.Repository;
 import org.verbena.tests.agent.AgentJar;
 
@@ -37,12 +38,7 @@ final class Applications {
     /** verbena-apps/target, or the one of the build that compiled this test. */
     static Path target() {
         Path tests = Repository.root().resolve("verbena-tests");
-        Path classes;
-        try {
-            classes = Path.of(Applications.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-        } catch (java.net.URISyntaxException e) {
-            throw new IllegalStateException(e);
-        }
+        Path classes = Jvm.classesOf(Applications.class);
         Path target = Repository.root().resolve("verbena-apps").resolve(tests.relativize(classes).getParent());
         if (!Files.isDirectory(target.resolve("lib"))) {
             throw new AssertionError("there are no applications in " + target

@@ -4,7 +4,6 @@ package org.verbena.tests.classic;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -42,16 +41,16 @@ final class Programs {
         return "-javaagent:" + jar + (arguments.isEmpty() ? "=quiet" : "=quiet," + arguments);
     }
 
-    Process start(List<String> options, Class<?> main, String... words) throws IOException, URISyntaxException {
+    Process start(List<String> options, Class<?> main, String... words) throws IOException {
         ProcessBuilder b = builder(options, main, words);
         return b.start();
     }
 
-    private ProcessBuilder builder(List<String> options, Class<?> main, String... words) throws URISyntaxException {
+    private ProcessBuilder builder(List<String> options, Class<?> main, String... words) {
         List<String> c = Jvm.command();
         c.addAll(AgentArchive.options());
         c.addAll(options);
-        c.addAll(List.of("-cp", Path.of(main.getProtectionDomain().getCodeSource().getLocation().toURI()).toString(),
+        c.addAll(List.of("-cp", Jvm.classesOf(main).toString(),
                 main.getName()));
         c.addAll(List.of(words));
         ProcessBuilder b = new ProcessBuilder(c).directory(scratch.toFile());

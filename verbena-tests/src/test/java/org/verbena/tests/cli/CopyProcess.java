@@ -72,8 +72,7 @@ final class CopyProcess implements AutoCloseable {
 
     /** Copies the modules and the tests to a directory that every user can read; answers the class path. */
     static String copyClassPath(Path directory) throws IOException, InterruptedException {
-        Path tests = Path.of(CopyProcess.class.getProtectionDomain().getCodeSource().getLocation().getPath());
-        return copy(directory, modulePath() + File.pathSeparator + tests);
+        return copy(directory, modulePath() + File.pathSeparator + Jvm.classesOf(CopyProcess.class));
     }
 
     private static String copy(Path directory, String path) throws IOException, InterruptedException {

@@ -10,7 +10,6 @@ import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import org.jspecify.annotations.Nullable;
+
+import org.verbena.testkit.Jvm;
 
 /** A command in a {@link CommandHost}. */
 final class HostedCommand implements CommandProcess.Running {
@@ -49,13 +50,9 @@ final class HostedCommand implements CommandProcess.Running {
 
         /** One behind a command, which makes another user of it; null if that user could not read the classes. */
         static @Nullable Host behind(List<String> before) {
-            return CommandArchive.isReadableByAll() && CommandArchive.isReadableByAll(tests())
+            return CommandArchive.isReadableByAll() && CommandArchive.isReadableByAll(Jvm.classesOf(CommandHost.class))
                     ? new Host(before, List.of())
                     : null;
-        }
-
-        private static Path tests() {
-            return Path.of(CommandHost.class.getProtectionDomain().getCodeSource().getLocation().getPath());
         }
 
         private synchronized int port() throws IOException {
@@ -68,7 +65,8 @@ final class HostedCommand implements CommandProcess.Running {
                 for (String name : List.of("", ".support")) {
                     command.add("--add-exports=org.verbena.cli/org.verbena.cli" + name + "=ALL-UNNAMED");
                 }
-                command.addAll(List.of("--class-path", tests().toString(), CommandHost.class.getName()));
+                command.addAll(List.of("--class-path", Jvm.classesOf(CommandHost.class).toString(), CommandHost.class
+                        .getName()));
                 // ends when this JVM does, for that closes its standard input
                 Process host = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
                 String line = host.inputReader().readLine();

@@ -65,8 +65,7 @@ final class ExampleProcess implements AutoCloseable {
 
     /** Starts a process for several examples, as {@link #onModulePath}. */
     static ExampleProcess host() throws IOException {
-        String tests = Path.of(ExampleHost.class.getProtectionDomain().getCodeSource().getLocation().getPath())
-                .toString();
+        String tests = Jvm.classesOf(ExampleHost.class).toString();
         return new ExampleProcess(modules(0), List.of("-cp", tests, ExampleHost.class.getName(), "--add-modules",
                 "org.verbena.verbs"));
     }

@@ -4,7 +4,6 @@ package org.verbena.tests.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -17,6 +16,7 @@ import java.util.zip.ZipOutputStream;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
+import org.verbena.testkit.Jvm;
 import org.verbena.tests.agent.AgentArchive;
 import org.verbena.tests.agent.AgentJar;
 
@@ -33,12 +33,12 @@ final class SocketPrograms {
     private final Class<?> main;
 
     /** In a folder of the test, which every user may read from then on. */
-    SocketPrograms(Path folder) throws IOException, URISyntaxException {
+    SocketPrograms(Path folder) throws IOException {
         this(folder, SocketPeer.class);
     }
 
     /** Another program, and its classes beside {@link Peer} and {@link PeerConnection}. */
-    SocketPrograms(Path folder, Class<?> main, Class<?>... parts) throws IOException, URISyntaxException {
+    SocketPrograms(Path folder, Class<?> main, Class<?>... parts) throws IOException {
         this.main = main;
         this.folder = Files.createTempDirectory(folder, "programs");
         for (Path p : List.of(folder, this.folder)) {
@@ -52,8 +52,8 @@ final class SocketPrograms {
     }
 
     /** The classes and those inside them: a class in a folder could not be loaded without a free descriptor. */
-    private static Path jar(Path jar, Class<?>... classes) throws IOException, URISyntaxException {
-        Path root = Path.of(SocketPeer.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    private static Path jar(Path jar, Class<?>... classes) throws IOException {
+        Path root = Jvm.classesOf(SocketPeer.class);
         try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(jar))) {
             for (Class<?> c : classes) {
                 Path file = root.resolve(c.getName().replace('.', '/') + ".class");
