@@ -36,7 +36,7 @@ public class Interrupts {
         opener.setPriority(Thread.MIN_PRIORITY);
         opener.start();
         opener.join();
-        Thread.sleep(500); // threads that begin later
+        awaitThread("verbena-counters"); // the last to begin
         List<String> heirs = new ArrayList<String>();
         int interrupted = 0;
         for (Thread t : Thread.getAllStackTraces().keySet()) {
@@ -63,6 +63,16 @@ public class Interrupts {
             least = Math.min(least, (system.getProcessCpuTime() - before) / 1_000_000);
         }
         System.out.println(least);
+    }
+
+    private static void awaitThread(String name) throws Exception {
+        long end = System.nanoTime() + 60_000_000_000L;
+        while (Thread.getAllStackTraces().keySet().stream().noneMatch(t -> t.getName().equals(name))) {
+            if (System.nanoTime() - end > 0) {
+                throw new IllegalStateException("there is no thread " + name);
+            }
+            Thread.sleep(10);
+        }
     }
 
     private static String transport(SocketChannel[] ends) throws Exception {
