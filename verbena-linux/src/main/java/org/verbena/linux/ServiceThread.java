@@ -2,14 +2,14 @@
 package org.verbena.linux;
 
 /**
- * A daemon thread of Verbena's own. It belongs to the process, whichever thread of the program happens to start it: it takes over
- * neither that one's group, priority, context class loader nor inheritable thread locals, which it would keep for ever.
+ * A daemon thread of Verbena's own. It serves the whole process, and does not inherit the thread group, the priority, the context
+ * class loader or the inheritable thread locals of the thread that starts it: they would stay in use until the process ends.
  *
- * <p>It cannot be interrupted. Programs interrupt what they find in a thread group, and a channel of the JDK's that a thread uses
- * while it is interrupted is closed: that would be a connection of the program's.
+ * <p>It cannot be interrupted. Some programs interrupt all threads of a thread group, and the JDK closes a channel that an
+ * interrupted thread uses: here that would be a connection of the program.
  */
 public final class ServiceThread extends Thread {
-    @SuppressWarnings("ThreadPriorityCheck") // of another, it would take over that of the thread that starts it
+    @SuppressWarnings("ThreadPriorityCheck") // the default is the priority of the thread that starts it
     private ServiceThread(String name, Runnable task) {
         super(rootGroup(), task, name, 0, false);
         setDaemon(true);

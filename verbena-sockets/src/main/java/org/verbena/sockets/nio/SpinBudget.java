@@ -4,35 +4,38 @@ package org.verbena.sockets.nio;
 import org.verbena.sockets.stream.PollCounters;
 
 /**
- * How long to poll memory before sleeping: as long as that has paid. A wait that was short shows a conversation: the next one
- * polls up to the limit. Short is what polling would have met if neither end had slept, and sleeping costs either end a
- * wake-up, so it is some times the limit. After longer waits the budget halves, down to zero: an idle thread does not poll.
+ * How long a wait polls memory before its thread sleeps. After a short wait, which shows that the ends converse, the next wait
+ * polls up to the limit. A wait is short if polling would have met its end had neither side slept; since each side that sleeps
+ * takes time to wake up, that is several times the limit. Each longer wait halves the budget, down to zero: an idle thread does
+ * not poll.
  *
- * <p>Short waits alone do not show that polling pays: a thread with much to do waits briefly, and finds nothing by polling
- * until its own process gives the processor away. So after a few polls in vain the next waits do not poll, ever more of them,
- * and then one poll is as long as a short wait, so that it meets a peer that sleeps as well. A poll that finds something ends
- * that. For one thread at a time.
+ * <p>Short waits alone do not show that polling pays: the waits of a busy thread are short, but its polls find nothing until
+ * its own process gives up the processor. After several polls in vain in a row there is a pause, a number of waits that do not
+ * poll; each pause is twice as long as the one before, up to a limit. The poll after a pause may take as long as a short wait,
+ * so that it also meets a peer that sleeps. Once a poll finds something, the next pause is the shortest again. For one thread
+ * at a time.
  */
 final class SpinBudget {
     private static final long MIN_NANOS = 500;
     /** Waits up to this multiple of the limit are short. */
     private static final int SHORT = 5;
-    /** After this many polls in vain, one after the other, waits do not poll. */
+    /** Number of polls in vain in a row that a pause follows. */
     private static final int MOST_IN_VAIN = 4;
-    /** How many waits, the first time and at most. */
+    /** Number of waits in the first pause. */
     private static final int LEAST_PAUSE = 16;
+    /** Number of waits in the longest pause. */
     private static final int MOST_PAUSE = 1024;
 
     private final PollCounters counters = new PollCounters();
     private long budgetNanos;
     private int inVain;
-    /** Waits to come that do not poll. */
+    /** Number of waits left in the pause. */
     private int paused;
     private int nextPause = LEAST_PAUSE;
     /** The next poll is the one after a pause. */
     private boolean probing;
 
-    /** What the next wait may poll for. */
+    /** How long the next wait may poll. */
     long nanos(long limitNanos) {
         if (paused > 0) {
             return 0;
@@ -40,7 +43,12 @@ final class SpinBudget {
         return probing && budgetNanos >= limitNanos ? SHORT * limitNanos : Math.min(budgetNanos, limitNanos);
     }
 
-    /** Adapts to a poll of so many nanoseconds that has found what was waited for, or has not. */
+    /**
+     * Adapts to a poll.
+     *
+     * @param found whether it found what the thread waits for
+     * @param nanos how long it took
+     */
     void polled(boolean found, long nanos) {
         counters.polled(found, nanos);
         probing = false;
@@ -55,7 +63,7 @@ final class SpinBudget {
         }
     }
 
-    /** Adapts to a wait that is over, for what was waited for has come. */
+    /** Adapts to a wait that ended because what the thread waited for has come. */
     void waited(long nanos, long limitNanos) {
         if (paused > 0) {
             paused--;

@@ -27,9 +27,9 @@ import org.verbena.sockets.stream.ReadyQueue;
 import org.verbena.sockets.stream.Stream;
 
 /**
- * One selector for every channel of the provider. A channel whose bytes go by rings signals its readiness by a
- * {@link ReadyQueue}; for all others, and to sleep, there is an inner selector of the JDK. What a selection costs depends on the keys
- * that are ready, not on those that are idle.
+ * A selector for all channels of the provider. A channel whose bytes are carried by rings reports its readiness through a
+ * {@link ReadyQueue}; an inner selector of the JDK reports that of all other channels, and its wait is where the thread sleeps. The
+ * cost of a selection depends on the number of keys that are ready, not on the number of idle keys.
  *
  * <p>Locks and sets are as {@link Selector} specifies. A selection returns 0 only when its time is over, when it was
  * woken or interrupted, or when what is ready was selected before and never removed.

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Polls in vain make pauses, and polls that find something end them. */
+/** After polls in vain some waits do not poll; after a poll that finds something all do. */
 class SpinBudgetTest {
     private static final long LIMIT = 20_000;
     private static final long SHORT_WAIT = 30_000;

@@ -109,7 +109,7 @@ final class CopyProcess implements AutoCloseable {
         return all;
     }
 
-    /** Starts behind another command, a main class on a class path, for small files. */
+    /** Starts a main class on a class path, behind another command, with the C1 compiler only. */
     static CopyProcess startMain(List<String> prefix, String path, Class<?> main, Object... arguments)
             throws IOException {
         return start(prefix, List.of("-XX:TieredStopAtLevel=1", "--class-path", path,
@@ -132,7 +132,10 @@ final class CopyProcess implements AutoCloseable {
         return new CopyProcess(new CommandProcess.Own(b.start()));
     }
 
-    /** The same for small files, for which the best compiler of a JVM would only take time. */
+    /**
+     * Starts behind another command, from these modules, with the C1 compiler only: for small files C2 would take more time than it
+     * saves.
+     */
     static CopyProcess startQuickly(List<String> prefix, String path, Object... arguments) throws IOException {
         return start(prefix, modules(List.of("-XX:TieredStopAtLevel=1"), path), arguments);
     }
