@@ -38,6 +38,16 @@ public final class ClassArchive {
         void make(Path archive) throws IOException, InterruptedException;
     }
 
+    /** Options for a JVM that starts from an archive of {@link #dump}. */
+    public static List<String> options(Path archive) {
+        return options("-XX:SharedArchiveFile=", archive);
+    }
+
+    /** Options for a JVM that starts from an archive, and says nothing of it. */
+    static List<String> options(String option, Path archive) {
+        return List.of(option + archive, "-Xlog:cds*=off", "-Xlog:aot*=off");
+    }
+
     /** The folder of the build. */
     public static Path target() {
         return Jvm.classesOf(ClassArchive.class).resolveSibling("");
@@ -85,6 +95,22 @@ public final class ClassArchive {
             s.append(file).append(Files.size(file)).append(Files.getLastModifiedTime(file));
         }
         return Integer.toHexString(s.toString().hashCode()) + ".archive";
+    }
+
+    /** The list of the classes of the archive, one a line; a training run writes it by {@code -XX:DumpLoadedClassList}. */
+    public Path list() {
+        return folder.resolve("classes");
+    }
+
+    /**
+     * Makes an archive of the classes of the list.
+     *
+     * @param java the beginning of the command of the processes that will start from it
+     * @param program what follows the options; nothing where all classes are the JDK's
+     */
+    public void dump(Path made, List<String> java, List<String> program) throws IOException, InterruptedException {
+        run(java, List.of("-Xshare:dump", "-XX:SharedClassListFile=" + list(), "-XX:SharedArchiveFile=" + made),
+                program);
     }
 
     /** Runs one step of the creation. */

@@ -61,7 +61,9 @@ public final class ClassPathArchive {
 
     private List<String> make() {
         Path file = archive.of(files(), this::make);
-        return List.of("-XX:AOTCache=" + file, "-Xlog:cds*=off", "-Xlog:aot*=off", "-cp", path());
+        List<String> all = new ArrayList<>(ClassArchive.options("-XX:AOTCache=", file));
+        all.addAll(List.of("-cp", path()));
+        return all;
     }
 
     private static List<Path> files() {

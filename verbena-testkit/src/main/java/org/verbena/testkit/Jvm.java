@@ -46,7 +46,12 @@ public final class Jvm {
 
     /** The beginning of a command for a program that is over soon, and so takes less of the processor: what follows may be added. */
     public static List<String> command(String... options) {
-        List<String> command = new ArrayList<>(List.of(JAVA, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        return commandOf(Path.of(JAVA), options);
+    }
+
+    /** As the other, with a {@code java} that may be of another JDK. */
+    public static List<String> commandOf(Path java, String... options) {
+        List<String> command = new ArrayList<>(List.of(java.toString(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(List.of(options));
         return command;
     }

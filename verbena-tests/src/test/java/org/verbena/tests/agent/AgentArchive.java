@@ -30,11 +30,11 @@ public final class AgentArchive {
     private static List<String> make() {
         ClassArchive archive = new ClassArchive("agent");
         Path file = archive.of(List.of(AgentJar.onClassPath("agent")), made -> make(archive, made));
-        return List.of("-XX:SharedArchiveFile=" + file, "-Xlog:cds*=off", "-Xlog:aot*=off");
+        return ClassArchive.options(file);
     }
 
     private static void make(ClassArchive archive, Path made) throws IOException, InterruptedException {
-        Path list = archive.folder().resolve("classes");
+        Path list = archive.list();
         Path agent = AgentJar.in(archive.folder());
         archive.run(Jvm.command(), List.of("-javaagent:" + agent + "=quiet,stream.wait=60000",
                 "-XX:DumpLoadedClassList=" + list), List.of("-cp", Jvm.classesOf(AgentTraining.class)
@@ -44,7 +44,6 @@ public final class AgentArchive {
                     .toList();
             Files.write(list, jdks);
         }
-        archive.run(Jvm.command(), List.of("--add-modules=java.instrument", "-Xshare:dump", "-XX:SharedClassListFile="
-                + list, "-XX:SharedArchiveFile=" + made), List.of());
+        archive.dump(made, Jvm.command("--add-modules=java.instrument"), List.of());
     }
 }

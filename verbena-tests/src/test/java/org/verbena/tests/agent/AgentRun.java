@@ -5,12 +5,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+
+import org.verbena.testkit.Jvm;
 
 /** How a program ended, and what it printed. */
 public record AgentRun(int code, String out, String err) {
@@ -34,7 +35,7 @@ public record AgentRun(int code, String out, String err) {
     }
 
     static List<String> command(Path java, List<String> options, Path classes, String... words) {
-        List<String> c = new ArrayList<>(List.of(java.toString(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        List<String> c = Jvm.commandOf(java);
         if (java.equals(java())) {
             c.addAll(AgentArchive.options());
         }
@@ -47,7 +48,7 @@ public record AgentRun(int code, String out, String err) {
 
     /** The {@code java} of this test. */
     public static Path java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java");
+        return Path.of(Jvm.JAVA);
     }
 
     /** A {@code java} that is too old for Verbena, if this machine has one. */

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -40,8 +41,7 @@ final class CommandArchive {
         static final List<Path> JARS = IntStream.range(0, BUILT.size())
                 // the name of an automatic module comes from its file, which keeps its name
                 .mapToObj(i -> ARCHIVE.folder().resolve("modules/" + i).resolve(BUILT.get(i).getFileName())).toList();
-        static final List<String> OPTIONS = List.of("-Xshare:auto", "-Xlog:cds*=off", "-Xlog:aot*=off",
-                "-XX:SharedArchiveFile=" + ARCHIVE.of(BUILT, CommandArchive::make));
+        static final List<String> OPTIONS = ClassArchive.options(ARCHIVE.of(BUILT, CommandArchive::make));
     }
 
     /** True if the build has created jars: there is no archive of folders of classes. */
@@ -107,10 +107,10 @@ final class CommandArchive {
             Files.delete(copied);
             Files.delete(file);
         }
-        Path list = archive.folder().resolve("classes");
-        Files.write(list, merged(lists));
-        archive.run(java, List.of("-Xshare:dump", "-XX:+AOTClassLinking", "-XX:SharedClassListFile=" + list,
-                "-XX:SharedArchiveFile=" + made), CommandProcess.module("--version"));
+        Files.write(archive.list(), merged(lists));
+        List<String> linking = new ArrayList<>(java);
+        linking.add("-XX:+AOTClassLinking");
+        archive.dump(made, linking, CommandProcess.module("--version"));
     }
 
     /**
