@@ -4,8 +4,6 @@ package org.verbena.tests.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -21,28 +19,15 @@ import org.verbena.tests.PerfLane;
 /** {@code verbena ucmatose}, {@code udaddy} and {@code rstream} between two processes. */
 @PerfLane
 class CmToolCommandTest {
-    private static final String LISTENING = "listening on ";
+    private static final TwoEnded UDADDY = new TwoEnded("udaddy", "");
 
-    private static CommandProcess server(String tool, String device, String arguments) throws IOException {
-        return CommandProcess.server(words(tool, device, arguments));
+    private static TwoEnded tool(String name, String device) {
+        return new TwoEnded(name + " --device=" + device, "");
     }
 
-    private static CommandProcess client(String tool, String device, String arguments) throws IOException {
-        return CommandProcess.client(words(tool, device, arguments));
-    }
-
-    private static String[] words(String tool, String device, String arguments) {
-        List<String> all = new ArrayList<>(List.of(tool, "--device=" + device));
-        all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return all.toArray(String[]::new);
-    }
-
+    /** The options of the client of a server. */
     private static String to(CommandProcess server) throws IOException {
-        String line = server.line();
-        assertThat(line).startsWith(LISTENING);
-        int colon = line.lastIndexOf(':');
-        String host = line.substring(LISTENING.length(), colon);
-        return "-s " + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + " -p " + line.substring(colon + 1) + " ";
+        return UDADDY.to(server, "-s");
     }
 
     /** Each tool on each device, with few and with many messages, short and long ones. */
@@ -64,8 +49,8 @@ class CmToolCommandTest {
     }
 
     private static void run(String tool, String device, String what) throws IOException {
-        try (CommandProcess server = server(tool, device, "-p 0 " + what);
-                CommandProcess client = client(tool, device, to(server) + "--json " + what)) {
+        try (CommandProcess server = tool(tool, device).server("-p 0 " + what);
+                CommandProcess client = tool(tool, device).client(to(server) + "--json " + what)) {
             CommandProcess.Result c = client.end();
             assertThat(c.code()).as(c.err()).isZero();
             JsonNode said = new ObjectMapper().readTree(c.out());
@@ -80,7 +65,7 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"ucmatose", "udaddy", "rstream"})
     void missingServerIsReported(String tool) throws IOException {
-        try (CommandProcess client = client(tool, "roce_lo", "-s 127.0.0.77 -p 7999 --timeout 3")) {
+        try (CommandProcess client = tool(tool, "roce_lo").client("-s 127.0.0.77 -p 7999 --timeout 3")) {
             CommandProcess.Result r = client.end();
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).startsWith("verbena: ").doesNotContain("Exception");
@@ -89,8 +74,8 @@ class CmToolCommandTest {
 
     @Test
     void disagreeingServersAreReported() throws IOException {
-        try (CommandProcess server = server("ucmatose", "shm0", "-p 0 -S 100 --timeout 5");
-                CommandProcess client = client("ucmatose", "shm0", to(server) + "-S 99 --timeout 5")) {
+        try (CommandProcess server = tool("ucmatose", "shm0").server("-p 0 -S 100 --timeout 5");
+                CommandProcess client = tool("ucmatose", "shm0").client(to(server) + "-S 99 --timeout 5")) {
             assertThat(client.end().code()).isEqualTo(1);
             assertThat(server.end().code()).isEqualTo(1);
         }
@@ -99,9 +84,8 @@ class CmToolCommandTest {
     /** Without --device: the first one that has datagram services. */
     @Test
     void datagramsNeedADeviceThatHasThem() throws IOException {
-        try (CommandProcess server = CommandProcess.server("udaddy", "-p", "0")) {
-            String address = to(server);
-            try (CommandProcess client = CommandProcess.client(("udaddy " + address.strip()).split(" +"))) {
+        try (CommandProcess server = UDADDY.server("-p 0")) {
+            try (CommandProcess client = UDADDY.client(to(server))) {
                 CommandProcess.Result c = client.end();
                 assertThat(c.code()).as(c.err()).isZero();
                 assertThat(server.end().code()).isZero();
@@ -113,8 +97,8 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"shm0", "roce_lo"})
     void serverFollowsTheLengthOfTheClientStream(String device) throws IOException {
-        try (CommandProcess server = server("rstream", device, "-p 0");
-                CommandProcess client = client("rstream", device, to(server) + "-I 2 -C 1000")) {
+        try (CommandProcess server = tool("rstream", device).server("-p 0");
+                CommandProcess client = tool("rstream", device).client(to(server) + "-I 2 -C 1000")) {
             CommandProcess.Result c = client.end();
             CommandProcess.Result s = server.end();
             assertThat(c.code()).as(c.err()).isZero();
@@ -126,8 +110,8 @@ class CmToolCommandTest {
     /** Neither end reports success if the other one fails. */
     @Test
     void dataBehindTheEndOfTheStreamAreReported() throws IOException {
-        try (CommandProcess server = server("rstream", "shm0", "-p 0 -I 1");
-                CommandProcess client = client("rstream", "shm0", to(server) + "-I 2")) {
+        try (CommandProcess server = tool("rstream", "shm0").server("-p 0 -I 1");
+                CommandProcess client = tool("rstream", "shm0").client(to(server) + "-I 2")) {
             CommandProcess.Result c = client.end();
             CommandProcess.Result s = server.end();
             assertThat(c.code()).as(c.err()).isEqualTo(1);
@@ -140,8 +124,8 @@ class CmToolCommandTest {
     @ParameterizedTest
     @CsvSource({"-C 10,-C 11", "-I 2,-I 1", "-S 20,-S 19"})
     void disagreeingStreamsAreReported(String one, String other) throws IOException {
-        try (CommandProcess server = server("rstream", "roce_lo", "-p 0 --timeout 5 " + one);
-                CommandProcess client = client("rstream", "roce_lo", to(server) + "--timeout 5 " + other)) {
+        try (CommandProcess server = tool("rstream", "roce_lo").server("-p 0 --timeout 5 " + one);
+                CommandProcess client = tool("rstream", "roce_lo").client(to(server) + "--timeout 5 " + other)) {
             CommandProcess.Result c = client.end();
             CommandProcess.Result s = server.end();
             assertThat(List.of(c.code(), s.code())).contains(1);
@@ -152,8 +136,8 @@ class CmToolCommandTest {
     /** A program that connects but does not use rsockets. */
     @Test
     void otherProgramIsReported() throws IOException {
-        try (CommandProcess server = server("rstream", "roce_lo", "-p 0 --timeout 5");
-                CommandProcess client = client("ucmatose", "roce_lo", to(server) + "--timeout 5")) {
+        try (CommandProcess server = tool("rstream", "roce_lo").server("-p 0 --timeout 5");
+                CommandProcess client = tool("ucmatose", "roce_lo").client(to(server) + "--timeout 5")) {
             assertThat(client.end().code()).isEqualTo(1);
             assertThat(server.end().err()).startsWith("verbena: the peer is no rstream");
         }
@@ -163,9 +147,9 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void killedPeerIsReported(boolean serverDies) throws Exception {
-        try (CommandProcess server = CommandProcess.start(words("ucmatose", "roce_lo", "-p 0 -c 2 --timeout 4"));
-                CommandProcess client = CommandProcess.start(words("ucmatose", "roce_lo", to(server)
-                        + "-c 1 --timeout 4"))) {
+        try (CommandProcess server = tool("ucmatose", "roce_lo").start("-p 0 -c 2 --timeout 4");
+                CommandProcess client = tool("ucmatose", "roce_lo").start(to(server)
+                        + "-c 1 --timeout 4")) {
             Thread.sleep(1500); // one of two is connected, both wait
             (serverDies ? server : client).close();
             CommandProcess.Result r = (serverDies ? client : server).end();
@@ -177,7 +161,7 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"-S 0", "-C 20000", "-c 0", "-p 70000", "-s a -b b", "-C 16000 -S 1m"})
     void wrongOptionsAreRefused(String arguments) {
-        CommandProcess.Result r = CommandProcess.refuse(words("udaddy", "roce_lo", arguments));
+        CommandProcess.Result r = tool("udaddy", "roce_lo").refuse(arguments);
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena udaddy --help'");
     }
@@ -185,7 +169,7 @@ class CmToolCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"-S 0", "-B 4097", "-B 1k", "-T a", "-I 0"})
     void wrongOptionsOfRstreamAreRefused(String arguments) {
-        CommandProcess.Result r = CommandProcess.refuse(words("rstream", "roce_lo", arguments));
+        CommandProcess.Result r = tool("rstream", "roce_lo").refuse(arguments);
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).startsWith("verbena: ").contains("Try 'verbena rstream --help'");
     }

@@ -3,14 +3,11 @@ package org.verbena.tests.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,29 +23,7 @@ import org.verbena.tests.PerfLane;
 /** {@code verbena perftest} between two processes, and against a peer with another protocol. */
 @PerfLane
 class PerftestCommandTest {
-    private static final String LISTENING = " listening on port ";
-
-    private static CommandProcess server(String arguments) throws IOException {
-        return CommandProcess.server(words(arguments));
-    }
-
-    private static CommandProcess client(String arguments) throws IOException {
-        return CommandProcess.client(words(arguments));
-    }
-
-    private static String[] words(String arguments) {
-        List<String> all = new ArrayList<>(List.of("perftest"));
-        all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return all.toArray(String[]::new);
-    }
-
-    private static String port(CommandProcess server) throws IOException {
-        String line = server.line();
-        while (!line.startsWith(LISTENING)) {
-            line = server.line();
-        }
-        return line.substring(LISTENING.length());
-    }
+    private static final TwoEnded PERFTEST = new TwoEnded("perftest", " ");
 
     /** Each test, device, option and kind of size once. */
     @ParameterizedTest
@@ -78,8 +53,8 @@ class PerftestCommandTest {
         String[] words = arguments.split(" ", 2);
         // 8 times 1 s: a process that is not scheduled for half a second is still alive
         String rest = " -n 700 -u 18 " + words[1];
-        try (CommandProcess s = server(words[0] + " -p 0" + rest);
-                CommandProcess c = client(words[0] + " localhost -p " + port(s) + rest)) {
+        try (CommandProcess s = PERFTEST.server(words[0] + " -p 0" + rest);
+                CommandProcess c = PERFTEST.client(words[0] + " localhost -p " + PERFTEST.port(s) + rest)) {
             CommandProcess.Result client = c.end();
             CommandProcess.Result server = s.end();
             assertThat(client.code()).as("%s", client).isZero();
@@ -106,8 +81,8 @@ class PerftestCommandTest {
     private static void runAllSizes(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
         String rest = " -a -n 6 -u 18 " + words[1];
-        try (CommandProcess s = server(words[0] + " -p 0" + rest);
-                CommandProcess c = client(words[0] + " localhost -p " + port(s) + rest)) {
+        try (CommandProcess s = PERFTEST.server(words[0] + " -p 0" + rest);
+                CommandProcess c = PERFTEST.client(words[0] + " localhost -p " + PERFTEST.port(s) + rest)) {
             CommandProcess.Result client = c.end();
             assertThat(client.code()).as("%s", client).isZero();
             CommandProcess.Result server = s.end();
@@ -136,12 +111,8 @@ class PerftestCommandTest {
     private static void runByTheConnectionManager(String arguments) throws Exception {
         String[] words = arguments.split(" ", 2);
         String rest = " -R -n 300 " + words[1];
-        try (CommandProcess s = server(words[0] + " -p 0" + rest)) {
-            String line = s.line();
-            assertThat(line).startsWith(" listening on ");
-            int colon = line.lastIndexOf(':');
-            String host = line.substring(" listening on ".length(), colon).replace("0.0.0.0", "127.0.0.1");
-            try (CommandProcess c = client(words[0] + " " + host + " -p " + line.substring(colon + 1) + rest)) {
+        try (CommandProcess s = PERFTEST.server(words[0] + " -p 0" + rest)) {
+            try (CommandProcess c = PERFTEST.client(PERFTEST.to(s, words[0]) + rest)) {
                 CommandProcess.Result client = c.end();
                 assertThat(client.code()).as("%s", client).isZero();
                 CommandProcess.Result server = s.end();
@@ -154,7 +125,7 @@ class PerftestCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"write_lat -q 2", "send_lat -b", "atomic_bw -a", "write_bw -a -s 100", "read_bw -q 0"})
     void conflictingOptionsAreRefused(String arguments) {
-        CommandProcess.Result r = CommandProcess.refuse(words(arguments + " -d shm0 -p 0"));
+        CommandProcess.Result r = PERFTEST.refuse(arguments + " -d shm0 -p 0");
         assertThat(r.code()).isEqualTo(2);
         assertThat(r.err()).contains(arguments.contains("-a")
                 ? "--all"
@@ -166,7 +137,7 @@ class PerftestCommandTest {
     @Test
     void peerWithAnotherProtocolIsReported() throws Exception {
         try (ServerSocket web = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                CommandProcess c = client("write_bw localhost -d shm0 -p " + web.getLocalPort())) {
+                CommandProcess c = PERFTEST.client("write_bw localhost -d shm0 -p " + web.getLocalPort())) {
             try (Socket s = web.accept()) {
                 OutputStream out = s.getOutputStream();
                 out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));

@@ -9,9 +9,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,7 +25,7 @@ import org.verbena.tests.PerfLane;
 /** {@code verbena pingpong} between two processes, and against peers with another protocol. */
 @PerfLane
 class PingPongCommandTest {
-    private static final String LISTENING = "  listening on port ";
+    private static final TwoEnded PINGPONG = new TwoEnded("pingpong", "  ");
     private static final Pattern LOCAL = Pattern
             .compile("  local address:  LID 0x0000, QPN 0x([0-9a-f]{6}), PSN 0x([0-9a-f]{6}), GID (\\S+)");
 
@@ -36,33 +33,11 @@ class PingPongCommandTest {
     private static final Pattern ADDRESS = Pattern.compile("0000:[0-9a-f]{6}:[0-9a-f]{6}:[0-9a-f]{32}\0");
     private static final int ADDRESS_BYTES = 52;
 
-    private static CommandProcess server(String arguments) throws IOException {
-        return CommandProcess.server(words(arguments));
-    }
-
-    private static CommandProcess client(String arguments) throws IOException {
-        return CommandProcess.client(words(arguments));
-    }
-
-    private static String[] words(String arguments) {
-        List<String> all = new ArrayList<>(List.of("pingpong"));
-        all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return all.toArray(String[]::new);
-    }
-
-    private static String port(CommandProcess server) throws IOException {
-        String line = server.line();
-        while (!line.startsWith(LISTENING)) {
-            line = server.line();
-        }
-        return line.substring(LISTENING.length());
-    }
-
     /** The results of a server and a client. */
     private record Ends(CommandProcess.Result server, CommandProcess.Result client) {
         static Ends run(String server, String client) throws IOException {
-            try (CommandProcess s = PingPongCommandTest.server("-p 0 " + server);
-                    CommandProcess c = PingPongCommandTest.client("localhost --json -p " + port(s) + " " + client)) {
+            try (CommandProcess s = PINGPONG.server("-p 0 " + server);
+                    CommandProcess c = PINGPONG.client("localhost --json -p " + PINGPONG.port(s) + " " + client)) {
                 return new Ends(s.end(), c.end());
             }
         }
@@ -151,7 +126,7 @@ class PingPongCommandTest {
         "-d shm0 -r 100000000              | create",
     })
     void failuresAreReported(String arguments, String sentence) throws IOException {
-        try (CommandProcess p = client(arguments)) {
+        try (CommandProcess p = PINGPONG.client(arguments)) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).as(r.out()).isEqualTo(1);
             assertThat(r.err()).startsWith("verbena: ").contains(sentence).doesNotContain("\n");
@@ -169,8 +144,8 @@ class PingPongCommandTest {
         "0000:000001:000001:00000000000000000000000000000000#     | silent | the peer told neither a GID nor a LID",
     })
     void invalidClientsAreRefused(String says, String then, String sentence) throws IOException {
-        try (CommandProcess server = server("-p 0 -d shm0 --timeout 1");
-                Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port(server)))) {
+        try (CommandProcess server = PINGPONG.server("-p 0 -d shm0 --timeout 1");
+                Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(PINGPONG.port(server)))) {
             s.getOutputStream().write(says.replace('#', '\0').getBytes(StandardCharsets.US_ASCII));
             if (then.equals("end")) {
                 s.shutdownOutput();
@@ -188,11 +163,11 @@ class PingPongCommandTest {
     @ParameterizedTest
     @ValueSource(strings = {"rc", "uc", "ud"})
     void serverMatchesC(String type) throws IOException {
-        try (CommandProcess server = server("-p 0 -d shm0 -e --timeout 2 -t " + type)) {
+        try (CommandProcess server = PINGPONG.server("-p 0 -d shm0 -e --timeout 2 -t " + type)) {
             Matcher own = LOCAL.matcher(server.line());
             assertThat(own.matches()).isTrue();
             String gid = own.group(3).equals("::") ? "" : hex(own.group(3));
-            try (Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port(server)))) {
+            try (Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(PINGPONG.port(server)))) {
                 OutputStream out = s.getOutputStream();
                 out.write(("0000:" + own.group(1) + ":" + own.group(2) + ":" + gid + "\0")
                         .getBytes(StandardCharsets.US_ASCII));
@@ -221,7 +196,7 @@ class PingPongCommandTest {
     @CsvSource({"rc,1", "ud,1", "srq,256"})
     void clientMatchesC(String type, int addresses) throws IOException {
         try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                CommandProcess client = client("localhost -d shm0 -e --timeout 2 -t " + type + " -p "
+                CommandProcess client = PINGPONG.client("localhost -d shm0 -e --timeout 2 -t " + type + " -p "
                         + listener.getLocalPort());
                 Socket s = listener.accept()) {
             byte[] own = s.getInputStream().readNBytes(ADDRESS_BYTES * addresses);
@@ -240,9 +215,9 @@ class PingPongCommandTest {
     /** A process that is killed in the middle. */
     @Test
     void killedPeerIsReported() throws IOException {
-        try (CommandProcess server = CommandProcess.start(words("-p 0 -d shm0 -e -n 100000000 --timeout 20"));
-                CommandProcess client = CommandProcess.start(words("localhost -d shm0 -e -n 100000000 --timeout 20 -p "
-                        + port(server)))) {
+        try (CommandProcess server = PINGPONG.start("-p 0 -d shm0 -e -n 100000000 --timeout 20");
+                CommandProcess client = PINGPONG.start("localhost -d shm0 -e -n 100000000 --timeout 20 -p "
+                        + PINGPONG.port(server))) {
             String line = client.line();
             while (!line.startsWith("  remote address:")) {
                 line = client.line();
@@ -257,7 +232,7 @@ class PingPongCommandTest {
     @Test
     void takenPortIsReported() throws IOException {
         try (ServerSocket taken = new ServerSocket(0);
-                CommandProcess p = client("-d shm0 -p " + taken.getLocalPort())) {
+                CommandProcess p = PINGPONG.client("-d shm0 -p " + taken.getLocalPort())) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).isEqualTo(1);
             assertThat(r.err()).contains("port " + taken.getLocalPort() + " is taken");

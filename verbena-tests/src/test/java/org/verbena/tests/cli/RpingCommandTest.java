@@ -4,8 +4,6 @@ package org.verbena.tests.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -19,25 +17,15 @@ import org.verbena.tests.PerfLane;
 /** {@code verbena rping} between two processes. */
 @PerfLane
 class RpingCommandTest {
-    private static final String LISTENING = "listening on ";
+    private static final TwoEnded BY_SHM = on("shm0");
 
-    private static CommandProcess start(String arguments) throws IOException {
-        return CommandProcess.start(words("shm0", arguments));
+    private static TwoEnded on(String device) {
+        return new TwoEnded("rping --device=" + device, "");
     }
 
-    private static String[] words(String device, String arguments) {
-        List<String> all = new ArrayList<>(List.of("rping", "--device=" + device));
-        all.addAll(Arrays.asList(arguments.strip().split(" +")));
-        return all.toArray(String[]::new);
-    }
-
-    /** The address of a server; for one that listens on all addresses, that of this host. */
-    private static String client(CommandProcess server) throws IOException {
-        String line = server.line();
-        assertThat(line).startsWith(LISTENING);
-        int colon = line.lastIndexOf(':');
-        String host = line.substring(LISTENING.length(), colon);
-        return "-c -a " + (host.equals("0.0.0.0") ? "127.0.0.1" : host) + " -p " + line.substring(colon + 1) + " ";
+    /** The options of the client of a server. */
+    private static String to(CommandProcess server) throws IOException {
+        return BY_SHM.to(server, "-c -a");
     }
 
     /** Each device, with the shortest text and the longest, and one of more than a packet. */
@@ -55,8 +43,8 @@ class RpingCommandTest {
     }
 
     private static void run(String device, int size) throws IOException {
-        try (CommandProcess server = CommandProcess.server(words(device, "-s -p 0"));
-                CommandProcess c = CommandProcess.client(words(device, client(server) + "--json -C 20 -S " + size))) {
+        try (CommandProcess server = on(device).server("-s -p 0");
+                CommandProcess c = on(device).client(to(server) + "--json -C 20 -S " + size)) {
             CommandProcess.Result r = c.end();
             assertThat(r.code()).as(r.err()).isZero();
             assertThat(new ObjectMapper().readTree(r.out()).get("pings").asInt()).isEqualTo(20);
@@ -68,8 +56,8 @@ class RpingCommandTest {
 
     @Test
     void textsAreShown() throws IOException {
-        try (CommandProcess server = CommandProcess.server(words("shm0", "-s -p 0 -v"));
-                CommandProcess c = CommandProcess.client(words("shm0", client(server) + "-V -v -C 3"))) {
+        try (CommandProcess server = BY_SHM.server("-s -p 0 -v");
+                CommandProcess c = BY_SHM.client(to(server) + "-V -v -C 3")) {
             List<String> lines = c.end().out().lines().toList();
             assertThat(lines).hasSize(4);
             assertThat(lines.get(2)).isEqualTo("ping data: rdma-ping-2: "
@@ -82,17 +70,17 @@ class RpingCommandTest {
     /** A server that stays, with a client that is killed among others. */
     @Test
     void persistentServerServesManyClients() throws IOException {
-        try (CommandProcess server = start("-s -p 0 -P")) {
-            String connect = client(server);
-            try (CommandProcess endless = start(connect + "-v")) {
+        try (CommandProcess server = BY_SHM.start("-s -p 0 -P")) {
+            String connect = to(server);
+            try (CommandProcess endless = BY_SHM.start(connect + "-v")) {
                 assertThat(endless.line()).startsWith("ping data: rdma-ping-0: A");
-                try (CommandProcess other = start(connect + "-C 3")) {
+                try (CommandProcess other = BY_SHM.start(connect + "-C 3")) {
                     CommandProcess.Result r = other.end();
                     assertThat(r.code()).as(r.err()).isZero();
                 }
             }
             assertThat(server.line()).startsWith("3 pings in ");
-            try (CommandProcess other = start(connect + "-C 4")) {
+            try (CommandProcess other = BY_SHM.start(connect + "-C 4")) {
                 CommandProcess.Result r = other.end();
                 assertThat(r.code()).as(r.err()).isZero();
                 assertThat(r.out()).startsWith("4 pings in ");
