@@ -17,6 +17,7 @@ import org.verbena.sockets.nio.NioChannels;
 import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.stream.PlainListeners;
 import org.verbena.sockets.stream.SharedMemory;
+import org.verbena.sockets.stream.Stream;
 import org.verbena.sockets.stream.Summary;
 
 /**
@@ -73,10 +74,12 @@ public final class DropIn {
 
     /**
      * Why this process cannot have connections through shared memory, as the end of a sentence; null if it can. Tries
-     * it, and leaves nothing behind. The caller reports it: it is not logged again.
+     * it, and leaves nothing behind. The caller reports it: it is not logged again. Where connections first have to earn
+     * their rings nothing is tried, for it costs as much as all else at the start of a program: null, and the first connection that has
+     * earned them reports it.
      */
     public static @Nullable String problem() {
-        return SharedMemory.problemToReport();
+        return Stream.isAtOnce() ? SharedMemory.problemToReport() : null;
     }
 
     /**
@@ -178,6 +181,7 @@ public final class DropIn {
     /** Apart, so that the rest of this class can be used before the agent has given the provider what it extends. */
     private static final class Maker {
         static SelectorProvider make() {
+            Stream.earnRings();
             return new VerbenaSelectorProvider();
         }
 
@@ -196,6 +200,7 @@ public final class DropIn {
         }
 
         static Function<Boolean, @Nullable SocketImpl> sockets() {
+            Stream.earnRings();
             return new Function<>() { // no lambda: they are not cheap at the start of a program
                 @Override
                 public @Nullable SocketImpl apply(Boolean server) {

@@ -33,6 +33,7 @@ record DropInProperty(String name, String values, long least, long most, String 
             of("rules.file", ".+", "a file"),
             number("spin", 0, 1_000_000, "microseconds"),
             number("stream.delay", 0, 60_000_000, "microseconds"),
+            number("stream.earn", 0, Long.MAX_VALUE, "bytes"),
             of("stream.device", ".+", "a device"),
             number("stream.memory", 1, Long.MAX_VALUE, "bytes"),
             number("stream.patience", 1, 600_000, "milliseconds"),

@@ -56,6 +56,8 @@ public final class SocketSamplePoint {
     public static final int SOCKETS_BY_TCP_FOREIGN_SELECTOR = 0x816;
     /** Connections that TCP carries to the end, for the other end may be of another user or PID namespace. */
     public static final int SOCKETS_BY_TCP_OTHER_NAMESPACE = 0x817;
+    /** Connections that TCP carries so far, for they have carried too little for rings. */
+    public static final int SOCKETS_BY_TCP_NOT_EARNED = 0x818;
     /** Polls of memory by threads that waited, and did not have to sleep for it. */
     public static final int SOCKETS_POLLS_FOUND = 0x81c;
     /** Polls of memory by threads that waited, and had to sleep after it. */

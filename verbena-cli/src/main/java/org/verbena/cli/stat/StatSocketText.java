@@ -116,7 +116,7 @@ final class StatSocketText {
 
     private static String reasons(StatObject o) {
         StringBuilder b = new StringBuilder();
-        for (int p = SocketSamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SocketSamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE; p++) {
+        for (int p = SocketSamplePoint.SOCKETS_BY_TCP_REMOTE_PEER; p <= SocketSamplePoint.SOCKETS_BY_TCP_NOT_EARNED; p++) {
             if (o.value(p) != 0) {
                 b.append(", ").append(o.value(p)).append(" by TCP: ").append(StatNames.shortName(o.type(), p)
                         .replace("by_tcp_", ""));

@@ -81,7 +81,7 @@ final class ActiveKeys {
         }
         if (!key.listening) {
             // Another selector's key is notified. Once TCP carries both directions to the end there is nothing to notify of.
-            boolean isNotNotified = s.fallbackReason().isEmpty();
+            boolean isNotNotified = !s.staysWithTcp();
             mustPoll |= isNotNotified;
             return isNotNotified;
         }

@@ -92,7 +92,7 @@ final class Connector {
                 ? Stream.byKernel(inner, role, FallbackReason.RULE)
                 : channel.foreign().areKnown()
                         ? Stream.byKernel(inner, role, FallbackReason.FOREIGN_SELECTOR)
-                        : Stream.of(inner, role, decision.device());
+                        : Stream.of(inner, role, decision.device(), decision.isAtOnce() || Stream.isAtOnce());
         made.decidedBy(decision);
         return made;
     }

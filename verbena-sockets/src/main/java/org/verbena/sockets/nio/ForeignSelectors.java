@@ -146,7 +146,7 @@ final class ForeignSelectors {
 
     /** Whether the kernel alone reports what is ready, as often as it is polled. */
     private static boolean isPlain(Stream s) {
-        return !s.fallbackReason().isEmpty() && s.readyOps(OP_READ) == 0;
+        return s.staysWithTcp() && s.readyOps(OP_READ) == 0;
     }
 
     /** Once in a selection: a channel that is polled after another has paused does not. */

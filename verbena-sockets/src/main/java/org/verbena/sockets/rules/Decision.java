@@ -26,6 +26,11 @@ public record Decision(Transport transport, @Nullable Rule rule, String reason) 
         return rule == null ? null : rule.device();
     }
 
+    /** Whether a connection takes rings at once, rather than when it has carried enough: the rule says so, or names a device for it. */
+    public boolean isAtOnce() {
+        return rule != null && (rule.isAtOnce() || rule.device() != null);
+    }
+
     static Decision by(Rule rule) {
         return rule.transport() == Transport.STACK
                 ? new Decision(Transport.OS, rule, "the rule asks for stack, which this Verbena does not have")

@@ -14,6 +14,7 @@ public final class Rule {
     private final Endpoints second;
     private final @Nullable String counter;
     private final @Nullable String device;
+    private final boolean atOnce;
     private final Place place;
     private final LongAdder hits = new LongAdder();
 
@@ -26,13 +27,14 @@ public final class Rule {
     }
 
     Rule(Transport transport, Role role, Endpoints first, Endpoints second, @Nullable String counter,
-            @Nullable String device, Place place) {
+            @Nullable String device, boolean atOnce, Place place) {
         this.transport = transport;
         this.role = role;
         this.first = first;
         this.second = second;
         this.counter = counter;
         this.device = device;
+        this.atOnce = atOnce;
         this.place = place;
     }
 
@@ -54,6 +56,11 @@ public final class Rule {
     /** The device by which peers on other hosts are reached; null if TCP reaches them. */
     public @Nullable String device() {
         return device;
+    }
+
+    /** Whether connections take rings at once, rather than when they have carried enough. */
+    public boolean isAtOnce() {
+        return atOnce;
     }
 
     /** Where it was written. */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads rules in libvma.conf's grammar and what goes beyond it: IPv6, {@code stream} and {@code stack} as transports, a
- * counter and a device behind a rule, and {@code log} lines as that file's comments describe them. docs/rules.md has the grammar.
+ * counter, a device and {@code at-once} behind a rule, and {@code log} lines as that file's comments describe them. docs/rules.md has the grammar.
  */
 public final class RuleParser {
     private static final String USE = "use";
@@ -19,6 +19,7 @@ public final class RuleParser {
     private static final String LOG = "log";
     private static final String COUNTER = "counter";
     private static final String DEVICE = "device";
+    private static final String AT_ONCE = "at-once";
     private static final String DEVICE_NAME = "[A-Za-z0-9_.:@-]+";
     private static final String COUNTER_NAME = "[A-Za-z_][A-Za-z0-9_.-]*";
 
@@ -150,6 +151,7 @@ public final class RuleParser {
         Endpoints second = text.take(':') ? endpoints() : Endpoints.ALL;
         String counter = null;
         String device = null;
+        boolean atOnce = false;
         while (!text.isLineEnd()) {
             int at = textStart();
             String word = text.word();
@@ -157,11 +159,14 @@ public final class RuleParser {
                 counter = counter();
             } else if (word.equals(DEVICE) && device == null) {
                 device = device(at, transport, role);
+            } else if (word.equals(AT_ONCE) && !atOnce) {
+                requireStream(at, transport, role, "'at-once' is for");
+                atOnce = true;
             } else {
-                throw text.unknown(at, word, List.of(COUNTER, DEVICE));
+                throw text.unknown(at, word, List.of(AT_ONCE, COUNTER, DEVICE));
             }
         }
-        return new Rule(transport, role, first, second, counter, device, place(start));
+        return new Rule(transport, role, first, second, counter, device, atOnce, place(start));
     }
 
     private String counter() {
@@ -180,10 +185,15 @@ public final class RuleParser {
         if (!name.matches(DEVICE_NAME)) {
             throw text.error(at, "'" + name + "' is no name of a device, as roce_eth0 is");
         }
-        if (transport != Transport.STREAM || role.isDatagram()) {
-            throw text.error(start, "a device carries 'use stream tcp_client' and 'use stream tcp_server' only");
-        }
+        requireStream(start, transport, role, "a device carries");
         return name;
+    }
+
+    /** @param start of the word that is for such rules only */
+    private void requireStream(int start, Transport transport, Role role, String what) {
+        if (transport != Transport.STREAM || role.isDatagram()) {
+            throw text.error(start, what + " 'use stream tcp_client' and 'use stream tcp_server' only");
+        }
     }
 
     private <T> T one(Map<String, T> words) {

@@ -35,10 +35,14 @@ public final class PeerRendezvous {
         rendezvous = stream.rendezvous();
     }
 
-    /** That of a channel; null if it is none of Verbena's, or not connected. */
+    /** That of a channel, whose handshake begins if it has not; null if it is none of Verbena's, or not connected. */
     public static @Nullable PeerRendezvous of(SocketChannel channel) {
         Stream stream = NioChannels.streamOf(channel);
-        return stream == null ? null : new PeerRendezvous(stream);
+        if (stream == null) {
+            return null;
+        }
+        stream.beginHandshake();
+        return new PeerRendezvous(stream);
     }
 
     /** Whether a channel is Verbena's. */

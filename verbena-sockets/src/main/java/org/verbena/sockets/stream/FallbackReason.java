@@ -36,7 +36,9 @@ public enum FallbackReason {
     /** The program has registered it with a selector of the JDK, from before Verbena came into the process. */
     FOREIGN_SELECTOR("registered with a selector that is not Verbena's"),
     /** The other end is in another user or PID namespace, or nothing proves that it is not. */
-    OTHER_NAMESPACE("the other end may be of another user or PID namespace");
+    OTHER_NAMESPACE("the other end may be of another user or PID namespace"),
+    /** Not yet: it has not carried what makes rings worth their price, and may do so any moment. */
+    NOT_EARNED("it has carried too little for rings so far");
 
     private final String sentence;
 

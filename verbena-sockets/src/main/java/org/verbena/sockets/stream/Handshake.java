@@ -98,11 +98,10 @@ abstract class Handshake {
         this.device = device;
     }
 
-    static Handshake of(StreamEngine engine, RingStream stream, SocketChannel tcp, Stream.Role role,
-            @Nullable String device) {
-        return role == Stream.Role.CLIENT
-                ? new ClientHandshake(engine, stream, tcp, device)
-                : new ServerHandshake(engine, stream, tcp, device);
+    static Handshake of(StreamEngine engine, RingStream stream) {
+        return stream.role() == Stream.Role.CLIENT
+                ? new ClientHandshake(engine, stream, stream.tcp(), stream.device())
+                : new ServerHandshake(engine, stream, stream.tcp(), stream.device());
     }
 
     // what differs between the two ends

@@ -148,6 +148,11 @@ final class KernelStream extends Stream {
     }
 
     @Override
+    public boolean staysWithTcp() {
+        return true;
+    }
+
+    @Override
     public String fallbackReason() {
         return reason.toString();
     }

@@ -290,7 +290,16 @@ final class Outbound {
      * As {@link Stream#sendFile}. A disk may take its time, so not under a lock that the engine takes, as undecided.
      */
     long sendFile(FileChannel file, long position, long count) throws IOException {
-        if (phase != Phase.TCP || !isForTcp()) {
+        return phase == Phase.TCP ? sendFileByTcp(file, position, count) : -1;
+    }
+
+    /** As {@link #sendFile}, where TCP carries, and nothing will change that before this returns. */
+    long sendFileBeforeHandshake(FileChannel file, long position, long count) throws IOException {
+        return sendFileByTcp(file, position, count);
+    }
+
+    private long sendFileByTcp(FileChannel file, long position, long count) throws IOException {
+        if (!isForTcp()) {
             return -1;
         }
         try {

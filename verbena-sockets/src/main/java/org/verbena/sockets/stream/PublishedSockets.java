@@ -39,6 +39,7 @@ public final class PublishedSockets {
     private static final int MAX_ENTRIES = Math.clamp(Integer.getInteger("verbena.counters.sockets", 1 << 14), 0,
             1 << 18);
     private static final long LATER_MILLIS = 100;
+    private static final long NO_HANDSHAKE_MILLIS = 3000;
     private static final long LATEST_MILLIS = 60_000;
     /**
      * Descriptors that are to be left when the file is made: a class that cannot be read for want of one, and a file
@@ -101,6 +102,7 @@ public final class PublishedSockets {
          */
         private static void make() {
             try {
+                awaitFirstHandshake();
                 long pause = LATER_MILLIS;
                 do {
                     Thread.sleep(pause);
@@ -111,6 +113,14 @@ public final class PublishedSockets {
                 }
             } catch (InterruptedException | RuntimeException | LinkageError e) {
                 log(e);
+            }
+        }
+
+        /** A program that ends soon, and has no use for rings, pays for no file either. */
+        private static void awaitFirstHandshake() throws InterruptedException {
+            for (long waited = 0; waited < NO_HANDSHAKE_MILLIS && !Stream.isAtOnce() && !StreamEngine
+                    .isStarted(); waited += LATER_MILLIS) {
+                Thread.sleep(LATER_MILLIS);
             }
         }
 

@@ -24,7 +24,13 @@ final class RingStream extends Stream {
     private volatile @Nullable Link link;
     private volatile @Nullable Listener listener;
     private volatile @Nullable Handshake handshake;
-    private volatile FallbackReason reason = FallbackReason.NONE;
+    private volatile FallbackReason reason;
+    private final @Nullable String device;
+    private final RingThreshold threshold = new RingThreshold();
+    /** There will be no rings. */
+    private volatile boolean staysWithTcp;
+    /** Whether what TCP carries is to be compared with the threshold. */
+    private volatile boolean earning;
     private final Rendezvous rendezvous = new Rendezvous(this);
     /** Leaves {@code OPEN} under this object's monitor, once; the thread that does so decides what follows. */
     private volatile Closure closure = Closure.OPEN;
@@ -55,9 +61,17 @@ final class RingStream extends Stream {
         }
     }
 
-    RingStream(SocketChannel tcp, Role role) {
+    /**
+     * @param device by which the other end is sought if it is not on this host; null if TCP carries it then
+     * @param earns whether the handshake begins when TCP has carried enough, rather than when the caller says so
+     */
+    RingStream(SocketChannel tcp, Role role, @Nullable String device, boolean earns) {
         super(role);
         this.tcp = tcp;
+        this.device = device;
+        earning = earns;
+        reason = earns ? FallbackReason.NOT_EARNED : FallbackReason.NONE;
+        StreamCounters.count(reason);
         bells = new Doorbells(tcp);
         out = new Outbound(tcp, bells, this::changed);
         in = new Inbound(tcp, this::changed, bells, out.ending());
@@ -71,6 +85,48 @@ final class RingStream extends Stream {
     @Nullable
     Handshake handshake() {
         return handshake;
+    }
+
+    @Nullable
+    String device() {
+        return device;
+    }
+
+    @Override
+    public void beginHandshake() {
+        if (threshold.begin()) {
+            earning = false;
+            if (reason == FallbackReason.NOT_EARNED) { // else it stays what it was unless the handshake succeeds
+                reason(FallbackReason.NONE);
+            }
+            StreamEngine.begin(this);
+        }
+    }
+
+    private void reason(FallbackReason why) {
+        StreamCounters.uncount(reason);
+        reason = why;
+        StreamCounters.count(why);
+    }
+
+    private long bytesByTcp() {
+        return in.bytesByTcp() + out.bytesByTcp();
+    }
+
+    private void received() {
+        threshold.received();
+        beginIfReached();
+    }
+
+    private void sent() {
+        threshold.sent();
+        beginIfReached();
+    }
+
+    private void beginIfReached() {
+        if (threshold.isReached(bytesByTcp())) {
+            beginHandshake();
+        }
     }
 
     // what the handshake does
@@ -94,6 +150,7 @@ final class RingStream extends Stream {
         handshake = null;
         synchronized (this) {
             out.open(own, peer);
+            reason(FallbackReason.NONE);
             offered = true; // after it: a writer that finds the handshake done writes into the ring
             if (out.isByRing()) {
                 StreamEvents.byRing(tcp, "out", out.bytesByTcp());
@@ -111,14 +168,26 @@ final class RingStream extends Stream {
 
     /** The handshake has failed: TCP carries what is to come. */
     void fallBack(FallbackReason why) {
-        reason = why;
         handshake = null;
-        StreamCounters.count(why);
-        StreamEvents.byTcp(tcp, why.key());
+        if (reason != why) {
+            reason(why);
+            StreamEvents.byTcp(tcp, why.key());
+        }
+        if (why == FallbackReason.PLAIN_PEER && device == null && threshold.continueAfter(bytesByTcp())) {
+            earning = true; // the other end may have counted differently
+            rendezvous.changed();
+            return;
+        }
         in.stayWithTcp();
         out.stayWithTcp();
+        staysWithTcp = true;
         changed();
         rendezvous.changed();
+    }
+
+    @Override
+    public boolean staysWithTcp() {
+        return staysWithTcp;
     }
 
     synchronized boolean isClosed() {
@@ -172,11 +241,23 @@ final class RingStream extends Stream {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        return in.read(into, out);
+        int n = in.read(into, out);
+        if (earning && n > 0) {
+            received();
+        }
+        return n;
     }
 
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
+        long n = readAll(into, offset, length);
+        if (earning && n > 0) {
+            received();
+        }
+        return n;
+    }
+
+    private long readAll(ByteBuffer[] into, int offset, int length) throws IOException {
         if (in.isByTcp()) {
             return in.readTcp(into, offset, length);
         }
@@ -199,12 +280,20 @@ final class RingStream extends Stream {
 
     @Override
     public int write(ByteBuffer from) throws IOException {
-        return out.write(from);
+        int n = out.write(from);
+        if (earning && n > 0) {
+            sent();
+        }
+        return n;
     }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        return out.write(from, offset, length);
+        long n = out.write(from, offset, length);
+        if (earning && n > 0) {
+            sent();
+        }
+        return n;
     }
 
     @Override
@@ -214,7 +303,19 @@ final class RingStream extends Stream {
 
     @Override
     public long sendFile(FileChannel file, long position, long count) throws IOException {
-        return out.sendFile(file, position, count);
+        if (!earning || !threshold.enterFile()) {
+            return out.sendFile(file, position, count);
+        }
+        long n;
+        try {
+            n = out.sendFileBeforeHandshake(file, position, Math.min(count, threshold.left(bytesByTcp())));
+        } finally {
+            threshold.leaveFile();
+        }
+        if (n > 0) {
+            sent();
+        }
+        return n;
     }
 
     @Override
@@ -333,6 +434,11 @@ final class RingStream extends Stream {
 
     @Override
     public void stayWithTcp(FallbackReason why) {
+        if (threshold.end()) {
+            earning = false;
+            fallBack(why);
+            return;
+        }
         Handshake pending = handshake;
         if (pending != null) {
             pending.refuse(why);
@@ -366,6 +472,9 @@ final class RingStream extends Stream {
         closure = cutOff ? Closure.CUT_OFF : reset || unread ? Closure.ABORTED : Closure.ORDERLY;
         out.close(closure.end());
         in.leave();
+        if (reason == FallbackReason.NOT_EARNED) {
+            StreamEvents.byTcp(tcp, reason.key());
+        }
         StreamCounters.closed(this);
         StreamEngine.closed(this);
         rendezvous.changed();
@@ -400,7 +509,7 @@ final class RingStream extends Stream {
 
     @Override
     public String fallbackReason() {
-        return reason == FallbackReason.NONE ? "" : reason.toString();
+        return reason == FallbackReason.NONE || reason == FallbackReason.NOT_EARNED ? "" : reason.toString();
     }
 
     @Override

@@ -67,7 +67,30 @@ public abstract class Stream {
      * @param device by which the other end is sought if it is not on this host; null if TCP carries it then
      */
     public static Stream of(SocketChannel tcp, Role role, @Nullable String device) {
-        return StreamCounters.opened(StreamEngine.open(tcp, role, device));
+        return of(tcp, role, device, RingThreshold.isZero());
+    }
+
+    /**
+     * As the other.
+     *
+     * @param atOnce whether the handshake begins at once, rather than when the connection has carried enough for it
+     */
+    public static Stream of(SocketChannel tcp, Role role, @Nullable String device, boolean atOnce) {
+        RingStream stream = StreamCounters.opened(new RingStream(tcp, role, device, !atOnce));
+        if (atOnce) {
+            stream.beginHandshake();
+        }
+        return stream;
+    }
+
+    /** Whether connections of this process begin their handshakes at once, where no rule says so. */
+    public static boolean isAtOnce() {
+        return RingThreshold.isZero();
+    }
+
+    /** Has connections of this process begin their handshakes when they have carried enough, unless a property says otherwise. */
+    public static void earnRings() {
+        RingThreshold.applyToDropIn();
     }
 
     /** Opens a device by which connections are expected from other hosts, and waits for nothing. */
@@ -273,6 +296,12 @@ public abstract class Stream {
      */
     public void pollTcp() {}
 
+    /** Whether TCP carries both directions to the end, for good: {@link #fallbackReason} says why. */
+    public abstract boolean staysWithTcp();
+
+    /** Begins the handshake, if it waits for the connection to carry more. */
+    public void beginHandshake() {}
+
     /** Whether a ring carries what goes out, and the session has failed: the peer may not have got what was written. */
     public boolean isBroken() {
         return false;
@@ -293,8 +322,9 @@ public abstract class Stream {
     public abstract boolean isOutputByRing();
 
     /**
-     * Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, and if rings carry
-     * it.
+     * Why TCP carries the connection to its end, a sentence; empty as long as that is not decided, be it that the connection
+     * has carried too little for a handshake, and if rings carry it. Where the other end
+     * was not there in time, and may come when the connection has carried more, that is the reason meanwhile.
      */
     public abstract String fallbackReason();
 

@@ -34,7 +34,17 @@ final class StreamCounters {
 
     @SuppressWarnings("EnumOrdinal") // an index for an array of this class
     static void count(FallbackReason reason) {
-        FALLBACKS[reason.ordinal()].increment();
+        if (reason != FallbackReason.NONE) {
+            FALLBACKS[reason.ordinal()].increment();
+        }
+    }
+
+    /** A reason that was counted has changed: TCP carries the connection no longer, or for another one. */
+    @SuppressWarnings("EnumOrdinal")
+    static void uncount(FallbackReason reason) {
+        if (reason != FallbackReason.NONE) {
+            FALLBACKS[reason.ordinal()].decrement();
+        }
     }
 
     @SuppressWarnings("EnumOrdinal")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.stream;
 
-import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -170,17 +169,15 @@ final class StreamEngine {
     }
 
     /** Starts to find the other end of a connection; does not block. */
-    static RingStream open(SocketChannel tcp, Stream.Role role, @Nullable String device) {
-        RingStream stream = new RingStream(tcp, role);
+    static void begin(RingStream stream) {
         StreamEngine engine = Holder.start();
         if (engine == null) {
             stream.fallBack(Holder.why());
         } else {
-            Handshake handshake = Handshake.of(engine, stream, tcp, role, device);
+            Handshake handshake = Handshake.of(engine, stream);
             stream.handshake(handshake);
             engine.begin(handshake);
         }
-        return stream;
     }
 
     /** Has a device opened, so that peers on other hosts find it. */
@@ -189,6 +186,11 @@ final class StreamEngine {
         if (engine != null) {
             engine.submit(() -> engine.remotes(device).expect());
         }
+    }
+
+    /** Whether there is one: the first handshake of this process has begun. */
+    static boolean isStarted() {
+        return Holder.started() != null;
     }
 
     /** Has the engine's thread do something, if there is one. */

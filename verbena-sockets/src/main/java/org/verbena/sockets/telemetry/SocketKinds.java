@@ -122,6 +122,8 @@ public final class SocketKinds implements KindProvider {
                     "Connections that TCP carries to the end, for they are registered with a selector that is not Verbena's");
             d.put(SocketSamplePoint.SOCKETS_BY_TCP_OTHER_NAMESPACE,
                     "Connections that TCP carries to the end, for the other end may be of another user or PID namespace");
+            d.put(SocketSamplePoint.SOCKETS_BY_TCP_NOT_EARNED,
+                    "Connections that TCP carries so far, for they have carried too little for rings");
             d.put(SocketSamplePoint.SOCKETS_POLLS_FOUND,
                     "Polls of memory by threads that waited, and did not have to sleep for it");
             d.put(SocketSamplePoint.SOCKETS_POLLS_IN_VAIN,

@@ -64,11 +64,22 @@ class RuleParserTest {
         "use stream tcp_client [::ffff:10.0.0.1]:7", "use stack tcp_server *:1 counter a.b-c_1",
         "application-id a b", "application-id [a-z]* *", "application-id [!a]x *", "application-id java 4711",
         "use stream tcp_client 10.0.0.0/8:* device roce_eth0", "use * tcp_server *:1 device roce_eth0.5 counter c # x",
-        "use stream tcp_client *:1:*:2 counter c device roce_x",
+        "use stream tcp_client *:1:*:2 counter c device roce_x", "use * tcp_client *:* at-once",
+        "use stream tcp_server *:1 at-once counter c device roce_x # x",
         "use os tcp_server *:0-65535:1.2.3.4/0:5", "log destination stderr min-level 0", "log destination file a",
     })
     void isRead(String text) {
         assertThat(catchThrowable(() -> parse(text))).isNull();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"use stream tcp_client *:*,false", "use stream tcp_client *:* at-once,true",
+        "use stream tcp_server *:1 counter c at-once,true"})
+    void ruleSaysWhetherConnectionsTakeRingsAtOnce(String text, boolean atOnce) throws Exception {
+        Rule rule = RuleParser.parseLines("f", text).getFirst();
+        assertThat(rule.isAtOnce()).isEqualTo(atOnce);
+        assertThat(Decision.by(rule).isAtOnce()).isEqualTo(atOnce);
+        assertThat(Decision.DEFAULT.isAtOnce()).isFalse();
     }
 
     @ParameterizedTest
@@ -90,14 +101,17 @@ class RuleParserTest {
         "use os tcp_server *:- | 21 | here must be a port, or *, not '-'",
         "use os tcp_server *:1:* | 24 | here must be ':' and a port",
         "use os tcp_server *:1 now | 23 | unknown word 'now'",
-        "use os tcp_server *:1 count x | 23 | unknown word 'count', here must be one of counter",
+        "use os tcp_server *:1 count x | 23 | unknown word 'count', here must be one of at-once, counter, device",
         "use os tcp_server *:1 counter | 30 | the line ends, here must be the name of a counter",
         "use os tcp_server *:1 counter 1x | 31 | '1x' is no name of a counter",
         "use os tcp_server *:1 device roce_x | 23 | a device carries 'use stream tcp_client' and",
         "use stream udp_sender *:1 device roce_x | 27 | a device carries",
         "use stream tcp_server *:1 device | 33 | the line ends, here must be the name of a device",
         "use stream tcp_server *:1 device a/b | 34 | 'a/b' is no name of a device",
-        "use stream tcp_server *:1 device a device b | 36 | unknown word 'device', here must be one of counter",
+        "use stream tcp_server *:1 device a device b | 36 | unknown word 'device', here must be one of at-once, counter, device",
+        "use os tcp_server *:1 at-once | 23 | 'at-once' is for 'use stream tcp_client' and",
+        "use stream udp_sender *:1 at-once | 27 | 'at-once' is for",
+        "use stream tcp_server *:1 at-once at-once | 35 | unknown word 'at-once', here must be one of at-once",
         "use os tcp_server [::1:1 | 25 | here must be ']', not the end of the line",
         "use os tcp_server [::1/129]:1 | 24 | '129' is too large",
         "use os tcp_server [1.2.3.4]:1 | 19 | '1.2.3.4' is no IPv6 address",

@@ -22,8 +22,8 @@ import org.verbena.verbs.VerbsException;
 /** The moment in which a reader comes to the ring, while another thread polls the same connection. */
 class ChangeTest {
     private final FakeTcp[] tcp = FakeTcp.pair(200_000);
-    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
-    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER);
+    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
+    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
     private SessionPair sessions;
     private Link link;
     private Link peerLink;

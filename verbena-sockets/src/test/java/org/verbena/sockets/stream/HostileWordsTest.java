@@ -35,8 +35,8 @@ class HostileWordsTest {
     private static final class Victim implements AutoCloseable {
         final SessionPair sessions = SessionPair.ofOne();
         final FakeTcp[] tcp = FakeTcp.pair(20_000);
-        final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
-        final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER);
+        final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
+        final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
         final Link link = Link.create(sessions.a, stream);
         final Link peerLink = Link.create(sessions.b, peer);
 

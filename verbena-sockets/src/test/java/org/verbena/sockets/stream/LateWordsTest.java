@@ -16,8 +16,8 @@ import org.verbena.verbs.VerbsException;
 /** An end that has sent {@code closed} writes nothing more: the peer's memory may serve another connection by then. */
 class LateWordsTest {
     private final FakeTcp[] tcp = FakeTcp.pair(20_000);
-    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
-    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER);
+    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
+    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
     private SessionPair sessions;
     private Link link;
     private Link peerLink;
@@ -62,7 +62,7 @@ class LateWordsTest {
     /** A number is given to the next connection while something of the one before is still on its way. */
     @Test
     void lateWordsOfAClosedConnectionDoNotDisturbTheNext() throws Exception {
-        RingStream next = new RingStream(FakeTcp.pair(10)[0], Stream.Role.CLIENT);
+        RingStream next = new RingStream(FakeTcp.pair(10)[0], Stream.Role.CLIENT, null, false);
         Link.create(sessions.a, next);
         next.dataArrived();
         next.spaceArrived();
@@ -73,8 +73,8 @@ class LateWordsTest {
     @Test
     void ringsAreGrantedWithoutAReader() throws Exception {
         FakeTcp[] pair = FakeTcp.pair(20_000);
-        RingStream from = new RingStream(pair[0], Stream.Role.CLIENT);
-        RingStream to = new RingStream(pair[1], Stream.Role.SERVER);
+        RingStream from = new RingStream(pair[0], Stream.Role.CLIENT, null, false);
+        RingStream to = new RingStream(pair[1], Stream.Role.SERVER, null, false);
         Link fromLink = Link.create(sessions.a, from);
         Link toLink = Link.create(sessions.b, to);
         byte[] sent = new byte[500_000];

@@ -25,8 +25,8 @@ class OvertakenBytesTest {
     void connect() throws Exception {
         sessions = SessionPair.ofTwo();
         tcp = FakeTcp.pair(1000);
-        sender = new RingStream(tcp[0], Stream.Role.CLIENT);
-        receiver = new RingStream(tcp[1], Stream.Role.SERVER);
+        sender = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
+        receiver = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
         Link ofSender = Link.create(sessions.a, sender);
         Link ofReceiver = Link.create(sessions.b, receiver);
         assertThat(sender.prepare(ofSender) && receiver.prepare(ofReceiver)).isTrue();

@@ -91,7 +91,7 @@ final class PeerByHand implements AutoCloseable {
             boolean serves = role == Stream.Role.SERVER;
             realTcp = serves ? taken : client;
             ownTcp = serves ? client : taken;
-            own = new RingStream(ownTcp, serves ? Stream.Role.CLIENT : Stream.Role.SERVER);
+            own = new RingStream(ownTcp, serves ? Stream.Role.CLIENT : Stream.Role.SERVER, null, false);
             listener = serves ? UnixSocket.listen(name, 4) : null;
             real = (RingStream) Stream.of(realTcp, role);
         }

@@ -191,6 +191,11 @@ public final class ScriptedStream extends Stream {
     }
 
     @Override
+    public boolean staysWithTcp() {
+        return !fallbackReason().isEmpty();
+    }
+
+    @Override
     public String fallbackReason() {
         return fallbackReason;
     }

@@ -50,7 +50,7 @@ final class SwitchModel {
         End(FakeTcp tcp, Session session) {
             this.tcp = tcp;
             this.session = session;
-            stream = new RingStream(tcp, Stream.Role.CLIENT);
+            stream = new RingStream(tcp, Stream.Role.CLIENT, null, false);
             stream.listen(() -> notified = true);
         }
 

@@ -174,7 +174,7 @@ class SwitchModelTest {
     @Test
     void resetYieldsAnErrorAndNoBytes() throws Exception {
         FakeTcp[] tcp = FakeTcp.pair(10);
-        RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
+        RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
         Link link = Link.create(sessions.a, stream);
         assertThat(stream.prepare(link)).isTrue();
         tcp[0].reset();
@@ -188,7 +188,7 @@ class SwitchModelTest {
     @Test
     void readThrowsClosedChannelOnlyIfClosed() throws Exception {
         FakeTcp[] tcp = FakeTcp.pair(10);
-        RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT);
+        RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
         tcp[0].close();
         try {
             stream.read(ByteBuffer.allocate(1));

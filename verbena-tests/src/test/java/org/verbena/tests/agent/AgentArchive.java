@@ -36,7 +36,7 @@ public final class AgentArchive {
     private static void make(ClassArchive archive, Path made) throws IOException, InterruptedException {
         Path list = archive.list();
         Path agent = AgentJar.in(archive.folder());
-        archive.run(Jvm.command(), List.of("-javaagent:" + agent + "=quiet,stream.wait=60000",
+        archive.run(Jvm.command(), List.of("-javaagent:" + agent + "=quiet,stream.earn=0,stream.wait=60000",
                 "-XX:DumpLoadedClassList=" + list), List.of("-cp", Jvm.classesOf(AgentTraining.class)
                         .toString(), AgentTraining.class.getName()));
         try (Stream<String> lines = Files.lines(list)) {

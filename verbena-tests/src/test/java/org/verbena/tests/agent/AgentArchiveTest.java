@@ -21,7 +21,7 @@ class AgentArchiveTest {
     void programsWithTheAgentStartFromTheClassArchive() throws Exception {
         Path log = folder.resolve("loaded");
         AgentRun run = AgentRun.of(AgentRun.command(AgentRun.java(), List.of("-javaagent:" + AgentJar.in(folder)
-                + "=quiet", "-Xlog:class+load:file=" + log), AgentJar.program(folder), "echo"), folder);
+                + "=quiet,stream.earn=0", "-Xlog:class+load:file=" + log), AgentJar.program(folder), "echo"), folder);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(Files.readAllLines(log)).filteredOn(line -> line.contains(" jdk.internal.foreign."))
                 .anyMatch(line -> line.endsWith("source: shared objects file"))

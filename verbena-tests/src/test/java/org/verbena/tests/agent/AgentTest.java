@@ -217,7 +217,8 @@ class AgentTest {
     @Test
     void withoutSharedMemoryTheKernelCarriesAll() throws Exception {
         List<String> command = new ArrayList<>(List.of("prlimit", "--fsize=0"));
-        command.addAll(AgentRun.command(AgentRun.java(), List.of("-XX:-UsePerfData", agent("")), classes, "wait"));
+        command.addAll(AgentRun.command(AgentRun.java(), List.of("-XX:-UsePerfData", agent("stream.earn=0")), classes,
+                "wait"));
         List<String> shell = List.of("sh", "-c", command.stream().map(c -> "'" + c + "'")
                 .collect(Collectors.joining(" ")) + " 2>&1 | cat"); // the limit is for files, not for pipes
         AgentRun r = AgentRun.of(shell, dir);

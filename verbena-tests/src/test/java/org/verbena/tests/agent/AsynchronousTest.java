@@ -131,7 +131,7 @@ class AsynchronousTest {
 
     @Test
     void agentInstallsItsProviderUnlessTheProgramHasOne() throws Exception {
-        String agent = "-javaagent:" + program.agent() + "=quiet";
+        String agent = "-javaagent:" + program.agent() + "=quiet,stream.earn=0";
         assertThat(provider(agent)).isEqualTo(OURS + " true\n");
         assertThat(provider(agent, PROPERTY + JDKS)).isEqualTo(JDKS + " true\n");
         assertThat(provider()).isEqualTo(JDKS + " true\n");

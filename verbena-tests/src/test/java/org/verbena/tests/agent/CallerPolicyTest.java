@@ -51,7 +51,7 @@ class CallerPolicyTest {
     }
 
     private static List<String> verbenaFirst() {
-        return List.of("-javaagent:" + jar + "=quiet", "-javaagent:" + judge);
+        return List.of("-javaagent:" + jar + "=quiet,stream.earn=0", "-javaagent:" + judge);
     }
 
     private static List<String> all(String kind) {

@@ -53,11 +53,11 @@ class OtherAgentTest {
     }
 
     private static List<String> verbenaFirst() {
-        return List.of("-javaagent:" + jar + "=quiet", "-javaagent:" + otherAgent);
+        return List.of("-javaagent:" + jar + "=quiet,stream.earn=0", "-javaagent:" + otherAgent);
     }
 
     private static List<String> otherAgentFirst() {
-        return List.of("-javaagent:" + otherAgent + "=early", "-javaagent:" + jar + "=quiet");
+        return List.of("-javaagent:" + otherAgent + "=early", "-javaagent:" + jar + "=quiet,stream.earn=0");
     }
 
     /**
@@ -90,7 +90,7 @@ class OtherAgentTest {
     void methodTimingKeepsThePatches() throws Exception {
         List<String> verbena = said("verbena", "verbena", "verbena", "verbena");
         String timed = "timed=" + ALL;
-        assertThat(run(List.of("-javaagent:" + jar + "=quiet", "-Xlog:disable"), timed, timed))
+        assertThat(run(List.of("-javaagent:" + jar + "=quiet,stream.earn=0", "-Xlog:disable"), timed, timed))
                 .isEqualTo(timed(verbena, verbena, verbena));
         List<String> early = said("verbena", "jdk", "verbena", "verbena");
         List<String> agents = new ArrayList<>(otherAgentFirst());

@@ -42,7 +42,8 @@ class RecorderTest {
     @Test
     void ringTrafficIsRecordedAndDoorbellsAreNot() throws Exception {
         Path summary = dir.resolve("summary");
-        String rings = said(List.of("-javaagent:" + jar + "=quiet,stream.patience=60000,summary=" + summary));
+        String rings = said(List.of("-javaagent:" + jar + "=quiet,stream.earn=0,stream.patience=60000,summary="
+                + summary));
         assertThat(rings).isEqualTo(said(List.of()));
         JsonNode all = new ObjectMapper().readTree(Files.readString(summary));
         assertThat(all.at("/connections/stream").intValue()).isEqualTo(all.at("/connections/opened").intValue());
@@ -52,7 +53,8 @@ class RecorderTest {
 
     @Test
     void tcpTrafficIsRecordedOnce() throws Exception {
-        assertThat(said(List.of("-javaagent:" + jar + "=quiet,rules=use os tcp_client *:*; use os tcp_server *:*")))
+        assertThat(said(List.of("-javaagent:" + jar
+                + "=quiet,stream.earn=0,rules=use os tcp_client *:*; use os tcp_server *:*")))
                 .isEqualTo(said(List.of()));
     }
 
@@ -61,7 +63,8 @@ class RecorderTest {
     void nothingIsLoadedBeforeARecordingStarts() throws Exception {
         Path loaded = dir.resolve("loaded");
         AgentRun r = AgentRun.of(List.of(Jvm.JAVA, "-Xlog:class+load:file=" + loaded, "-javaagent:"
-                + jar + "=quiet", "-cp", AgentJar.program(Files.createDirectory(dir.resolve("report"))).toString(),
+                + jar + "=quiet,stream.earn=0", "-cp", AgentJar.program(Files.createDirectory(dir.resolve("report")))
+                        .toString(),
                 "Report", "echo"), dir);
         assertThat(r.code()).as(r.err()).isZero();
         assertThat(Files.readString(loaded)).contains("org.verbena.sockets.stream.SocketEvents ")

@@ -66,7 +66,7 @@ class RemoteIntruderTest {
         RoceNamespaces.with(() -> talk.start("rules=use stream tcp_server *:* device " + RoceNamespaces.DEVICE_B
                 + ",stream.delay=0,stream.patience=3000,summary=" + dir.resolve("server"), "echo"), server -> {
                     String rule = "rules=use stream tcp_client 10.47.92.0/24:* device " + RoceNamespaces.DEVICE_A;
-                    try (Child child = intruder().option("-javaagent:" + talk.agent() + "=quiet," + rule
+                    try (Child child = intruder().option("-javaagent:" + talk.agent() + "=quiet,stream.earn=0," + rule
                             + ",stream.delay=0,stream.patience=60000,stream.wait=60000").start("ask",
                                     RoceNamespaces.ADDRESS_B, RoceNamespaces.ADDRESS6_B, server.line())) {
                         assertThat(child.await("RESULTS")).isEqualTo("{" + String.join(", ", RESULTS) + "}");

@@ -49,7 +49,7 @@ public final class TalkProcess implements AutoCloseable {
 
         /** Starts it with the agent. */
         public TalkProcess start(String arguments, String... words) throws IOException {
-            return start(List.of("-javaagent:" + jar + "=quiet," + arguments), words);
+            return start(List.of("-javaagent:" + jar + "=quiet,stream.earn=0," + arguments), words);
         }
 
         /** Starts it with options of the JVM's. */

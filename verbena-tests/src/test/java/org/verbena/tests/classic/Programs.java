@@ -38,7 +38,9 @@ final class Programs {
     record Outcomes(Map<String, String> said, int byStream, int connections) {}
 
     String agent(String arguments) {
-        return "-javaagent:" + jar + (arguments.isEmpty() ? "=quiet" : "=quiet," + arguments);
+        return "-javaagent:" + jar + (arguments.isEmpty()
+                ? "=quiet,stream.earn=0"
+                : "=quiet,stream.earn=0," + arguments);
     }
 
     Process start(List<String> options, Class<?> main, String... words) throws IOException {

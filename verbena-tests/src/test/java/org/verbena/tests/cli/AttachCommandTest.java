@@ -117,7 +117,7 @@ class AttachCommandTest {
             ask(p);
             assertThat(List.of(out.readLine(), out.readLine(), out.readLine()))
                     .containsExactly("http okokok", "registered first none", "registered late none");
-            assertThat(attach(p.pid(), "--quiet").code()).isZero();
+            assertThat(attach(p.pid(), "--quiet", "--set", "stream.earn=0").code()).isZero();
             for (int i = 0; i < 3; i++) {
                 ask(p);
                 assertThat(List.of(out.readLine(), out.readLine(), out.readLine()))

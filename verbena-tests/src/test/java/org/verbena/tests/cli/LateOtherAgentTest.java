@@ -85,7 +85,7 @@ class LateOtherAgentTest {
     void openChannelsKeepWorking(Way way) throws Exception {
         List<String> c = Jvm.command("-Xlog:disable", "-XX:+EnableDynamicAgentLoading");
         if (!way.attached) {
-            c.add("-javaagent:" + jar + "=quiet");
+            c.add("-javaagent:" + jar + "=quiet,stream.earn=0");
         }
         c.addAll(List.of("-cp", classes.toString(), "OtherAgent", "attach", "stat", way.word, "stat"));
         Process p = new ProcessBuilder(c).redirectError(ProcessBuilder.Redirect.INHERIT).start();

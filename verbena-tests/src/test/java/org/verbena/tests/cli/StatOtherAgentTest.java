@@ -26,7 +26,8 @@ class StatOtherAgentTest {
         Path classes = AgentJar.program(dir, "OtherAgent", "25");
         Path otherAgent = AgentJar.agent(classes, "OtherAgent", dir.resolve("other-agent.jar"));
         Process p = new ProcessBuilder(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-javaagent:"
-                + AgentJar.in(dir) + "=quiet", "-javaagent:" + otherAgent, "-cp", classes.toString(), "OtherAgent",
+                + AgentJar.in(dir) + "=quiet,stream.earn=0", "-javaagent:" + otherAgent, "-cp", classes.toString(),
+                "OtherAgent",
                 "stat", "own=java.net.SocketImpl,sun.nio.ch.FileChannelImpl", "stat").redirectError(
                         ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {

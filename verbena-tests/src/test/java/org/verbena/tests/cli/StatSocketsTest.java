@@ -341,7 +341,7 @@ class StatSocketsTest {
             return;
         }
         List<String> ipv6 = List.of("-Djava.net.preferIPv6Addresses=true", "-javaagent:" + talk.agent()
-                + "=quiet,counters.directory=" + folder);
+                + "=quiet,stream.earn=0,counters.directory=" + folder);
         TalkProcess server = talk.start(ipv6, "serve", "1");
         started.add(server);
         String port = server.line();

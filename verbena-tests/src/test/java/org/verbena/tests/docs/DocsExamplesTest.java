@@ -261,7 +261,7 @@ class DocsExamplesTest {
             assertThat(p.rest()).isEqualTo("hello, through EPollSelectorProvider");
         }
         try (ExampleProcess p = ExampleProcess.plain(example("PlainEcho"), "-javaagent:" + AgentJar.in(dir)
-                + "=quiet")) {
+                + "=quiet,stream.earn=0")) {
             assertThat(p.rest()).isEqualTo("hello, through VerbenaSelectorProvider");
             assertThat(p.code()).isZero();
         }
@@ -273,7 +273,7 @@ class DocsExamplesTest {
             assertThat(p.rest()).isEqualTo("hello, carried by the JDK's own socket");
         }
         try (ExampleProcess p = ExampleProcess.plain(example("PlainSockets"), "-javaagent:" + AgentJar.in(dir)
-                + "=quiet,stream.patience=60000")) {
+                + "=quiet,stream.earn=0,stream.patience=60000")) {
             assertThat(p.rest()).isEqualTo("hello, carried by stream");
             assertThat(p.code()).isZero();
         }

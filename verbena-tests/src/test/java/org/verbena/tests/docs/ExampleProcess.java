@@ -84,7 +84,7 @@ final class ExampleProcess implements AutoCloseable {
 
     /** As {@link #withChannels}, with the agent rather than options for it, on the module path or on the class path. */
     static ExampleProcess withAgent(Path example, Path agent, boolean modules) throws IOException {
-        List<String> options = new ArrayList<>(List.of("-javaagent:" + agent + "=quiet",
+        List<String> options = new ArrayList<>(List.of("-javaagent:" + agent + "=quiet,stream.earn=0",
                 "--illegal-native-access=deny", "-Dverbena.stream.patience=60000"));
         options.addAll(modules
                 ? List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.erm")

@@ -73,7 +73,8 @@ class ErmTrespassTest {
 
     @Test
     void accessNotGrantedIsRefused() throws Exception {
-        String agent = "-javaagent:" + AgentJar.in(dir) + "=quiet,stream.patience=60000,rules=use stream tcp_";
+        String agent = "-javaagent:" + AgentJar.in(dir)
+                + "=quiet,stream.earn=0,stream.patience=60000,rules=use stream tcp_";
         RoceNamespaces.with(() -> process(agent + "server *:* device " + RoceNamespaces.DEVICE_B).start(), victim -> {
             try (Child hostile = process(agent + "client *:* device " + RoceNamespaces.DEVICE_A).start()) {
                 tryAll(hostile, victim, victim.tell("listen " + RoceNamespaces.ADDRESS_B).awaitInt("PORT"));

@@ -114,7 +114,8 @@ class RemoteMemoryProcessesTest {
 
     @Test
     void channelsOfAnUnchangedProgramHaveRemoteMemory() throws Exception {
-        String[] options = {"-javaagent:" + AgentJar.in(dir) + "=quiet", "-D" + ErmPeer.UNCHANGED + "=true"};
+        String[] options = {"-javaagent:" + AgentJar.in(dir) + "=quiet,stream.earn=0", "-D" + ErmPeer.UNCHANGED
+                + "=true"};
         try (ErmEnds ends = ErmEnds.open(ErmEnds.process().option(options), ErmEnds.process().option(options))) {
             copiesWorkInBothDirections(ends, "allocate");
         }
@@ -123,7 +124,8 @@ class RemoteMemoryProcessesTest {
     @Test
     void hostsHaveRemoteMemoryByRoce() throws Exception {
         String[] common = {"-D" + ErmPeer.UNCHANGED + "=true", "-Dverbena.stream.delay=0"};
-        String agent = "-javaagent:" + AgentJar.in(dir) + "=quiet,stream.patience=60000,rules=use stream tcp_";
+        String agent = "-javaagent:" + AgentJar.in(dir)
+                + "=quiet,stream.earn=0,stream.patience=60000,rules=use stream tcp_";
         RoceNamespaces.with(() -> ErmEnds.process().option(common).option(agent + "server *:* device "
                 + RoceNamespaces.DEVICE_B).start(), server -> {
                     try (Child client = ErmEnds.process().option(common).option(agent + "client *:* device "

@@ -28,6 +28,8 @@ final class SocketPrograms {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path folder;
+    private static final String AT_ONCE = "stream.earn=0";
+
     private final Path agent;
     private final Path program;
     private final Class<?> main;
@@ -76,9 +78,9 @@ final class SocketPrograms {
         return Child.of(main).withoutAccess().classPath(program.toString());
     }
 
-    /** With the agent and its arguments. */
+    /** With the agent and its arguments, and rings from the first bytes on. */
     Child.Builder with(String arguments) {
-        return with(agent, arguments);
+        return with(agent, arguments.isEmpty() ? AT_ONCE : arguments + "," + AT_ONCE);
     }
 
     /** With another agent. */

@@ -31,7 +31,7 @@ class SocketEventsTest {
     private TalkProcess start(TalkProcess.Program talk, Object recording, String arguments, String... words)
             throws Exception {
         return talk.start(List.of("-XX:StartFlightRecording:filename=" + recording, "-Xlog:disable",
-                "-javaagent:" + talk.agent() + "=quiet," + arguments), words);
+                "-javaagent:" + talk.agent() + "=quiet,stream.earn=0," + arguments), words);
     }
 
     private static List<RecordedEvent> events(Path recording, String name) throws Exception {

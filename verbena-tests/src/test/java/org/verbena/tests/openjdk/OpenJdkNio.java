@@ -221,7 +221,7 @@ final class OpenJdkNio {
         List<String> provider = new ArrayList<>(Jvm.CHANNELS_ON_CLASS_PATH);
         provider.addAll(List.of(AT_ONCE, SPI + "SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider",
                 SPI + "AsynchronousChannelProvider=org.verbena.sockets.VerbenaAsynchronousChannelProvider"));
-        List<String> agent = List.of(AT_ONCE, "-javaagent:" + AgentJar.in(folder) + "=quiet");
+        List<String> agent = List.of(AT_ONCE, "-javaagent:" + AgentJar.in(folder) + "=quiet,stream.earn=0");
         String path = classPath("verbena-(linux|telemetry|verbs|shm|sockets)/|jspecify");
         Programs channels = programs(tests, "verbena", provider, path);
         Programs classic = programs(tests, "agent", agent, "");

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.sockets.stream;
+
+/**
+ * How much TCP has to have carried of a connection before its ends take rings: to agree on them costs the process classes,
+ * compilations, memory and a thread, which a connection of few bytes never gives back. Both ends see the same bytes, so they
+ * begin their handshakes at about the same time. They see about the same messages, too, where they take turns; where they do
+ * not, one of them may come too early and find nobody: then it tries once more, when the bytes are enough.
+ *
+ * <p>{@link #sent} and {@link #received} are for the thread that writes and the one that reads; all else is for any thread.
+ */
+final class RingThreshold {
+    /** Bytes, both directions together, where {@value #PROPERTY} does not say otherwise. */
+    private static final long DEFAULT_BYTES = 1 << 20;
+    private static final String PROPERTY = "verbena.stream.earn";
+    private static final int BYTES_OF_MESSAGE = 4096;
+    private static final long BYTES;
+    private static final int MESSAGES;
+    /** For programs that have not asked for Verbena's channels by their names. */
+    private static volatile boolean dropIn;
+
+    static {
+        long set = Long.getLong(PROPERTY, DEFAULT_BYTES);
+        BYTES = set <= 0 ? DEFAULT_BYTES : set;
+        MESSAGES = Math.clamp(BYTES / BYTES_OF_MESSAGE, 1, Integer.MAX_VALUE);
+    }
+
+    private enum State {
+        /** For more bytes or messages. */
+        WAITING,
+        /** A file is being sent by TCP: so long no handshake may change the direction. */
+        SENDING_FILE,
+        /** A handshake has begun. */
+        REACHED,
+        /** No further handshake will begin. */
+        OVER
+    }
+
+    private State state = State.WAITING;
+    /** Messages are not enough any more: nobody was there when they were. */
+    private boolean bytesOnly;
+    /** Times the direction changed. Two threads count; what they lose of it when both do matters to nobody. */
+    private int messages;
+    private boolean lastWasSent;
+
+    /** Has the connections of this process earn their rings, where {@value #PROPERTY} does not say otherwise. */
+    static void applyToDropIn() {
+        dropIn = true;
+    }
+
+    /** Whether connections of this process begin their handshakes at once. */
+    static boolean isZero() {
+        String set = System.getProperty(PROPERTY);
+        return set != null
+                ? Long.getLong(PROPERTY, DEFAULT_BYTES) <= 0
+                : !dropIn || Long.getLong("verbena.stream.wait", 0) > 0;
+    }
+
+    /** TCP has taken bytes of the program. */
+    void sent() {
+        if (!lastWasSent) {
+            lastWasSent = true;
+            messages++;
+        }
+    }
+
+    /** TCP has brought bytes for the program. */
+    void received() {
+        if (lastWasSent) {
+            lastWasSent = false;
+            messages++;
+        }
+    }
+
+    /**
+     * Whether it is reached.
+     *
+     * @param bytes that TCP has carried, both ways
+     */
+    boolean isReached(long bytes) {
+        return bytes >= BYTES || messages >= MESSAGES && !bytesOnly;
+    }
+
+    /** Bytes that may be sent from a file before it is reached; at least one. */
+    long left(long bytes) {
+        return Math.max(1, BYTES - bytes);
+    }
+
+    /** Whether the caller is to begin a handshake. */
+    synchronized boolean begin() {
+        boolean begins = state == State.WAITING;
+        if (begins) {
+            state = State.REACHED;
+        }
+        return begins;
+    }
+
+    /**
+     * A handshake has found nobody.
+     *
+     * @param bytes that TCP has carried meanwhile
+     * @return whether there may be another one later
+     */
+    synchronized boolean continueAfter(long bytes) {
+        boolean continues = state == State.REACHED && bytes < BYTES;
+        state = continues ? State.WAITING : State.OVER;
+        bytesOnly |= messages >= MESSAGES;
+        return continues;
+    }
+
+    /** Prevents handshakes that have not begun; whether none has, or is under way. */
+    synchronized boolean end() {
+        boolean ends = state == State.WAITING || state == State.SENDING_FILE;
+        if (ends) {
+            state = State.OVER;
+        }
+        return ends;
+    }
+
+    /** Prevents a handshake while a file is sent; false if one has begun. */
+    synchronized boolean enterFile() {
+        boolean enters = state == State.WAITING;
+        if (enters) {
+            state = State.SENDING_FILE;
+        }
+        return enters;
+    }
+
+    synchronized void leaveFile() {
+        if (state == State.SENDING_FILE) {
+            state = State.WAITING;
+        }
+    }
+}
