@@ -82,10 +82,14 @@ final class App implements AutoCloseable {
                 : List.of("-XX:+UseSerialGC", "-Xmx512m", "-XX:TieredStopAtLevel=1");
         private String patience = ",stream.patience=" + PATIENCE_MILLIS;
         private String wait = "";
+        /** Few of the tests' connections would earn rings, and those that do would begin with TCP. */
+        private String earn = ",stream.earn=0";
+        private List<String> archive;
 
         Java(Path scratch, By by) {
             this.scratch = scratch;
             this.by = by;
+            archive = by == By.VERBENA ? AgentArchive.options() : List.of();
         }
 
         /** For a program that ends before the best compiler of a JVM would pay off. */
@@ -105,10 +109,17 @@ final class App implements AutoCloseable {
             return this;
         }
 
-        /** With the defaults of Verbena. */
+        /** With the patience of Verbena's default. */
         Java withDefaults() {
             patience = "";
             return this;
+        }
+
+        /** As users start it: all is Verbena's default, and there is no archive of classes. */
+        Java asUsersDo() {
+            earn = "";
+            archive = List.of();
+            return withDefaults();
         }
 
         /** For a program that cannot pause between its first byte and many: rings carry everything if they can. */
@@ -128,9 +139,9 @@ final class App implements AutoCloseable {
             c.addAll(jvm);
             c.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
             if (by == By.VERBENA) {
-                c.addAll(AgentArchive.options());
-                c.add("-javaagent:" + Applications.agent() + "=quiet" + patience + wait + ",summary=" + folder.resolve(
-                        "summary"));
+                c.addAll(archive);
+                c.add("-javaagent:" + Applications.agent() + "=quiet" + earn + patience + wait + ",summary=" + folder
+                        .resolve("summary"));
             }
             c.addAll(options);
             c.addAll(List.of("-cp", Applications.classPath(), main));

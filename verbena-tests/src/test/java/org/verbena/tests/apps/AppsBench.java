@@ -19,7 +19,7 @@ import org.verbena.tests.apps.App.By;
 
 /**
  * Applications under Verbena compared with the same without it, alternating: {@code bench/apps [--rounds=3]
- * [--only=netty|kafka]}. Prints the median of each and their ratio.
+ * [--only=netty|kafka] [--records=1000000]}, started as users do. Prints the median of each and their ratio.
  */
 final class AppsBench {
     private static final String[] JVM = {"-XX:+UseParallelGC", "-Xms1g", "-Xmx1g"};
@@ -27,28 +27,30 @@ final class AppsBench {
     private static final int ECHO_BYTES = 64;
     private static final int WARM_UP_MILLIS = 5000;
     private static final int MEASURED_MILLIS = 5000;
-    private static final int RECORDS = 1_000_000;
     private static final int RECORD_BYTES = 1000;
 
     private final Path scratch;
+    private final int records;
     private final Map<String, Map<By, List<Double>>> rates = new LinkedHashMap<>();
 
-    private AppsBench(Path scratch) {
+    private AppsBench(Path scratch, int records) {
         this.scratch = scratch;
+        this.records = records;
     }
 
     public static void main(String[] args) throws Exception {
         Map<String, String> options = Arrays.stream(args).map(a -> a.split("=", 2)).collect(Collectors.toMap(
                 a -> a[0], a -> a.length > 1 ? a[1] : ""));
         for (String o : options.keySet()) {
-            if (!List.of("--rounds", "--only").contains(o)) {
-                System.err.println("bench/apps: unknown option " + o + "; there are --rounds=N and --only=netty|kafka");
+            if (!List.of("--rounds", "--only", "--records").contains(o)) {
+                System.err.println("bench/apps: unknown option " + o
+                        + "; there are --rounds=N, --only=netty|kafka and --records=N");
                 System.exit(2);
             }
         }
         Path scratch = Files.createTempDirectory("verbena-apps");
         try {
-            AppsBench bench = new AppsBench(scratch);
+            AppsBench bench = new AppsBench(scratch, Integer.parseInt(options.getOrDefault("--records", "1000000")));
             int rounds = Integer.parseInt(options.getOrDefault("--rounds", "3"));
             for (int i = 0; i < rounds; i++) {
                 bench.round(options.getOrDefault("--only", ""), i);
@@ -79,7 +81,7 @@ final class AppsBench {
     }
 
     private App.Java java(By by) {
-        return App.java(scratch, by).jvm(JVM);
+        return App.java(scratch, by).asUsersDo().jvm(JVM);
     }
 
     private void echo(By by, int connections) throws Exception {
@@ -97,18 +99,23 @@ final class AppsBench {
     private void kafka(By by) throws Exception {
         Broker broker = new Broker(scratch, by);
         try (App server = broker.start(java(by))) {
+            double before = ProcessorTime.of(server.pid()) + ProcessorTime.ofEnded();
             try (App in = java(by).start("org.apache.kafka.tools.ProducerPerformance", "--topic", "perf",
-                    "--num-records", RECORDS, "--record-size", RECORD_BYTES, "--throughput", -1, "--bootstrap-server",
+                    "--num-records", records, "--record-size", RECORD_BYTES, "--throughput", -1, "--bootstrap-server",
                     broker.bootstrap())) {
                 String last = in.rest().getLast(); // N records sent, R records/sec (…
                 note("Kafka producer, records/s", by, Double.parseDouble(last.split("records sent, ", -1)[1].split(" ",
                         -1)[0]));
             }
+            double produced = ProcessorTime.of(server.pid()) + ProcessorTime.ofEnded();
+            note("Kafka producer and broker, records/s of processor time", by, records / (produced - before));
             try (App out = java(by).start("org.apache.kafka.tools.ConsumerPerformance", "--topic", "perf",
-                    "--num-records", RECORDS, "--bootstrap-server", broker.bootstrap(), "--timeout", 30_000)) {
+                    "--num-records", records, "--bootstrap-server", broker.bootstrap(), "--timeout", 30_000)) {
                 String[] last = out.rest().getLast().split(", ", -1);
                 note("Kafka consumer, records/s while fetching", by, Double.parseDouble(last[last.length - 1]));
             }
+            note("Kafka consumer and broker, records/s of processor time", by, records / (ProcessorTime.of(server.pid())
+                    + ProcessorTime.ofEnded() - produced));
             server.terminate(143);
         }
         try (Stream<Path> files = Files.walk(scratch)) {

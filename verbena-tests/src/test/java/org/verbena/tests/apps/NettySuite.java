@@ -130,7 +130,7 @@ final class NettySuite {
         List<String> c = new ArrayList<>(List.of(Jvm.JAVA,
                 "-XX:+UseSerialGC", "-Xmx512m"));
         if (by == By.VERBENA) {
-            c.add("-javaagent:" + Applications.agent() + "=quiet,summary=" + summary);
+            c.add("-javaagent:" + Applications.agent() + "=quiet,stream.earn=0,summary=" + summary);
         }
         String own = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.matches(".*verbena-tests/target/.*test-classes/?")).collect(Collectors.joining());
