@@ -12,6 +12,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 import org.verbena.sockets.stream.Enumeration.Bounds;
 import org.verbena.sockets.stream.Enumeration.Step;
@@ -27,6 +28,7 @@ import org.verbena.verbs.VerbsException;
  * has been there, so that there are far more orders than schedules.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock("sessions of the model") // and so one test at a time
 class SwitchEnumerationTest {
     private static final boolean LONG = Thorough.ON;
     private static final String OFFERED = "a.HANDSHAKE b.HANDSHAKE";

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,6 +34,7 @@ import org.verbena.verbs.VerbsException;
  * with all of them.
  */
 @Execution(ExecutionMode.CONCURRENT)
+@ResourceLock("sessions of the model") // and so one test at a time
 class SwitchModelTest {
     private static final int READ = SwitchModel.READ;
     private static final int WRITE = SwitchModel.WRITE;
