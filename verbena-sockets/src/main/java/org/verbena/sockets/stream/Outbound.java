@@ -293,12 +293,8 @@ final class Outbound {
         return phase == Phase.TCP ? sendFileByTcp(file, position, count) : -1;
     }
 
-    /** As {@link #sendFile}, where TCP carries, and nothing will change that before this returns. */
-    long sendFileBeforeHandshake(FileChannel file, long position, long count) throws IOException {
-        return sendFileByTcp(file, position, count);
-    }
-
-    private long sendFileByTcp(FileChannel file, long position, long count) throws IOException {
+    /** As {@link #sendFile}, where TCP carries, and nothing changes that before this returns. */
+    long sendFileByTcp(FileChannel file, long position, long count) throws IOException {
         if (!isForTcp()) {
             return -1;
         }

@@ -24,13 +24,8 @@ final class RingStream extends Stream {
     private volatile @Nullable Link link;
     private volatile @Nullable Listener listener;
     private volatile @Nullable Handshake handshake;
-    private volatile FallbackReason reason;
     private final @Nullable String device;
-    private final RingThreshold threshold = new RingThreshold();
-    /** There will be no rings. */
-    private volatile boolean staysWithTcp;
-    /** Whether what TCP carries is to be compared with the threshold. */
-    private volatile boolean earning;
+    private final CarrierDecision carrier;
     private final Rendezvous rendezvous = new Rendezvous(this);
     /** Leaves {@code OPEN} under this object's monitor, once; the thread that does so decides what follows. */
     private volatile Closure closure = Closure.OPEN;
@@ -69,9 +64,7 @@ final class RingStream extends Stream {
         super(role);
         this.tcp = tcp;
         this.device = device;
-        earning = earns;
-        reason = earns ? FallbackReason.NOT_EARNED : FallbackReason.NONE;
-        StreamCounters.count(reason);
+        carrier = new CarrierDecision(tcp, earns);
         bells = new Doorbells(tcp);
         out = new Outbound(tcp, bells, this::changed);
         in = new Inbound(tcp, this::changed, bells, out.ending());
@@ -94,19 +87,9 @@ final class RingStream extends Stream {
 
     @Override
     public void beginHandshake() {
-        if (threshold.begin()) {
-            earning = false;
-            if (reason == FallbackReason.NOT_EARNED) { // else it stays what it was unless the handshake succeeds
-                reason(FallbackReason.NONE);
-            }
+        if (carrier.begin()) {
             StreamEngine.begin(this);
         }
-    }
-
-    private void reason(FallbackReason why) {
-        StreamCounters.uncount(reason);
-        reason = why;
-        StreamCounters.count(why);
     }
 
     private long bytesByTcp() {
@@ -114,17 +97,13 @@ final class RingStream extends Stream {
     }
 
     private void received() {
-        threshold.received();
-        beginIfReached();
+        if (carrier.received(bytesByTcp())) {
+            beginHandshake();
+        }
     }
 
     private void sent() {
-        threshold.sent();
-        beginIfReached();
-    }
-
-    private void beginIfReached() {
-        if (threshold.isReached(bytesByTcp())) {
+        if (carrier.sent(bytesByTcp())) {
             beginHandshake();
         }
     }
@@ -150,7 +129,7 @@ final class RingStream extends Stream {
         handshake = null;
         synchronized (this) {
             out.open(own, peer);
-            reason(FallbackReason.NONE);
+            carrier.succeed();
             offered = true; // after it: a writer that finds the handshake done writes into the ring
             if (out.isByRing()) {
                 StreamEvents.byRing(tcp, "out", out.bytesByTcp());
@@ -169,25 +148,17 @@ final class RingStream extends Stream {
     /** The handshake has failed: TCP carries what is to come. */
     void fallBack(FallbackReason why) {
         handshake = null;
-        if (reason != why) {
-            reason(why);
-            StreamEvents.byTcp(tcp, why.key());
+        if (carrier.fail(why, device == null, bytesByTcp())) {
+            in.stayWithTcp();
+            out.stayWithTcp();
+            changed();
         }
-        if (why == FallbackReason.PLAIN_PEER && device == null && threshold.continueAfter(bytesByTcp())) {
-            earning = true; // the other end may have counted differently
-            rendezvous.changed();
-            return;
-        }
-        in.stayWithTcp();
-        out.stayWithTcp();
-        staysWithTcp = true;
-        changed();
         rendezvous.changed();
     }
 
     @Override
     public boolean staysWithTcp() {
-        return staysWithTcp;
+        return carrier.isFinallyTcp();
     }
 
     synchronized boolean isClosed() {
@@ -195,7 +166,7 @@ final class RingStream extends Stream {
     }
 
     FallbackReason reason() {
-        return reason;
+        return carrier.reason();
     }
 
     // what the session calls, with its lock held
@@ -242,7 +213,7 @@ final class RingStream extends Stream {
     @Override
     public int read(ByteBuffer into) throws IOException {
         int n = in.read(into, out);
-        if (earning && n > 0) {
+        if (n > 0 && carrier.isEarning()) {
             received();
         }
         return n;
@@ -251,7 +222,7 @@ final class RingStream extends Stream {
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
         long n = readAll(into, offset, length);
-        if (earning && n > 0) {
+        if (n > 0 && carrier.isEarning()) {
             received();
         }
         return n;
@@ -281,7 +252,7 @@ final class RingStream extends Stream {
     @Override
     public int write(ByteBuffer from) throws IOException {
         int n = out.write(from);
-        if (earning && n > 0) {
+        if (n > 0 && carrier.isEarning()) {
             sent();
         }
         return n;
@@ -290,7 +261,7 @@ final class RingStream extends Stream {
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
         long n = out.write(from, offset, length);
-        if (earning && n > 0) {
+        if (n > 0 && carrier.isEarning()) {
             sent();
         }
         return n;
@@ -303,19 +274,11 @@ final class RingStream extends Stream {
 
     @Override
     public long sendFile(FileChannel file, long position, long count) throws IOException {
-        if (!earning || !threshold.enterFile()) {
-            return out.sendFile(file, position, count);
-        }
-        long n;
-        try {
-            n = out.sendFileBeforeHandshake(file, position, Math.min(count, threshold.left(bytesByTcp())));
-        } finally {
-            threshold.leaveFile();
-        }
+        long n = carrier.sendFile(out, file, position, count, bytesByTcp());
         if (n > 0) {
             sent();
         }
-        return n;
+        return n >= 0 ? n : out.sendFile(file, position, count);
     }
 
     @Override
@@ -434,8 +397,7 @@ final class RingStream extends Stream {
 
     @Override
     public void stayWithTcp(FallbackReason why) {
-        if (threshold.end()) {
-            earning = false;
+        if (carrier.prevent()) {
             fallBack(why);
             return;
         }
@@ -472,9 +434,7 @@ final class RingStream extends Stream {
         closure = cutOff ? Closure.CUT_OFF : reset || unread ? Closure.ABORTED : Closure.ORDERLY;
         out.close(closure.end());
         in.leave();
-        if (reason == FallbackReason.NOT_EARNED) {
-            StreamEvents.byTcp(tcp, reason.key());
-        }
+        carrier.close();
         StreamCounters.closed(this);
         StreamEngine.closed(this);
         rendezvous.changed();
@@ -509,7 +469,7 @@ final class RingStream extends Stream {
 
     @Override
     public String fallbackReason() {
-        return reason == FallbackReason.NONE || reason == FallbackReason.NOT_EARNED ? "" : reason.toString();
+        return carrier.sentence();
     }
 
     @Override
@@ -523,11 +483,12 @@ final class RingStream extends Stream {
         int state = handshake == null ? StreamState.state(inputEnded, outputEnded) : SocketState.HANDSHAKE;
         Link own = link;
         if (closure != Closure.OPEN || !offered || own == null) { // as long as it is open the rings stay
-            return StreamState.byTcp(state, reason);
+            return StreamState.byTcp(state, carrier.reason());
         }
         synchronized (own.session) {
             long unread = in.unread();
-            return new StreamState(state, in.isByRing(), out.isByRing(), reason, out.ringSize(), out.occupied(),
+            return new StreamState(state, in.isByRing(), out.isByRing(), carrier.reason(), out.ringSize(), out
+                    .occupied(),
                     in.ringSize(unread), unread);
         }
     }
