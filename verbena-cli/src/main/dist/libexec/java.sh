@@ -53,12 +53,14 @@ set_options() {
 }
 
 # Makes the archive of the classes that a start of the distribution $1 loads, by this JDK: with it a start takes less time. Without
-# it, if this fails, the command starts all the same.
+# it, if this fails, the command starts all the same. Class files of picocli have Java 5's format: an archive has such classes only
+# as long as making it does not link them, as -XX:+AOTClassLinking would, and as some of the constants that a start resolves would.
 make_archive() {
     local classes=$1/classes main=(--module org.verbena.cli/org.verbena.cli.Main devices)
     set_options "$1"
-    timeout 60 "$jdk/bin/java" "${options[@]}" -XX:DumpLoadedClassList="$classes" "${main[@]}" &&
-        timeout 60 "$jdk/bin/java" "${options[@]}" -Xshare:dump -XX:+AOTClassLinking -XX:SharedClassListFile="$classes" \
+    timeout 60 "$jdk/bin/java" "${options[@]}" -XX:DumpLoadedClassList="$classes.loaded" "${main[@]}" &&
+        grep -Ev '^@(cp|lambda-proxy) .*picocli|^@cp org/verbena/cli/' "$classes.loaded" >"$classes" &&
+        timeout 60 "$jdk/bin/java" "${options[@]}" -Xshare:dump -XX:SharedClassListFile="$classes" \
             -XX:SharedArchiveFile="$classes.jsa" "${main[@]}" &&
         cp -- "$jdk/release" "$classes.release"
 }

@@ -8,11 +8,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermission;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -33,6 +33,12 @@ final class CommandArchive {
             File.pathSeparator, -1)).filter(p -> p.matches(
                     ".*verbena-(linux|telemetry|verbs|shm|roce|rdmacore|sockets|erm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
             .map(Path::of).toList();
+
+    /**
+     * Uses of classes that would make the dump link some of picocli. Their files have Java 5's format: an archive has such classes
+     * only unlinked.
+     */
+    private static final Pattern LINKING = Pattern.compile("@(cp|lambda-proxy) .*picocli|@cp org/verbena/cli/");
 
     private CommandArchive() {}
 
@@ -108,9 +114,7 @@ final class CommandArchive {
             Files.delete(file);
         }
         Files.write(archive.list(), merged(lists));
-        List<String> linking = new ArrayList<>(java);
-        linking.add("-XX:+AOTClassLinking");
-        archive.dump(made, linking, CommandProcess.module("--version"));
+        archive.dump(made, java, CommandProcess.module("--version"));
     }
 
     /**
@@ -126,7 +130,9 @@ final class CommandArchive {
                 // a process that was killed has written a part of its last line
                 for (String line : lines.substring(0, lines.lastIndexOf('\n') + 1).lines().toList()) {
                     if (line.startsWith("@")) {
-                        uses.add(line);
+                        if (!LINKING.matcher(line).lookingAt()) {
+                            uses.add(line);
+                        }
                     } else if (!line.startsWith("#") && !line.contains(" source: ")) {
                         classes.add(line.replaceFirst(" id: .*", ""));
                     }

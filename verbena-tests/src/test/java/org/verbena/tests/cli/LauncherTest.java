@@ -280,7 +280,7 @@ class LauncherTest {
         Started s = well(tree.start("x"));
         assertThat(s.err()).isEqualTo(FIRST);
         Path archive = Path.of(s.arguments().get(1)).resolveSibling("classes.jsa");
-        assertThat(archive).exists();
+        assertThat(archive).hasContent("picocli/A id: 1\nB id: 2\n");
         // the JVM silently ignores an archive that does not match
         String option = "-XX:SharedArchiveFile=" + archive;
         assertThat(s.arguments()).containsSubsequence("-Xshare:auto", "-Xlog:cds*=off", "-Xlog:aot*=off", option,

@@ -18,7 +18,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A small source tree with the real {@code ./verbena} in it, and fakes of all programs that it starts: a Maven that
- * creates a jar and counts, and JDKs whose {@code java} prints its own path and its arguments, one per line. {@code
+ * creates a jar and counts, and JDKs whose {@code java} prints its own path and its arguments, one per line, and may make class
+ * lists, and archives that are the list. {@code
  * PATH} has nothing else but the tools that the launcher uses.
  */
 final class LauncherTree {
@@ -42,8 +43,12 @@ final class LauncherTree {
     private static final String JAVA = """
             #!/usr/bin/env bash
             for a; do
-                [[ -e ${0%/*}/archives && $a == -XX:SharedArchiveFile=* && $* == *-Xshare:dump* ]] || continue
-                echo archive >"${a#*=}"
+                [[ -e ${0%/*}/archives ]] || break
+                case $a in
+                    -XX:DumpLoadedClassList=*) printf '%s\\n' 'picocli/A id: 1' '@cp picocli/A 2' 'B id: 2' >"${a#*=}" ;;
+                    -XX:SharedClassListFile=*) list=${a#*=} ;;
+                    -XX:SharedArchiveFile=*) [[ $* != *-Xshare:dump* ]] || cat "$list" >"${a#*=}" ;;
+                esac
             done
             printf '%s\\n' "$0" "$@"
             """;
