@@ -32,8 +32,8 @@ final class PerftestExchange implements AutoCloseable {
         String remote = text(link.exchange(own));
         try {
             if (Double.parseDouble(remote) < OLDEST) {
-                throw new PeerException("the peer speaks version " + remote + " of perftest's protocol; 5.70 or newer"
-                        + " is needed");
+                throw new PeerException("the peer has version " + remote + " of perftest's protocol; 5.70 or newer is"
+                        + " needed");
             }
         } catch (NumberFormatException e) {
             throw new PeerException("the peer is none of perftest: its version is '" + HumanText.printable(remote)
