@@ -14,6 +14,7 @@ import org.verbena.shm.layout.Claim;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.layout.Posted;
 import org.verbena.shm.layout.ProtocolException;
+import org.verbena.shm.memory.Delivery;
 import org.verbena.shm.memory.KeyTable;
 import org.verbena.shm.memory.PostedReceive;
 import org.verbena.shm.memory.Revocation;
@@ -21,7 +22,6 @@ import org.verbena.shm.memory.WindowWork;
 import org.verbena.shm.pool.ClaimOwners;
 import org.verbena.shm.pool.ReceivePool;
 import org.verbena.shm.ring.LaneReader;
-import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.KeepAlive;
 
@@ -159,14 +159,7 @@ final class AttachedReceives extends SharedReceiveSide {
         int slot = Claim.slot(claim);
         PostedReceive p = pool.receive(slot);
         long length = LaneReader.length(entry, commit);
-        int status = LaneLayout.status(commit);
-        int opcode = LaneLayout.opcode(commit);
-        if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
-            opcode = WcOpcode.RECV;
-            if (status == WcStatus.SUCCESS) {
-                status = delivery.deliver(entry, commit, length, pool.wqe(slot), p);
-            }
-        }
+        int status = delivery.complete(entry, commit, length, pool.wqe(slot), p);
         if ((flags & LaneLayout.HAS_INVALIDATE) != 0 && status == WcStatus.SUCCESS
                 && !WindowWork.invalidateFor(qp, keys, LaneReader.immediate(entry))) {
             status = WcStatus.REM_INV_REQ_ERR;
@@ -177,7 +170,8 @@ final class AttachedReceives extends SharedReceiveSide {
         if (!cq.hasTimestamps()) {
             flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has set
         }
-        cq.set(qp.number(), qp.peerNumber(), p.wrId, LaneLayout.commit(k, opcode, status, flags), length);
+        cq.set(qp.number(), qp.peerNumber(), p.wrId, LaneLayout.commit(k, Delivery.opcode(commit), status, flags),
+                length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
         qp.receiveCounts().completed(cq);
         COMPLETED.setRelease(this, k + 1);

@@ -390,18 +390,11 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         int i = (int) k & mask;
         long length = LaneReader.length(entry, commit);
         int flags = LaneLayout.flags(commit);
-        int status = LaneLayout.status(commit);
-        int opcode = LaneLayout.opcode(commit);
         if ((flags & ~LaneLayout.KNOWN_FLAGS) != 0) {
             qp.fatal(new ProtocolException("the peer completed a receive with unknown flags"));
             return false;
         }
-        if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
-            opcode = WcOpcode.RECV;
-            if (status == WcStatus.SUCCESS) {
-                status = delivery.deliver(entry, commit, length, ring + i * stride, receives[i]);
-            }
-        }
+        int status = delivery.complete(entry, commit, length, ring + i * stride, receives[i]);
         if ((flags & LaneLayout.HAS_INVALIDATE) != 0 && status == WcStatus.SUCCESS
                 && !WindowWork.invalidateFor(qp, keys, LaneReader.immediate(entry))) {
             status = WcStatus.REM_INV_REQ_ERR;
@@ -412,7 +405,8 @@ final class ShmReceiveQueue extends ReceiveSide implements DatagramSink {
         if (!cq.hasTimestamps()) {
             flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has set
         }
-        cq.set(qp.number(), qp.peerNumber(), receives[i].wrId, LaneLayout.commit(k, opcode, status, flags), length);
+        cq.set(qp.number(), qp.peerNumber(), receives[i].wrId, LaneLayout.commit(k, Delivery.opcode(commit), status,
+                flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
         counts.completed(cq);
         qp.answers = true;

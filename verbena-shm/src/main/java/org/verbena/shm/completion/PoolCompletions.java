@@ -18,7 +18,6 @@ import org.verbena.shm.pool.OwnPool;
 import org.verbena.shm.pool.ReceivePool;
 import org.verbena.shm.ring.Inbox;
 import org.verbena.shm.ring.LaneReader;
-import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.spi.KeepAlive;
 
@@ -89,19 +88,12 @@ public final class PoolCompletions {
         long commit = LaneReader.commit(entry); // read once more, and only this value is used
         int flags = LaneLayout.flags(commit) & LaneLayout.KNOWN_FLAGS & ~LaneLayout.HAS_INVALIDATE;
         long length = LaneReader.length(entry, commit);
-        int status = LaneLayout.status(commit);
-        int opcode = LaneLayout.opcode(commit);
-        if (opcode != WcOpcode.RECV_RDMA_WITH_IMM) {
-            opcode = WcOpcode.RECV;
-            if (status == WcStatus.SUCCESS) {
-                status = delivery.deliver(entry, commit, length, pool.wqe(slot), p);
-            }
-        }
+        int status = delivery.complete(entry, commit, length, pool.wqe(slot), p);
         if (!cq.hasTimestamps()) {
             flags &= ~LaneLayout.HAS_TIMESTAMP; // whatever the peer has written
         }
         cq.set(Inbox.destinationQueuePair(entry), Inbox.sourceQueuePair(entry), p.wrId,
-                LaneLayout.commit(Claim.position(claim), opcode, status, flags), length);
+                LaneLayout.commit(Claim.position(claim), Delivery.opcode(commit), status, flags), length);
         cq.setMore(LaneReader.immediate(entry), LaneReader.timestamp(entry, commit), 0);
         if (status == WcStatus.SUCCESS) {
             succeeded++;

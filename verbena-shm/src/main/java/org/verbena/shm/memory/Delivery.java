@@ -9,6 +9,7 @@ import org.verbena.shm.layout.Copy;
 import org.verbena.shm.layout.LaneLayout;
 import org.verbena.shm.ring.LaneReader;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
 
 /** Copies inline messages into their receives. Used by one thread at a time. */
@@ -30,8 +31,21 @@ public final class Delivery {
         this.scratch = scratch;
     }
 
+    /** The operation of the completion of an entry, whatever else a peer has written. */
+    public static int opcode(long commit) {
+        return LaneLayout.opcode(commit) == WcOpcode.RECV_RDMA_WITH_IMM ? WcOpcode.RECV_RDMA_WITH_IMM : WcOpcode.RECV;
+    }
+
+    /** The status of the completion of an entry, whose message is in its receive then. */
+    public int complete(long entry, long commit, long length, long wqe, PostedReceive p) {
+        int status = LaneLayout.status(commit);
+        return status == WcStatus.SUCCESS && opcode(commit) == WcOpcode.RECV
+                ? deliver(entry, commit, length, wqe, p)
+                : status;
+    }
+
     /** Copies a message into its receive, unless the initiator has done so; returns the status. */
-    public int deliver(long entry, long commit, long length, long wqe, PostedReceive p) {
+    private int deliver(long entry, long commit, long length, long wqe, PostedReceive p) {
         if (length > RawMemory.getLong(wqe, AdapterLayout.WQE_LENGTH)) {
             return WcStatus.LOC_LEN_ERR;
         }
