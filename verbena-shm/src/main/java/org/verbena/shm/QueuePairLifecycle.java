@@ -414,7 +414,7 @@ abstract class QueuePairLifecycle extends QueuePairBase {
             toError(() -> session == s, reason, died ? AsyncEventType.QP_FATAL : -1, died);
         }
         VarHandle.fullFence(); // a thread that enters from here on sees that the link is withdrawn
-        internals.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
+        internals.memories().keepStopped(Revocation.Inside.peerOf(this, s.peer()));
         receiveSide().peerDied();
         if (type() != QueuePairType.UC) {
             requestProgress();

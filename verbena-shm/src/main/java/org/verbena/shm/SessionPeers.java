@@ -81,7 +81,7 @@ final class SessionPeers implements MemoryPeers, SessionOwner, DatagramReceivers
     }
 
     @Override
-    public void begun(Session s) {
+    public void sessionStarted(Session s) {
         context.count(SamplePoint.DEVICE_PEERS);
         context.multicast().begin(s);
     }

@@ -92,7 +92,7 @@ final class ShmQueuePair extends QueuePairLifecycle implements DirectWrite, Remo
         Session s = session();
         if (!left && s != null) {
             own.giveUp();
-            internals.memories().linger(Revocation.Inside.peerOf(this, s.peer()));
+            internals.memories().keepStopped(Revocation.Inside.peerOf(this, s.peer()));
         }
         hideFromPollers();
         leave(left);

@@ -73,9 +73,9 @@ class XrcSessionTest extends XrcFixture {
         RawMemory.putLong(hazard, 1L << 32 | Hazard.region(memory.rkey()));
         srq.close();
         assertThat(session.part(SessionPools.class).remoteUsers()).isEmpty();
-        assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isTrue();
+        assertThat(context.memories().hasStoppedPeerIn(Hazard.region(memory.rkey()))).isTrue();
         RawMemory.putLong(hazard, 0);
-        assertThat(context.memories().lingersIn(Hazard.region(memory.rkey()))).isFalse();
+        assertThat(context.memories().hasStoppedPeerIn(Hazard.region(memory.rkey()))).isFalse();
     }
 
     /** The engine must not wait for a process that is stopped while it opens a domain. */

@@ -401,7 +401,7 @@ public final class Control {
 
     private void established(Session s) {
         sessions.put(s.mapping().instance(), s);
-        owner.begun(s);
+        owner.sessionStarted(s);
         PendingSession w = pending.remove(s.mapping().instance());
         if (w != null) {
             w.session.complete(s);

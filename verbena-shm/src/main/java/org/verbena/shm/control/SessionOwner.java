@@ -12,7 +12,7 @@ public interface SessionOwner {
     List<SessionPart> parts(Session s);
 
     /** A session is established. */
-    void begun(Session s);
+    void sessionStarted(Session s);
 
     /** Handles a message that is none of the session's; false if it is unknown. */
     boolean receive(Session s, ControlMessage.Reader m) throws ProtocolException;

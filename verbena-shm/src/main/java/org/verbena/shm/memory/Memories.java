@@ -34,7 +34,7 @@ public final class Memories {
     /** Bytes of device memory that are allocated. */
     private final AtomicLong deviceMemory = new AtomicLong();
     /** Peers that were inside a transfer when their queue pair was closed here, or their session ended. */
-    private final Queue<Revocation.Inside> lingering = new ConcurrentLinkedQueue<>();
+    private final Queue<Revocation.Inside> stoppedPeers = new ConcurrentLinkedQueue<>();
     /** Closing the context revokes all regions together; no single one is added or removed meanwhile. */
     private final ReadWriteLock revocations = new ReentrantReadWriteLock();
 
@@ -262,17 +262,20 @@ public final class Memories {
         }
     }
 
-    /** Keeps a peer that may still be inside a closed object or an ended session. */
-    public void linger(Revocation.Inside inside) {
-        lingering.removeIf(Revocation.Inside::hasLeft);
-        if (!inside.hasLeft()) {
-            lingering.add(inside);
+    /**
+     * Keeps a former peer that may still be inside a transfer: revocations wait for it, too, until it has left. Called when a queue
+     * pair or a pool is closed, or a session has ended.
+     */
+    public void keepStopped(Revocation.Inside peer) {
+        stoppedPeers.removeIf(Revocation.Inside::hasLeft);
+        if (!peer.hasLeft()) {
+            stoppedPeers.add(peer);
         }
     }
 
     /** True if a peer that is stopped may still be inside a region or window, as hazards name it. */
-    public boolean lingersIn(int what) {
-        for (Revocation.Inside i : lingering) {
+    public boolean hasStoppedPeerIn(int what) {
+        for (Revocation.Inside i : stoppedPeers) {
             if (Hazard.what(i.word()) == what && !i.hasLeft()) {
                 return true;
             }
@@ -287,8 +290,8 @@ public final class Memories {
     }
 
     private List<Revocation.Inside> awaitLeft(String name, Set<Integer> keyIndexes) {
-        lingering.removeIf(Revocation.Inside::hasLeft);
-        List<Revocation.Inside> left = Revocation.revoke(peers.queuePairs(), peers.unconnectedUsers(), lingering,
+        stoppedPeers.removeIf(Revocation.Inside::hasLeft);
+        List<Revocation.Inside> left = Revocation.revoke(peers.queuePairs(), peers.unconnectedUsers(), stoppedPeers,
                 keyIndexes);
         for (Revocation.Inside i : left) {
             i.fail("the peer did not leave " + name);

@@ -26,10 +26,10 @@ public final class Revocation {
 
     /** Waits for all to leave regions, see {@link #of}, whose keys have been invalidated; returns those that did not. */
     static List<Inside> revoke(Collection<? extends MemoryUser> queuePairs, Collection<Inside> unconnectedUsers,
-            Collection<Inside> lingering, Set<Integer> regions) {
+            Collection<Inside> stoppedPeers, Set<Integer> regions) {
         Membarrier.ownProcess();
         List<Inside> inside = new ArrayList<>();
-        for (Inside i : lingering) {
+        for (Inside i : stoppedPeers) {
             if (i.isIn(regions)) {
                 inside.add(i);
             }

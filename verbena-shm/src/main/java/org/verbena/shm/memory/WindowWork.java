@@ -64,7 +64,7 @@ public final class WindowWork {
         Membarrier.ownProcess();
         long word = owner.peerHazard();
         if (Hazard.what(word) != what) {
-            return !owner.memories().lingersIn(what);
+            return !owner.memories().hasStoppedPeerIn(what);
         }
         long start = System.nanoTime();
         long timeout = budget == null ? Hazard.TIMEOUT_NANOS : budget.left(owner.state());
@@ -85,7 +85,7 @@ public final class WindowWork {
         if (budget != null) {
             budget.spend(System.nanoTime() - start);
         }
-        return !owner.memories().lingersIn(what); // its queue pair may have been closed meanwhile
+        return !owner.memories().hasStoppedPeerIn(what); // its queue pair may have been closed meanwhile
     }
 
     private static int bind(WorkRequest w, MemoryUser qp) {

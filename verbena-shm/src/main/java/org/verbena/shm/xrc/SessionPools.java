@@ -136,7 +136,7 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
         for (Iterator<PoolAttachment> all = attachments.iterator(); all.hasNext();) {
             PoolAttachment s = all.next();
             if (s.pool == pool) {
-                ownMemories.linger(s.user.inside());
+                ownMemories.keepStopped(s.user.inside());
                 all.remove();
                 session.memories().unshare(pool.pd());
             }
@@ -198,7 +198,7 @@ public final class SessionPools implements RemotePoolUser.Host, SessionPart {
     @Override
     public void end() {
         for (RemotePoolUser user : remoteUsers()) {
-            ownMemories.linger(user.inside());
+            ownMemories.keepStopped(user.inside());
         }
         for (PoolAttachment s : attachments) {
             s.pool.keepStopped(s.user.inside());
