@@ -5,6 +5,8 @@ import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
+import org.verbena.linux.spi.RawFile;
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.shm.completion.SendCompletions;
 import org.verbena.shm.control.RemoteQueuePair;
@@ -33,6 +35,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.WcOpcode;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.spi.DirectWrite;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.SendOpcode;
 
@@ -256,6 +259,21 @@ final class SendExecutor extends LaneProducer {
         t.counts(qp.number()).wrote(rkey, Long.BYTES);
         Hazard.leave(hazard);
         return true;
+    }
+
+    /** Reads from a file to the peer's memory; returns as {@link DirectWrite#readFileNow}. */
+    int readFileNow(int fd, long position, int length, int rkey, long remoteAddress) {
+        Target t = enterToWrite(rkey, remoteAddress, length);
+        if (t == null) {
+            return -Errno.EOPNOTSUPP;
+        }
+        int n = (int) RawFile.readCached(fd, position, t.local(remoteAddress), length);
+        if (n > 0) {
+            counts.wrote(n);
+            t.counts(qp.number()).wrote(rkey, n);
+        }
+        Hazard.leave(hazard);
+        return n;
     }
 
     /** Enters the hazard, with a range of the peer's memory that is mapped and may be written; null, outside, if there is none. */

@@ -118,6 +118,11 @@ final class ShmQueuePair extends QueuePairLifecycle implements DirectWrite, Remo
         return sendQueue.writeWordNow(value, rkey, remoteAddress);
     }
 
+    @Override
+    public int readFileNow(int fd, long position, int length, int rkey, long remoteAddress) {
+        return sendQueue.readFileNow(fd, position, length, rkey, remoteAddress);
+    }
+
     // ---- the data path's view
 
     @Override

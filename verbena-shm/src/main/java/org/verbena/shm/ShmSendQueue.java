@@ -219,6 +219,13 @@ final class ShmSendQueue extends StagedSendQueue {
         return done;
     }
 
+    /** As {@link DirectWrite#readFileNow}. */
+    int readFileNow(int fd, long position, int length, int rkey, long remoteAddress) {
+        int n = isIdle() ? executor.readFileNow(fd, position, length, rkey, remoteAddress) : -Errno.EOPNOTSUPP;
+        KeepAlive.until(qp);
+        return n;
+    }
+
     /** All that was posted is executed, and what is executed next needs no request. */
     private boolean isIdle() {
         return fastPath && qp.state() == QueuePairState.RTS && (long) EXECUTED.getAcquire(this) == tail;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -14,6 +15,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Memfd;
 import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
 import org.verbena.verbs.AccessFlags;
@@ -168,6 +173,46 @@ class DirectWriteTest {
         assertThat(qp.writeWordNow(1, to.rkey(), to.address())).isFalse();
         qp.close();
         assertThat(qp.writeWordNow(1, to.rkey(), to.address())).isFalse();
+    }
+
+    private int read(Fd file, long position, int length, long at) {
+        return qp.readFileNow(file.value(), position, length, to.rkey(), to.address() + at);
+    }
+
+    private static Fd file(byte... bytes) throws Exception {
+        Fd file = Memfd.create("verbena-test", bytes.length);
+        Mapping.map(file, 0, bytes.length, true).segment().copyFrom(MemorySegment.ofArray(bytes));
+        return file;
+    }
+
+    @Test
+    void bytesOfAFileArrive() throws Exception {
+        try (Fd file = file((byte) 1, (byte) 2, (byte) 3, (byte) 4)) {
+            assertThat(read(file, 1, 2, 1)).isEqualTo(2);
+            assertThat(to.segment().asSlice(0, 4).toArray(ValueLayout.JAVA_BYTE)).containsExactly(0, 2, 3, 0);
+            assertThat(read(file, 1, 100, BYTES - 100)).as("up to its end").isEqualTo(3);
+            assertThat(to.segment().asSlice(BYTES - 100, 4).toArray(ValueLayout.JAVA_BYTE)).containsExactly(2, 3, 4, 0);
+            assertThat(read(file, 4, 100, 0)).as("at its end").isZero();
+            assertThat(read(file, 1, 0x7fff_ffff, 0)).as("longer than the region").isEqualTo(-Errno.EOPNOTSUPP);
+            assertThat(read(file, 0, 2, BYTES - 1)).as("across its end").isEqualTo(-Errno.EOPNOTSUPP);
+            assertThat(qp.readFileNow(file.value(), 0, 2, to.rkey() + 1, to.address())).as("another key").isEqualTo(
+                    -Errno.EOPNOTSUPP);
+            MemoryRegion readable = farPd.allocate(BYTES, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_READ);
+            assertThat(qp.readFileNow(file.value(), 0, 2, readable.rkey(), readable.address())).as("read-only")
+                    .isEqualTo(-Errno.EOPNOTSUPP);
+            assertThat(qp.readFileNow(-1, 0, 2, to.rkey(), to.address())).as("no file").isEqualTo(-Errno.EBADF);
+            assertThat(qp.writeWordNow(1, to.rkey(), to.address())).as("after all that").isTrue();
+            assertThat(AllocatedBytes.leastOf(() -> {
+                for (int i = 0; i < 2000; i++) {
+                    if (read(file, 0, 4, 64) != 4) {
+                        throw new AssertionError("read " + i);
+                    }
+                }
+            })).as("bytes in 2,000 reads").isZero();
+            qp.modify(QueuePairAttributes.to(QueuePairState.ERR).build());
+            assertThat(read(file, 0, 4, 0)).as("outside RTS").isEqualTo(-Errno.EOPNOTSUPP);
+        }
+        assertTimeoutPreemptively(Duration.ofSeconds(60), far::close);
     }
 
     @Test

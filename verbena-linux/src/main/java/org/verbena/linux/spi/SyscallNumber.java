@@ -62,6 +62,7 @@ public final class SyscallNumber {
     public static final int MEMFD_CREATE = pick(319, 279);
     public static final int BPF = pick(321, 280);
     public static final int MEMBARRIER = pick(324, 283);
+    public static final int PREADV2 = pick(327, 286);
     public static final int STATX = pick(332, 291);
     public static final int PIDFD_SEND_SIGNAL = 424;
     public static final int IO_URING_SETUP = 425;

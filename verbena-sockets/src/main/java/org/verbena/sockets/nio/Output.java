@@ -209,13 +209,17 @@ final class Output extends Direction {
             do { // once even for no byte: what is wrong with the file is reported
                 asked = count - sent;
                 n = stream.sendFile(file, position + sent, asked);
+                while (n == 0 && waits && stream.isOutputByRing() && position + sent < file.size()) {
+                    awaitRoom(stream);
+                    n = stream.sendFile(file, position + sent, asked);
+                }
                 // by a piece that is written it waits for room, and learns of the file's end
                 if (n < 0 || n == 0 && waits) {
                     asked = Math.min(asked, PIECE);
                     n = sendPiece(stream, file, position + sent, (int) asked);
                 }
                 sent += n;
-            } while (sent < count && n > 0 && (waits || n == asked));
+            } while (sent < count && n > 0 && (waits ? isUsable() : n == asked || stream.makesRoom()));
         } catch (IOException e) {
             if (sent == 0 || !channel.isOpen() || !file.isOpen()) {
                 throw e;
@@ -224,6 +228,30 @@ final class Output extends Direction {
             lock().unlock();
         }
         return sent;
+    }
+
+    /** A transfer of a file ends with what it has sent when the channel or its output is closed; the next call reports it. */
+    private boolean isUsable() throws IOException {
+        if (!channel.isOpen()) {
+            throw new AsynchronousCloseException();
+        }
+        return !isShut();
+    }
+
+    /** Waits until the ring has room, or the connection ends. */
+    private void awaitRoom(Stream stream) throws IOException {
+        boolean room = false;
+        begin();
+        try {
+            while (!room && channel.isOpen() && !isShut()) {
+                room = pollOrSleep(stream) || stream.readyOps(OP_WRITE) != 0;
+            }
+        } finally {
+            end(room);
+        }
+        if (!room) {
+            throw new AsynchronousCloseException(); // the output was shut down meanwhile
+        }
     }
 
     /** Reads and writes; 0 if there is no room, or nothing in the file. */
@@ -285,14 +313,20 @@ final class Output extends Direction {
             if (Buffers.remaining(one, many, offset, length) == 0) {
                 break;
             }
-            long start = System.nanoTime();
-            boolean room = stream.isOutputByRing() && spin().poll(stream, OP_WRITE, channel);
-            if (!room) {
-                sleep(stream, 0);
-            }
-            spin().waited(System.nanoTime() - start);
+            pollOrSleep(stream);
         }
         return written;
+    }
+
+    /** Waits once for room; whether polling has found it. */
+    private boolean pollOrSleep(Stream stream) throws IOException {
+        long start = System.nanoTime();
+        boolean room = stream.isOutputByRing() && spin().poll(stream, OP_WRITE, channel);
+        if (!room) {
+            sleep(stream, 0);
+        }
+        spin().waited(System.nanoTime() - start);
+        return room;
     }
 
     @Override

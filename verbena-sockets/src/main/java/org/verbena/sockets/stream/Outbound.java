@@ -290,7 +290,11 @@ final class Outbound {
      * As {@link Stream#sendFile}. A disk may take its time, so not under a lock that the engine takes, as undecided.
      */
     long sendFile(FileChannel file, long position, long count) throws IOException {
-        return phase == Phase.TCP ? sendFileByTcp(file, position, count) : -1;
+        return switch (phase) {
+            case TCP -> sendFileByTcp(file, position, count);
+            case RING -> ring().writeFile(file, position, count);
+            case UNDECIDED -> -1;
+        };
     }
 
     /** As {@link #sendFile}, where TCP carries, and nothing changes that before this returns. */

@@ -3,8 +3,13 @@ package org.verbena.sockets.stream;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.verbs.spi.DirectWrite;
 
 /**
  * Writes a direction to the rings that the peer grants, one after the other: how much room there is, where the next
@@ -25,6 +30,8 @@ final class RingWriter {
      */
     private static final long GRANT_NANOS = 1_000_000_000L;
     private static final long GRANT_PAUSE_NANOS = 20_000;
+    /** Bytes of a file that are read at a time, with the session's lock. */
+    private static final int FILE_CHUNK = 64 << 10;
     /** After this number of failed writes the program is taken to poll instead of waiting. */
     private static final int MAX_FAILED_WRITES = 16;
 
@@ -32,6 +39,8 @@ final class RingWriter {
     private final PeerBlock peer;
     private final Ending ending;
     private final BooleanSupplier peerWaitsOver;
+    /** If this process can write the peer's memory itself. */
+    private final @Nullable DirectWrite direct;
 
     private int generation = 1;
     private int ringKey;
@@ -67,6 +76,7 @@ final class RingWriter {
         this.peer = peer;
         this.ending = ending;
         this.peerWaitsOver = peerWaitsOver;
+        direct = own.session.queuePair() instanceof DirectWrite d ? d : null;
         ringKey = offer.ringKey();
         ringAddress = offer.ringAddress();
         ringSize = offer.ringSize();
@@ -165,6 +175,80 @@ final class RingWriter {
             inVain = 0;
         }
         return position - start;
+    }
+
+    /**
+     * Reads a file straight into the ring, as far as there is room and the page cache has it; a disk is waited for by the caller,
+     * without the session's lock. For the thread that writes, without that lock.
+     *
+     * @return bytes; 0 if there is no room; -1 if the caller is to read and {@linkplain #write write}: at the end of the file, for
+     *         a file or a peer where this is not possible, for a connection that ends, and whatever is to be reported
+     */
+    long writeFile(FileChannel file, long position, long count) {
+        Session session = own.session;
+        DirectWrite to = direct;
+        if (to == null || count <= 0 || Thread.currentThread().isInterrupted()) {
+            return -1;
+        }
+        int held = FileHold.take(file);
+        if (held == FileHold.NONE) {
+            return -1;
+        }
+        try {
+            int fd = FileHold.descriptor(file);
+            long done = 0;
+            int n;
+            do {
+                synchronized (session) { // for a piece at a time: other connections need it, too
+                    n = putFile(session, to, fd, position + done, (int) Math.min(count - done, FILE_CHUNK), done == 0);
+                }
+                done += Math.max(0, n);
+            } while (n > 0 && done < count);
+            return done > 0 ? done : n;
+        } finally {
+            FileHold.release(file, held);
+        }
+    }
+
+    /** Puts a piece of a file into the ring; returns as {@link #writeFile}. */
+    private int putFile(Session session, DirectWrite to, int fd, long position, int count, boolean first) {
+        if (ended || ending.state(own) != Ending.OPEN) {
+            return -1;
+        }
+        takeGrant(session);
+        int room = room();
+        if (room <= 0) {
+            if (room < 0) {
+                session.fail();
+            }
+            stalls++;
+            noRoom(session, first);
+            return 0;
+        }
+        int n = session.isBusy() ? 0 : readFile(to, fd, position, Math.min(room, count));
+        if (n <= 0) {
+            return -1;
+        }
+        produced += n;
+        peer.post(Session.DATA, BlockLayout.PRODUCED, produced);
+        session.poll();
+        if (session.isBusy()) {
+            session.awaitArrival();
+        }
+        peer.find();
+        bytes += n;
+        inVain = 0;
+        return n;
+    }
+
+    /** Returns as {@link DirectWrite#readFileNow}; there is room. */
+    private int readFile(DirectWrite to, int fd, long position, int count) {
+        int at = (int) (produced & ringSize - 1);
+        int first = Math.min(count, ringSize - at);
+        int n = to.readFileNow(fd, position, first, ringKey, ringAddress + at);
+        return n < first || n == count
+                ? n
+                : n + Math.max(0, to.readFileNow(fd, position + n, count - n, ringKey, ringAddress));
     }
 
     private void noRoom(Session session, boolean nothingWritten) {

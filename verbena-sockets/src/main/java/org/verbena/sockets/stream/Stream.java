@@ -144,9 +144,11 @@ public abstract class Stream {
     }
 
     /**
-     * Sends bytes of a file by sendfile(2), if TCP carries this direction to its end.
+     * Sends bytes of a file without a buffer in between: by sendfile(2) if TCP carries this direction to its end; if rings do,
+     * what the page cache has is read straight into the ring.
      *
-     * @return bytes sent, 0 if there is no room or no such byte; -1 if TCP does not, or not for certain
+     * @return bytes sent, 0 if there is no room, or with TCP no such byte; -1 if the caller is to read the file and write, for
+     *         instance because what carries is not decided, the file is not cached, or there is no such byte
      */
     public abstract long sendFile(FileChannel file, long position, long count) throws IOException;
 

@@ -3,6 +3,8 @@ package org.verbena.verbs.spi;
 
 import java.nio.ByteBuffer;
 
+import org.verbena.linux.Errno;
+
 /**
  * A queue pair whose thread can write the peer's memory itself: a WRITE that is carried out by the call, of memory that need not be
  * registered, with neither a work request nor a completion. It takes no room in the send queue, and is in order with the
@@ -27,4 +29,20 @@ public interface DirectWrite {
      * @return as {@link #writeNow}
      */
     boolean writeWordNow(long value, int rkey, long remoteAddress);
+
+    /**
+     * Reads a file into the peer's memory, as far as the page cache has it: waits for no disk.
+     *
+     * @param fd descriptor of the file, which stays open
+     * @param position of the first byte in the file
+     * @param length at least 1
+     * @param rkey as of a WRITE
+     * @param remoteAddress as of a WRITE
+     * @return bytes read, fewer than {@code length} where the file or what is cached of it ends; 0 at the end of the file; minus
+     *     errno if none: {@code EAGAIN} for a file that is not cached, {@code EOPNOTSUPP} if this is not possible now, not
+     *     allowed, or not with such a file
+     */
+    default int readFileNow(int fd, long position, int length, int rkey, long remoteAddress) {
+        return -Errno.EOPNOTSUPP;
+    }
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.sockets.stream;
+
+import java.io.FileDescriptor;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.channels.FileChannel;
+import java.util.Objects;
+
+import jdk.internal.access.JavaLangAccess;
+import jdk.internal.access.SharedSecrets;
+import org.jspecify.annotations.Nullable;
+import sun.nio.ch.FileChannelImpl;
+import sun.nio.ch.IOUtil;
+
+/**
+ * The descriptor of a file of the JDK, which stays open as long as it is held: the holder is among the threads that the JDK
+ * waits for before it closes the descriptor, as one that reads. So it is held for moments only.
+ *
+ * <p>These are private members of the JDK. Package {@code jdk.internal.access} makes them accessible; where that is not
+ * exported to this module, or with another JDK, no file can be held. Thread-safe.
+ */
+final class FileHold {
+    /** No hold; {@link #release} takes it, too. */
+    static final int NONE = -1;
+
+    private static final @Nullable Jdk JDK = find();
+
+    private FileHold() {}
+
+    /** The members, all of {@link FileChannelImpl}; loaded only where the package is exported. */
+    private record Jdk(MethodHandle descriptor, MethodHandle direct, MethodHandle threads, MethodHandle add,
+            MethodHandle remove) {
+        static Jdk find() throws ReflectiveOperationException {
+            Module mine = FileHold.class.getModule();
+            Module base = Object.class.getModule();
+            JavaLangAccess access = SharedSecrets.getJavaLangAccess();
+            if (mine.isNamed()) {
+                access.addOpens(base, "sun.nio.ch", mine);
+            } else {
+                access.addOpensToAllUnnamed(base, "sun.nio.ch");
+            }
+            MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(FileChannelImpl.class, MethodHandles.lookup());
+            Class<?> set = lookup.findClass("sun.nio.ch.NativeThreadSet");
+            return new Jdk(lookup.findGetter(FileChannelImpl.class, "fd", FileDescriptor.class),
+                    lookup.findGetter(FileChannelImpl.class, "direct", boolean.class),
+                    lookup.findGetter(FileChannelImpl.class, "threads", set).asType(MethodType.methodType(Object.class,
+                            FileChannelImpl.class)),
+                    lookup.findVirtual(set, "add", MethodType.methodType(int.class)).asType(MethodType.methodType(
+                            int.class, Object.class)),
+                    lookup.findVirtual(set, "remove", MethodType.methodType(void.class, int.class)).asType(MethodType
+                            .methodType(void.class, Object.class, int.class)));
+        }
+    }
+
+    private static @Nullable Jdk find() {
+        if (!Object.class.getModule().isExported("jdk.internal.access", FileHold.class.getModule())) {
+            return null;
+        }
+        try {
+            return Jdk.find();
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
+            StreamEngine.debug("files are read into buffers: " + e);
+            return null;
+        }
+    }
+
+    /**
+     * Holds a file.
+     *
+     * @return what to {@link #release}; {@link #NONE} if it cannot be held, is closed, or is one of {@code O_DIRECT}, which
+     *     waits for the disk and wants aligned memory
+     */
+    static int take(FileChannel file) {
+        Jdk jdk = JDK;
+        if (jdk == null || file.getClass() != FileChannelImpl.class) {
+            return NONE;
+        }
+        try {
+            FileChannelImpl f = (FileChannelImpl) file;
+            if ((boolean) jdk.direct.invokeExact(f)) {
+                return NONE;
+            }
+            Object threads = (Object) jdk.threads.invokeExact(f);
+            int held = (int) jdk.add.invokeExact(threads);
+            if (!f.isOpen()) {
+                jdk.remove.invokeExact(threads, held);
+                return NONE;
+            }
+            return held;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** The descriptor of a file that is held. */
+    static int descriptor(FileChannel file) {
+        try {
+            return IOUtil.fdVal((FileDescriptor) jdk().descriptor.invokeExact((FileChannelImpl) file));
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Lets go of what {@link #take} has taken. */
+    static void release(FileChannel file, int held) {
+        try {
+            Jdk jdk = jdk();
+            Object threads = (Object) jdk.threads.invokeExact((FileChannelImpl) file);
+            jdk.remove.invokeExact(threads, held);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** For one that holds a file. */
+    private static Jdk jdk() {
+        return Objects.requireNonNull(JDK);
+    }
+
+    private static RuntimeException unexpected(Throwable e) {
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return e instanceof RuntimeException r ? r : new IllegalStateException(e);
+    }
+}
