@@ -49,6 +49,7 @@ class LayoutProbeTest {
                 #include <linux/if_xdp.h>
                 #include <linux/inet_diag.h>
                 #include <linux/io_uring.h>
+                #include <linux/magic.h>
                 #include <linux/membarrier.h>
                 #include <linux/netlink.h>
                 #include <linux/rtnetlink.h>
@@ -197,6 +198,8 @@ class LayoutProbeTest {
         expect("PR_SET_PTRACER", Prctl.PR_SET_PTRACER);
         expect("(int) PR_SET_PTRACER_ANY", Prctl.PTRACER_ANY);
         expect("CLOCK_MONOTONIC", 1);
+        expect("RWF_NOWAIT", 8); // RawFile
+        expect("TMPFS_MAGIC", 0x0102_1994);
     }
 
     private void network() throws IllegalAccessException {
