@@ -35,6 +35,7 @@ record DropInProperty(String name, String values, long least, long most, String 
             number("stream.delay", 0, 60_000_000, "microseconds"),
             number("stream.earn", 0, Long.MAX_VALUE, "bytes"),
             of("stream.device", ".+", "a device"),
+            number("stream.lap", 64, 1 << 30, "bytes"),
             number("stream.memory", 1, Long.MAX_VALUE, "bytes"),
             number("stream.patience", 1, 600_000, "milliseconds"),
             number("stream.port", 1, 65_535, "a port"),

@@ -23,6 +23,7 @@ final class StreamPairs {
 
     static {
         System.setProperty("verbena.stream.ring", String.valueOf(Link.FIRST_RING)); // rings stay small, and get full
+        System.setProperty("verbena.stream.lap", "64"); // those that are empty begin anew, if they may
     }
 
     /** Two ends, both on rings. */

@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  *         0         8         16        24        32        40       48
- *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │        │        │   words of the peer as the one that
+ *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │ lap    │        │   words of the peer as the one that
  *        sends 64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ nonce   as the one
  *        that receives
  *  128  │ read     │ left     │                                                                    what this end has
@@ -34,6 +34,9 @@ final class BlockLayout {
     static final int SPACE_ARM = 24;
     /** Generation of the ring that the sender would like to have because this one is too small. */
     static final int WANTED = 32;
+
+    /** Position of a byte at offset 0 of the ring; written before {@link #PRODUCED}, and only to peers with {@link HandshakeMessage#LAPS}. */
+    static final int LAP = 40;
 
     /** Position up to which the peer has read. */
     static final int CONSUMED = 64;

@@ -50,13 +50,13 @@ final class FailedSessions {
 
     /** TCP has had time to report the end; threads that still wait are woken now. */
     private static void breakOff(Session session) {
-        session.streams().forEach(RingStream::breakOff);
+        session.streams().all().forEach(RingStream::breakOff);
     }
 
     /** Closes those that have no connection any more. */
     void closeFailed() {
         failed.removeIf(session -> {
-            if (!session.streams().isEmpty()) {
+            if (session.streams().size() > 0) {
                 return false;
             }
             Sessions.close(session);

@@ -31,8 +31,10 @@ final class HandshakeMessage {
     static final int READ_POSITION = 2;
     /** A feature: the end heeds the word of a process on another host before that ends, {@link ReadyRings#depart}. */
     static final int DEPARTURES = 4;
+    /** A feature: the word {@link BlockLayout#LAP} of the control block is read. */
+    static final int LAPS = 8;
     /** All features of this version. */
-    static final int FEATURES = NONCES | READ_POSITION | DEPARTURES;
+    static final int FEATURES = NONCES | READ_POSITION | DEPARTURES | LAPS;
 
     static final int HELLO = 1;
     static final int OFFER = 2;

@@ -37,8 +37,7 @@ final class Outbound {
     private boolean endedByTcp;
     /** What the peer granted in the handshake, whether or not this direction changes to it; null before. */
     private volatile @Nullable RingWriter ring;
-    /** Whether the peer reports up to where it has read. */
-    private volatile boolean peerReportsRead;
+    private volatile long peerFeatures;
     private volatile boolean peerWaitsOver;
 
     /** Whether this end wants urgent data in line. */
@@ -56,7 +55,7 @@ final class Outbound {
 
     /** The features of the peer, before the handshake is complete. */
     void peerFeatures(long features) {
-        peerReportsRead = (features & HandshakeMessage.READ_POSITION) != 0;
+        peerFeatures = features;
     }
 
     /** The peer's control block; null before the handshake is complete. */
@@ -119,7 +118,7 @@ final class Outbound {
     /** The peer takes bytes in a ring from now on. It is too late for that if TCP has carried the end already. */
     synchronized void open(Link own, Offer offer) {
         synchronized (own.session) {
-            PeerBlock peer = new PeerBlock(own, offer, peerReportsRead);
+            PeerBlock peer = new PeerBlock(own, offer, peerFeatures);
             RingWriter writer = new RingWriter(own, peer, offer, sent, ending, () -> peerWaitsOver);
             ring = writer;
             if (urgentInline) { // after the ring: later changes of the option are sent to the peer

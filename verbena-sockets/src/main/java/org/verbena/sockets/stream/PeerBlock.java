@@ -20,15 +20,17 @@ final class PeerBlock {
     private final long address;
     private final int index;
     private final boolean reportsRead;
+    private final boolean readsLap;
     /** The peer's own words in its memory; null if they are not mapped. */
     private volatile @Nullable MemorySegment view;
     /** Nothing more may be written to the peer's memory: it may serve another connection already. */
     private boolean gone;
 
-    /** @param reportsRead whether the peer reports up to where it has read */
-    PeerBlock(Link own, Offer peer, boolean reportsRead) {
+    /** @param features of the peer, see {@link HandshakeMessage#FEATURES} */
+    PeerBlock(Link own, Offer peer, long features) {
         this.own = own;
-        this.reportsRead = reportsRead;
+        reportsRead = (features & HandshakeMessage.READ_POSITION) != 0;
+        readsLap = (features & HandshakeMessage.LAPS) != 0;
         key = peer.blockKey();
         address = peer.blockAddress();
         index = peer.index();
@@ -81,6 +83,12 @@ final class PeerBlock {
     long left() {
         MemorySegment seen = view;
         return seen == null ? 0 : BlockLayout.getAcquire(seen, BlockLayout.LEFT - BlockLayout.READ);
+    }
+
+    /** Whether the peer is known to have read up to a position, and lets a lap begin there. */
+    boolean allowsLap(long position) {
+        MemorySegment seen = view;
+        return readsLap && seen != null && BlockLayout.getAcquire(seen, 0) == position;
     }
 
     /**

@@ -139,7 +139,7 @@ final class ReadyRings {
         RingStream next() {
             long entry = (long) LONG.getAcquire(memory.segment(), (head & ENTRIES - 1) * 8);
             head++;
-            return session.stream((int) entry);
+            return session.streams().get((int) entry);
         }
 
         boolean isEmpty() {

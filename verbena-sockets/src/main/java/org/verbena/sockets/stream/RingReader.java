@@ -80,7 +80,7 @@ final class RingReader {
         }
         n = Math.min(n, into.remaining());
         Memory ring = link.ring;
-        int at = (int) (position & ring.size() - 1);
+        int at = (int) (position - BlockLayout.getAcquire(link.block, BlockLayout.LAP) & ring.size() - 1);
         int first = Math.min(n, ring.size() - at);
         int to = into.position();
         into.put(to, ring.bytes(), at, first);

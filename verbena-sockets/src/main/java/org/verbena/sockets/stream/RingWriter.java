@@ -22,6 +22,13 @@ final class RingWriter {
      * has to sleep.
      */
     static final int EAGER_RING = 256 << 10;
+    /**
+     * Bytes that the rings of a session are to take in the caches, all together: a connection begins its ring anew after its part of
+     * that. Fewer for one connection would be slower, since what the peer has just read is still in the caches of its processor.
+     */
+    private static final int LAPS_BYTES = Math.clamp(Integer.getInteger("verbena.stream.lap", 8 << 20), 64, 1 << 30);
+    /** The least that is worth a word to the peer. */
+    private static final int LEAST_LAP = Math.min(LAPS_BYTES, 64 << 10);
     /** Rings up to this size are replaced at once for a non-blocking writer: together they then take as much as TCP. */
     private static final int MAX_MADE_AT_ONCE = 1 << 20;
     /**
@@ -48,6 +55,10 @@ final class RingWriter {
     private int ringSize;
     private long laneStart;
     private long produced;
+    /** Position of a byte at the ring's offset 0. */
+    private long lap;
+    /** From which position on the next lap may begin. */
+    private long nextLap;
     private int wanted;
     /** The last ring that the peer's engine was asked for. */
     private int calledFor;
@@ -82,6 +93,7 @@ final class RingWriter {
         ringSize = offer.ringSize();
         laneStart = start;
         produced = start;
+        nextLap = start + LEAST_LAP;
     }
 
     Link link() {
@@ -146,6 +158,7 @@ final class RingWriter {
         int position = from.position();
         int start = position;
         int limit = from.limit();
+        beginLapIfEmpty();
         while (position < limit) {
             takeGrant(session);
             int room = room();
@@ -159,7 +172,8 @@ final class RingWriter {
             }
             int n = Math.min(Math.min(room, limit - position), Session.CHUNK);
             session.postBytes(own.index, from, position, n, ringKey, ringAddress, ringSize,
-                    (int) (produced & ringSize - 1), peer.key(), peer.address() + BlockLayout.PRODUCED, produced + n);
+                    offset(), peer.key(), peer.address() + BlockLayout.PRODUCED, produced
+                            + n);
             produced += n;
             position += n;
             session.poll();
@@ -215,6 +229,9 @@ final class RingWriter {
         if (ended || ending.state(own) != Ending.OPEN) {
             return -1;
         }
+        if (first) {
+            beginLapIfEmpty();
+        }
         takeGrant(session);
         int room = room();
         if (room <= 0) {
@@ -243,7 +260,7 @@ final class RingWriter {
 
     /** Returns as {@link DirectWrite#readFileNow}; there is room. */
     private int readFile(DirectWrite to, int fd, long position, int count) {
-        int at = (int) (produced & ringSize - 1);
+        int at = offset();
         int first = Math.min(count, ringSize - at);
         int n = to.readFileNow(fd, position, first, ringKey, ringAddress + at);
         return n < first || n == count
@@ -321,9 +338,36 @@ final class RingWriter {
 
     /** Bytes that fit into the ring now; negative if the peer writes nonsense. */
     private int room() {
-        long consumed = Math.max(BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED), laneStart);
+        long consumed = Math.max(BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED), Math.max(laneStart, lap));
         long used = produced - consumed;
         return used < 0 || used > ringSize ? -1 : (int) (ringSize - used);
+    }
+
+    /**
+     * Writes from the ring's beginning again if the peer has read all: where it keeps up, a large ring then takes no more of the
+     * caches, nor of memory, than a small one.
+     */
+    private void beginLapIfEmpty() {
+        if (produced < nextLap) {
+            return;
+        }
+        int least = lapBytes(own.session.streams().size());
+        nextLap = produced + least / 4; // to ask takes the line of that word from the peer
+        if (ringSize > least && produced - lap >= least && peer.allowsLap(produced)) {
+            lap = produced;
+            nextLap = produced + least;
+            peer.post(Session.NOTHING, BlockLayout.LAP, lap);
+        }
+    }
+
+    /** Where in the ring the next byte is written. */
+    private int offset() {
+        return (int) (produced - lap & ringSize - 1);
+    }
+
+    /** Bytes after which a ring that is larger begins anew. */
+    static int lapBytes(int connections) {
+        return Math.max(LEAST_LAP, LAPS_BYTES / Math.max(1, connections));
     }
 
     /** Goes on in the next ring if the peer has granted one. */

@@ -7,7 +7,6 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -218,15 +217,9 @@ final class Session {
         streams.remove(index);
     }
 
-    /** A connection by its number, which a peer may have invented. */
-    @Nullable
-    RingStream stream(int index) {
-        return streams.get(index);
-    }
-
-    /** The connections of now. */
-    List<RingStream> streams() {
-        return streams.all();
+    /** The connections by their numbers. */
+    StreamTable streams() {
+        return streams;
     }
 
     /**
@@ -347,7 +340,7 @@ final class Session {
             postWord(NOTHING, 0, 0, peerHeader, peerHeaderKey, ++answers);
             awaitArrival(); // before the check: a peer that finds no answer yet is seen
         }
-        for (RingStream stream : streams()) {
+        for (RingStream stream : streams.all()) {
             stream.grow();
         }
     }
@@ -489,7 +482,7 @@ final class Session {
         if (kind == NOTHING) {
             return;
         }
-        RingStream stream = stream(index);
+        RingStream stream = streams.get(index);
         if (stream == null) {
             return;
         }
@@ -576,7 +569,7 @@ final class Session {
                 StreamEngine.debug("a session that failed is not disconnected: " + e.getMessage());
             }
         }
-        for (RingStream stream : streams()) {
+        for (RingStream stream : streams.all()) {
             stream.changed();
             stream.rendezvous().changed();
         }

@@ -50,6 +50,11 @@ final class StreamTable {
         return index >= 0 && index < table.length ? (RingStream) STREAMS.getAcquire(table, index) : null;
     }
 
+    /** How many connections there are. */
+    int size() {
+        return used - free.size();
+    }
+
     /** The connections of now. */
     List<RingStream> all() {
         @Nullable RingStream[] table = streams;

@@ -289,6 +289,6 @@ class HandshakeStepsTest {
                 throw new IllegalStateException(e);
             }
         });
-        assertThat(process.session.streams()).isEmpty();
+        assertThat(process.session.streams().all()).isEmpty();
     }
 }

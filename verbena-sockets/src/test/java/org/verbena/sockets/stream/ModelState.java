@@ -28,7 +28,8 @@ final class ModelState {
             Map.entry(Inbound.class, List.of("tcp", "ending", "changed")),
             Map.entry(RingReader.class, List.of("doorbells", "ending", "start", "armSequence", "seenSpaceArm")),
             Map.entry(Outbound.class, List.of("tcp", "waited")),
-            Map.entry(RingWriter.class, List.of("own", "ending", "peerWaitsOver", "ringKey", "ringAddress",
+            Map.entry(CarrierDecision.class, List.of("tcp")),
+            Map.entry(RingWriter.class, List.of("own", "ending", "direct", "peerWaitsOver", "ringKey", "ringAddress",
                     "seenDataArm",
                     "armSequence", "bytes", "stalls")),
             Map.entry(PeerBlock.class, List.of("own", "key", "address", "index", "view")),
@@ -42,7 +43,8 @@ final class ModelState {
      * Words that are taken as they are; the others are addresses, or are compared together with the ends that have seen
      * them.
      */
-    private static final int[] WORDS = {BlockLayout.PRODUCED, BlockLayout.LANE, BlockLayout.END, BlockLayout.WANTED,
+    private static final int[] WORDS = {BlockLayout.PRODUCED, BlockLayout.LANE, BlockLayout.LAP, BlockLayout.END,
+        BlockLayout.WANTED,
         BlockLayout.CONSUMED, BlockLayout.GRANTED, BlockLayout.CLOSED, BlockLayout.URGENT};
 
     private static final VarHandle WRITER = handle(Outbound.class, "ring");

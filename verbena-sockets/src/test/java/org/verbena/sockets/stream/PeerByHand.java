@@ -228,7 +228,7 @@ final class PeerByHand implements AutoCloseable {
         }
         Link ofReal = real.link();
         if (ofReal != null) {
-            Await.until("a number given back", () -> !ofReal.session.streams().contains(real));
+            Await.until("a number given back", () -> !ofReal.session.streams().all().contains(real));
         }
     }
 }

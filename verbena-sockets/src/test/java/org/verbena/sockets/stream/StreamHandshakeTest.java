@@ -353,7 +353,7 @@ class StreamHandshakeTest extends TcpEnds {
         System.out.println("2 x 1000 idle ends take " + bytes + " bytes of rings and control blocks");
         assertThat(bytes).isLessThan(20_000_000);
         all.forEach(stream -> stream.close(false));
-        Await.until("memory given back", () -> all.stream().noneMatch(stream -> stream.link().session.streams()
+        Await.until("memory given back", () -> all.stream().noneMatch(stream -> stream.link().session.streams().all()
                 .contains(
                         stream)));
     }

@@ -78,8 +78,8 @@ class SwitchEnumerationTest {
                 + " states");
         assertThat(all.schedules()).isGreaterThanOrEqualTo(schedules);
         assertThat(all.states()).hasSizeGreaterThanOrEqualTo(states);
-        assertThat(sessions.a.streams()).isEmpty();
-        assertThat(sessions.b.streams()).isEmpty();
+        assertThat(sessions.a.streams().all()).isEmpty();
+        assertThat(sessions.b.streams().all()).isEmpty();
         return all;
     }
 

@@ -89,8 +89,8 @@ class SwitchModelTest {
         }
         assertThat(sessions.a.arena().total() + sessions.b.arena().total()).isEqualTo(first)
                 .isGreaterThanOrEqualTo(before);
-        assertThat(sessions.a.streams()).isEmpty();
-        assertThat(sessions.b.streams()).isEmpty();
+        assertThat(sessions.a.streams().all()).isEmpty();
+        assertThat(sessions.b.streams().all()).isEmpty();
     }
 
     /** A run of one seed. */

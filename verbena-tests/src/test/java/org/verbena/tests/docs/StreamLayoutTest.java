@@ -23,6 +23,7 @@ class StreamLayoutTest {
             "| {BlockLayout.END} | end | `position:62 │ kind:2`; {BlockLayout.END_ORDERLY} orderly, {BlockLayout.END_ABORT} broken off",
             "| {BlockLayout.SPACE_ARM} | space arm |",
             "| {BlockLayout.WANTED} | wanted |",
+            "| {BlockLayout.LAP} | lap |",
             "| {BlockLayout.CONSUMED} | consumed |",
             "| {BlockLayout.DATA_ARM} | data arm |",
             "| {BlockLayout.GRANT_ADDRESS} | grant | `long` address; {BlockLayout.GRANT_SIZE_KEY} `int` key",
@@ -43,7 +44,7 @@ class StreamLayoutTest {
             "`int` version of the sender, {HandshakeMessage.VERSION} |",
             """
                     `long` features: {HandshakeMessage.NONCES} reads the word `nonce` of its control block;
-                    {HandshakeMessage.READ_POSITION} publishes the position up to which it has [read](#ends); {HandshakeMessage.DEPARTURES} reads the word `departs`""");
+                    {HandshakeMessage.READ_POSITION} publishes the position up to which it has [read](#ends); {HandshakeMessage.DEPARTURES} reads the word `departs` of a session's header; {HandshakeMessage.LAPS} reads the word `lap`""");
 
     @TestFactory
     Stream<DynamicTest> documentHasTheNumbersOfTheCode() {
