@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.stream;
 
-import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.channels.SocketChannel;
 
 import org.verbena.sockets.telemetry.StreamEvents;
@@ -60,23 +58,6 @@ final class CarrierDecision {
     boolean sent(long bytes) {
         threshold.sent();
         return threshold.isReached(bytes);
-    }
-
-    /**
-     * Sends from a file by TCP, during which no handshake begins.
-     *
-     * @param bytes that TCP has carried, both ways
-     * @return bytes sent; -1 if a handshake has begun
-     */
-    long sendFile(Outbound out, FileChannel file, long position, long count, long bytes) throws IOException {
-        if (!earning || !threshold.enterFile()) {
-            return -1;
-        }
-        try {
-            return out.sendFileByTcp(file, position, Math.min(count, threshold.left(bytes)));
-        } finally {
-            threshold.leaveFile();
-        }
     }
 
     /** Whether the caller is to begin a handshake. */

@@ -60,6 +60,8 @@ abstract class Handshake {
 
     private static final String NAME = "verbena-stream-";
     private static final int[] NO_DESCRIPTORS = {};
+    /** Between two looks whether the file is sent that the kernel is sending. */
+    private static final long FILE_PAUSE_NANOS = 1_000_000;
     private static final int ESTABLISHED = 1; // as the kernel's TCP_ESTABLISHED
     /** How long an end waits for the other to appear. */
     static final long RENDEZVOUS_TIMEOUT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000),
@@ -444,6 +446,10 @@ abstract class Handshake {
         }
         if (session == null) {
             end(why);
+            return;
+        }
+        if (!stream.stopsFiles()) {
+            engine.at(System.nanoTime() + FILE_PAUSE_NANOS, () -> onSession(session, why));
             return;
         }
         try {

@@ -26,6 +26,7 @@ final class RingStream extends Stream {
     private volatile @Nullable Handshake handshake;
     private final @Nullable String device;
     private final CarrierDecision carrier;
+    private final FileGate files;
     private final Rendezvous rendezvous = new Rendezvous(this);
     /** Leaves {@code OPEN} under this object's monitor, once; the thread that does so decides what follows. */
     private volatile Closure closure = Closure.OPEN;
@@ -65,6 +66,7 @@ final class RingStream extends Stream {
         this.tcp = tcp;
         this.device = device;
         carrier = new CarrierDecision(tcp, earns);
+        files = new FileGate(device == null); // a handshake with another host has no time to wait for a file
         bells = new Doorbells(tcp);
         out = new Outbound(tcp, bells, this::changed);
         in = new Inbound(tcp, this::changed, bells, out.ending());
@@ -109,6 +111,11 @@ final class RingStream extends Stream {
     }
 
     // what the handshake does
+
+    /** Lets the kernel send no further file; whether it sends none. To be called before {@link #prepare} until that is so. */
+    boolean stopsFiles() {
+        return files.close();
+    }
 
     /** The connection's part in the session; null if the stream was closed meanwhile, or TCP has ended. */
     synchronized boolean prepare(Link own) {
@@ -274,8 +281,8 @@ final class RingStream extends Stream {
 
     @Override
     public long sendFile(FileChannel file, long position, long count) throws IOException {
-        long n = carrier.sendFile(out, file, position, count, bytesByTcp());
-        if (n > 0) {
+        long n = carrier.isFinallyTcp() ? -1 : files.send(out, file, position, count);
+        if (n > 0 && carrier.isEarning()) {
             sent();
         }
         return n >= 0 ? n : out.sendFile(file, position, count);

@@ -28,8 +28,6 @@ final class RingThreshold {
     private enum State {
         /** For more bytes or messages. */
         WAITING,
-        /** A file is being sent by TCP: so long no handshake may change the direction. */
-        SENDING_FILE,
         /** A handshake has begun. */
         REACHED,
         /** No further handshake will begin. */
@@ -81,11 +79,6 @@ final class RingThreshold {
         return bytes >= BYTES || messages >= MESSAGES && !bytesOnly;
     }
 
-    /** Bytes that may be sent from a file before it is reached; at least one. */
-    long left(long bytes) {
-        return Math.max(1, BYTES - bytes);
-    }
-
     /** Whether the caller is to begin a handshake. */
     synchronized boolean begin() {
         boolean begins = state == State.WAITING;
@@ -110,25 +103,10 @@ final class RingThreshold {
 
     /** Prevents handshakes that have not begun; whether none has, or is under way. */
     synchronized boolean end() {
-        boolean ends = state == State.WAITING || state == State.SENDING_FILE;
+        boolean ends = state == State.WAITING;
         if (ends) {
             state = State.OVER;
         }
         return ends;
-    }
-
-    /** Prevents a handshake while a file is sent; false if one has begun. */
-    synchronized boolean enterFile() {
-        boolean enters = state == State.WAITING;
-        if (enters) {
-            state = State.SENDING_FILE;
-        }
-        return enters;
-    }
-
-    synchronized void leaveFile() {
-        if (state == State.SENDING_FILE) {
-            state = State.WAITING;
-        }
     }
 }

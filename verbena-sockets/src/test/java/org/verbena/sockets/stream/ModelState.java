@@ -24,7 +24,8 @@ import org.verbena.sockets.stream.SwitchModel.End;
  */
 final class ModelState {
     private static final Map<Class<?>, List<String>> SKIPPED = Map.ofEntries(
-            Map.entry(RingStream.class, List.of("tcp", "handshake", "listener", "rendezvous", "taken", "doorbells")),
+            Map.entry(RingStream.class, List.of("tcp", "handshake", "listener", "rendezvous", "taken", "doorbells",
+                    "files")),
             Map.entry(Inbound.class, List.of("tcp", "ending", "changed")),
             Map.entry(RingReader.class, List.of("doorbells", "ending", "start", "armSequence", "seenSpaceArm")),
             Map.entry(Outbound.class, List.of("tcp", "waited")),

@@ -22,8 +22,6 @@ class RingThresholdTest {
     void bytesOfBothDirectionsReachIt() {
         assertThat(threshold.isReached(BYTES - 1)).isFalse();
         assertThat(threshold.isReached(BYTES)).isTrue();
-        assertThat(threshold.left(0)).isEqualTo(BYTES);
-        assertThat(threshold.left(BYTES)).isEqualTo(1);
     }
 
     @Test
@@ -73,19 +71,8 @@ class RingThresholdTest {
     }
 
     @Test
-    void noHandshakeBeginsWhileAFileIsSent() {
-        assertThat(threshold.enterFile()).isTrue();
-        assertThat(threshold.begin()).isFalse();
-        threshold.leaveFile();
-        assertThat(threshold.begin()).isTrue();
-        assertThat(threshold.enterFile()).isFalse();
-    }
-
-    @Test
     void noHandshakeBeginsAfterTheEnd() {
-        assertThat(threshold.enterFile()).isTrue();
         assertThat(threshold.end()).isTrue();
-        threshold.leaveFile();
         assertThat(threshold.begin()).isFalse();
     }
 }
