@@ -66,10 +66,7 @@ final class Spin {
                 Thread.onSpinWait();
             }
             spun = System.nanoTime() - start;
-            if (!channel.isOpen() || self.isInterrupted()) {
-                return false;
-            }
-            if (spun >= most) {
+            if (spun >= most || !channel.isOpen() || self.isInterrupted()) {
                 budget.polled(false, spun);
                 return false;
             }

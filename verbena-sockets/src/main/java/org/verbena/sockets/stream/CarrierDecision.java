@@ -94,7 +94,8 @@ final class CarrierDecision {
      * @return whether that is final
      */
     boolean fail(FallbackReason why, boolean mayContinue, long bytes) {
-        if (reason != why) {
+        boolean stillPlain = reason == FallbackReason.PLAIN_PEER && why == FallbackReason.CLOSED_EARLY; // in a later attempt
+        if (reason != why && !stillPlain) {
             change(why);
             StreamEvents.byTcp(tcp, why.key());
         }

@@ -128,6 +128,19 @@ class EarnedRingsTest extends TcpEnds {
         close(ends);
     }
 
+    @Test
+    void plainPeerStaysOneIfItsConnectionEndsInALaterAttempt() throws Exception {
+        Ends ends = earning();
+        ends.client.beginHandshake();
+        Await.until("nobody has come", () -> ends.client.reason() == FallbackReason.PLAIN_PEER);
+        roundTrips(ends, 129);
+        Await.until("the next handshake", () -> ends.client.handshake() != null && ends.client.handshake().isStarted());
+        ends.client.close(false);
+        Await.until("its end", () -> ends.client.handshake() == null);
+        assertThat(ends.client.reason()).isEqualTo(FallbackReason.PLAIN_PEER);
+        ends.server.close(false);
+    }
+
     /** What a program says meanwhile is kept: a rule, a selector of another provider. */
     @Test
     void connectionThatIsToStayWithTcpEarnsNothing() throws Exception {
