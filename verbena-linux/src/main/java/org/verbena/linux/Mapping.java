@@ -4,6 +4,9 @@ package org.verbena.linux;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
@@ -34,6 +37,7 @@ public final class Mapping {
     private final MemorySegment segment;
     private final long address;
     private final long length;
+    private volatile @Nullable ByteBuffer buffer;
     private boolean discarded;
 
     private Mapping(long address, long length, boolean writable) {
@@ -110,6 +114,20 @@ public final class Mapping {
      */
     public MemorySegment segment() {
         return segment;
+    }
+
+    /**
+     * The memory as a buffer, the same one each time: for accesses by index, which change nothing of it.
+     *
+     * @return null for memory that is too large for a buffer
+     */
+    public @Nullable ByteBuffer buffer() {
+        ByteBuffer all = buffer;
+        if (all == null && length <= Integer.MAX_VALUE) {
+            all = segment.asByteBuffer();
+            buffer = all;
+        }
+        return all;
     }
 
     /**

@@ -42,8 +42,6 @@ public final class Target {
     /** The offset from an address in requests to ours, or to the peer's if {@link #mapping} is null. */
     private long delta;
     private @Nullable Mapping mapping;
-    /** All of {@link #mapping}; null until it is needed. */
-    private @Nullable ByteBuffer buffer;
     /** There is no memory: it reads as zero, and writes are discarded. */
     private boolean nullRegion;
     private int errno;
@@ -135,7 +133,6 @@ public final class Target {
         word = 0;
         missing = 0;
         mapping = null;
-        buffer = null;
         nullRegion = KeyTable.isNullRegion(w);
         if (rkey >>> 8 >= AdapterLayout.MAX_KEYS || !KeyTable.isValid(w) || !KeyTable.fits(w, rkey)
                 || KeyTable.pd(w) != pd) {
@@ -212,16 +209,12 @@ public final class Target {
      * @return false for memory that is too large for a buffer
      */
     public boolean write(ByteBuffer from, int position, int length, long at) {
-        ByteBuffer to = buffer;
+        Mapping m = Objects.requireNonNull(mapping);
+        ByteBuffer to = m.buffer();
         if (to == null) {
-            Mapping m = Objects.requireNonNull(mapping);
-            if (m.length() > Integer.MAX_VALUE) {
-                return false;
-            }
-            to = m.segment().asByteBuffer();
-            buffer = to;
+            return false;
         }
-        to.put((int) (local(at) - Objects.requireNonNull(mapping).address()), from, position, length);
+        to.put((int) (local(at) - m.address()), from, position, length);
         return true;
     }
 
