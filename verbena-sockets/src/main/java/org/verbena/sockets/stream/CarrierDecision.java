@@ -8,23 +8,21 @@ import org.verbena.sockets.telemetry.StreamEvents;
 /** Whether a connection gets rings: when its handshake is to begin, and why TCP carries it. For any thread. */
 final class CarrierDecision {
     private final SocketChannel tcp;
-    private final RingThreshold threshold = new RingThreshold();
-    /** Whether what TCP carries is to be compared with the threshold. */
-    private volatile boolean earning;
+    private final RingThreshold threshold;
     private volatile FallbackReason reason;
     private volatile boolean finallyTcp;
 
     /** @param earns whether the handshake begins when TCP has carried enough, rather than when the caller says so */
     CarrierDecision(SocketChannel tcp, boolean earns) {
         this.tcp = tcp;
-        earning = earns;
+        threshold = new RingThreshold(earns);
         reason = earns ? FallbackReason.NOT_EARNED : FallbackReason.NONE;
         StreamCounters.count(reason);
     }
 
     /** Whether the handshake waits for TCP to carry more. */
     boolean isEarning() {
-        return earning;
+        return threshold.isWaiting();
     }
 
     /** Why TCP carries it; the other end may still come if it was not there in time. */
@@ -65,7 +63,6 @@ final class CarrierDecision {
         if (!threshold.begin()) {
             return false;
         }
-        earning = false;
         if (reason == FallbackReason.NOT_EARNED) { // else it stays what it was unless the handshake succeeds
             change(FallbackReason.NONE);
         }
@@ -79,11 +76,7 @@ final class CarrierDecision {
 
     /** Prevents a handshake that has not begun; whether none has. */
     boolean prevent() {
-        boolean prevented = threshold.end();
-        if (prevented) {
-            earning = false;
-        }
-        return prevented;
+        return threshold.end();
     }
 
     /**
@@ -100,8 +93,7 @@ final class CarrierDecision {
             StreamEvents.byTcp(tcp, why.key());
         }
         if (mayContinue && why == FallbackReason.PLAIN_PEER && threshold.continueAfter(bytes)) {
-            earning = true; // the other end may have counted differently
-            return false;
+            return false; // the other end may have counted differently
         }
         finallyTcp = true;
         return true;

@@ -20,6 +20,7 @@ final class Outbound {
     private static final long PEER_OPTION_PAUSE_NANOS = 100_000;
     /** How long the first write waits for the handshake, if the user would rather have that than bytes by TCP. */
     private static final long WAIT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.wait", 0), 0, 600_000);
+    static final boolean WAITS = WAIT_NANOS > 0;
     /** The pause between two polls of such a wait. */
     private static final long POLL_PAUSE_NANOS = 50_000;
     /** Answer of {@link #writeTcp}: the ring carries by now. */
@@ -30,7 +31,7 @@ final class Outbound {
     private final Ending ending;
     private volatile Phase phase = Phase.UNDECIDED;
     /** For the writer alone: it waits for no handshake any more. */
-    private boolean waited = WAIT_NANOS == 0;
+    private boolean waited = !WAITS;
     /** Bytes given to TCP. */
     private long sent;
     /** TCP has carried the end; guarded by this object's lock. */

@@ -16,16 +16,22 @@ final class RingThreshold {
     private static final int BYTES_OF_MESSAGE = 4096;
     private static final long BYTES;
     private static final int MESSAGES;
+    /** Whether it is the same for all programs. */
+    private static final boolean SET = System.getProperty(PROPERTY) != null;
+    private static final boolean SET_TO_ZERO;
     /** For programs that have not asked for Verbena's channels by their names. */
     private static volatile boolean dropIn;
 
     static {
         long set = Long.getLong(PROPERTY, DEFAULT_BYTES);
-        BYTES = set <= 0 ? DEFAULT_BYTES : set;
+        SET_TO_ZERO = set <= 0;
+        BYTES = SET_TO_ZERO ? DEFAULT_BYTES : set;
         MESSAGES = Math.clamp(BYTES / BYTES_OF_MESSAGE, 1, Integer.MAX_VALUE);
     }
 
     private enum State {
+        /** For the caller to say when the handshake begins. */
+        AT_ONCE,
         /** For more bytes or messages. */
         WAITING,
         /** A handshake has begun. */
@@ -34,12 +40,17 @@ final class RingThreshold {
         OVER
     }
 
-    private State state = State.WAITING;
+    private volatile State state;
     /** Messages are not enough any more: nobody was there when they were. */
     private boolean bytesOnly;
     /** Times the direction changed. Two threads count; what they lose of it when both do matters to nobody. */
     private int messages;
     private boolean lastWasSent;
+
+    /** @param earns whether the handshake is to begin when it is reached, rather than when the caller says so */
+    RingThreshold(boolean earns) {
+        state = earns ? State.WAITING : State.AT_ONCE;
+    }
 
     /** Has the connections of this process earn their rings, where {@value #PROPERTY} does not say otherwise. */
     static void applyToDropIn() {
@@ -48,10 +59,12 @@ final class RingThreshold {
 
     /** Whether connections of this process begin their handshakes at once. */
     static boolean isZero() {
-        String set = System.getProperty(PROPERTY);
-        return set != null
-                ? Long.getLong(PROPERTY, DEFAULT_BYTES) <= 0
-                : !dropIn || Long.getLong("verbena.stream.wait", 0) > 0;
+        return SET ? SET_TO_ZERO : !dropIn || Outbound.WAITS;
+    }
+
+    /** Whether what TCP carries is to be compared with it. */
+    boolean isWaiting() {
+        return state == State.WAITING;
     }
 
     /** TCP has taken bytes of the program. */
@@ -81,7 +94,7 @@ final class RingThreshold {
 
     /** Whether the caller is to begin a handshake. */
     synchronized boolean begin() {
-        boolean begins = state == State.WAITING;
+        boolean begins = hasNotBegun();
         if (begins) {
             state = State.REACHED;
         }
@@ -103,10 +116,14 @@ final class RingThreshold {
 
     /** Prevents handshakes that have not begun; whether none has, or is under way. */
     synchronized boolean end() {
-        boolean ends = state == State.WAITING;
+        boolean ends = hasNotBegun();
         if (ends) {
             state = State.OVER;
         }
         return ends;
+    }
+
+    private boolean hasNotBegun() {
+        return state == State.WAITING || state == State.AT_ONCE;
     }
 }

@@ -160,14 +160,8 @@ final class RingWriter {
         int limit = from.limit();
         beginLapIfEmpty();
         while (position < limit) {
-            takeGrant(session);
-            int room = room();
-            if (room <= 0) {
-                if (room < 0) {
-                    session.fail();
-                }
-                stalls++;
-                noRoom(session, position == start);
+            int room = roomOrAsk(session, position == start);
+            if (room == 0) {
                 break;
             }
             int n = Math.min(Math.min(room, limit - position), Session.CHUNK);
@@ -232,14 +226,8 @@ final class RingWriter {
         if (first) {
             beginLapIfEmpty();
         }
-        takeGrant(session);
-        int room = room();
-        if (room <= 0) {
-            if (room < 0) {
-                session.fail();
-            }
-            stalls++;
-            noRoom(session, first);
+        int room = roomOrAsk(session, first);
+        if (room == 0) {
             return 0;
         }
         int n = session.isBusy() ? 0 : readFile(to, fd, position, Math.min(room, count));
@@ -266,6 +254,21 @@ final class RingWriter {
         return n < first || n == count
                 ? n
                 : n + Math.max(0, to.readFileNow(fd, position + n, count - n, ringKey, ringAddress));
+    }
+
+    /** Bytes that fit into the ring now; if none do, a writer that finds that again and again has the peer grant more. */
+    private int roomOrAsk(Session session, boolean nothingWritten) {
+        takeGrant(session);
+        int room = room();
+        if (room > 0) {
+            return room;
+        }
+        if (room < 0) {
+            session.fail();
+        }
+        stalls++;
+        noRoom(session, nothingWritten);
+        return 0;
     }
 
     private void noRoom(Session session, boolean nothingWritten) {

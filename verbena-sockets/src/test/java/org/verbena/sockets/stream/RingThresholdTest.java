@@ -9,12 +9,16 @@ import org.junit.jupiter.api.Test;
 class RingThresholdTest {
     private static final long BYTES = 1 << 20;
 
-    private final RingThreshold threshold = new RingThreshold();
+    private final RingThreshold threshold = new RingThreshold(true);
 
     private void roundTrips(int n) {
+        roundTrips(threshold, n);
+    }
+
+    private static void roundTrips(RingThreshold of, int n) {
         for (int i = 0; i < n; i++) {
-            threshold.sent();
-            threshold.received();
+            of.sent();
+            of.received();
         }
     }
 
@@ -63,11 +67,15 @@ class RingThresholdTest {
     /** An end that begins at once may have a peer that first counts. */
     @Test
     void nextHandshakeAfterOneAtOnceIsByMessages() {
-        assertThat(threshold.begin()).isTrue();
-        assertThat(threshold.continueAfter(10)).isTrue();
-        assertThat(threshold.isReached(10)).isFalse();
-        roundTrips(128);
-        assertThat(threshold.isReached(10)).isTrue();
+        RingThreshold atOnce = new RingThreshold(false);
+        assertThat(atOnce.isWaiting()).isFalse();
+        assertThat(atOnce.begin()).isTrue();
+        assertThat(atOnce.isWaiting()).isFalse();
+        assertThat(atOnce.continueAfter(10)).isTrue();
+        assertThat(atOnce.isWaiting()).isTrue();
+        assertThat(atOnce.isReached(10)).isFalse();
+        roundTrips(atOnce, 128);
+        assertThat(atOnce.isReached(10)).isTrue();
     }
 
     @Test
