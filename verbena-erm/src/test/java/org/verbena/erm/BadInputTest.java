@@ -7,10 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +19,6 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
-import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
@@ -378,28 +373,6 @@ class BadInputTest {
             assertThat(copy(source.id(), 0, two.id(), 0, 64, 0)).isZero();
             assertThat(memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 63)).isEqualTo((byte) 5);
             assertThat(memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 64)).isEqualTo((byte) 6);
-        }
-    }
-
-    @Test
-    void channelWithoutRingsStatesReason() throws Exception {
-        try (SocketChannel plain = SocketChannel.open(); SocketChannel ours = VerbenaSocketChannel.open()) {
-            assertThat(RemoteMemory.of(plain)).isEmpty();
-            assertThat(RemoteMemory.whyNot(plain)).contains("none of Verbena's");
-            assertThat(RemoteMemory.of(ours)).isEmpty();
-            assertThat(RemoteMemory.whyNot(ours)).isEqualTo("the channel is not connected");
-            ours.close();
-            assertThat(RemoteMemory.whyNot(ours)).isEqualTo("the channel is closed");
-        }
-        try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress
-                .getLoopbackAddress(), 0)); SocketChannel ours = VerbenaSocketChannel.open()) {
-            ours.connect(server.getLocalAddress());
-            try (SocketChannel peer = server.accept()) {
-                assertThat(RemoteMemory.of(ours, Duration.ofSeconds(30))).isEmpty();
-                assertThat(RemoteMemory.whyNot(ours)).isEqualTo(
-                        "TCP carries the connection: the other end does not use Verbena");
-                assertThat(peer.isOpen()).isTrue();
-            }
         }
     }
 }
