@@ -9,7 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 
 import org.junit.jupiter.api.Assumptions;
@@ -52,11 +54,28 @@ class RawFileTest {
 
     @Test
     void cachedBytesAreRead() throws Exception {
-        Path file = Files.write(dir.resolve("file"), BYTES);
-        try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY, 0)) {
-            Assumptions.assumeTrue(read(fd, 0, 1) != -Errno.EOPNOTSUPP, "a file system that does not say");
+        List<String> without = new ArrayList<>();
+        for (Path folder : List.of(dir, Path.of("").toAbsolutePath(), Path.of("/var/tmp"))) { // of different file systems, perhaps
+            Path file = Files.createTempFile(folder, "verbena-test", null);
+            try {
+                Files.write(file, BYTES);
+                if (saysWhatIsCached(file)) {
+                    assertRead(file);
+                    return;
+                }
+                without.add(folder + " is of " + Files.getFileStore(folder).type());
+            } finally {
+                Files.delete(file);
+            }
         }
-        assertRead(file);
+        System.out.println("SKIPPED: no file system here reads with RWF_NOWAIT: " + without);
+        Assumptions.abort("no file system with RWF_NOWAIT");
+    }
+
+    private boolean saysWhatIsCached(Path file) throws Exception {
+        try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY, 0)) {
+            return read(fd, 0, 1) != -Errno.EOPNOTSUPP;
+        }
     }
 
     @Test
