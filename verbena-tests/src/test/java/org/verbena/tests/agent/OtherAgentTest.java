@@ -14,10 +14,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.BesideOthers;
 
 /** Other agents, and the Flight Recorder, transform the classes of the JDK that Verbena's agent has changed. */
-@ProgramLane
+@BesideOthers
 class OtherAgentTest {
     private static final String SERVER = "java.net.ServerSocket";
     private static final String IMPL = "java.net.SocketImpl";

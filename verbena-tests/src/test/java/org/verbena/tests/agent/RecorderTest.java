@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.PerfLane;
+import org.verbena.tests.CommandLane;
 
 /** The socket events in a recording are the same as with the sockets of the JDK, whatever carries the bytes. */
-@PerfLane
+@CommandLane
 class RecorderTest {
     @TempDir static Path dir;
     private static Path jar;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.tests.AppsLane;
+import org.verbena.tests.NetworkLane;
 import org.verbena.tests.cli.RoceNamespaces;
 import org.verbena.tests.faults.Child;
 
@@ -23,7 +23,7 @@ import org.verbena.tests.faults.Child;
  * An intruder on another host with access to the device, see {@link RemoteIntruder}: its messages are refused or end
  * its own session, TCP carries the connections that it claims, and a valid one over rings continues.
  */
-@AppsLane
+@NetworkLane
 @Timeout(300)
 class RemoteIntruderTest {
     private static final ObjectMapper MAPPER = new ObjectMapper();

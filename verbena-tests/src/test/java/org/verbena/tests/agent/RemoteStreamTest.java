@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.NetworkLane;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /** Programs that know nothing of Verbena, with the agent, in two network namespaces: connections by RoCE, and by TCP. */
-@BesideOthers
+@NetworkLane
 @Timeout(300)
 class RemoteStreamTest {
     private static final ObjectMapper MAPPER = new ObjectMapper();

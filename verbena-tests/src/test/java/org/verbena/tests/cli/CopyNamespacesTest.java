@@ -13,10 +13,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Finished;
-import org.verbena.tests.CommandLane;
+import org.verbena.tests.NetworkLane;
 
 /** {@code verbena copy} between PID namespaces, which shm0 does not connect: one sentence, at once, in either direction. */
-@CommandLane
+@NetworkLane
 class CopyNamespacesTest {
     private static final List<String> OTHER_PIDS = List.of("unshare", "--pid", "--fork", "--kill-child",
             "--mount-proc");

@@ -17,11 +17,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.PerfLane;
+import org.verbena.tests.CommandLane;
 import org.verbena.tests.flight.Recorded;
 
 /** {@code verbena perf} under the Java Flight Recorder. */
-@PerfLane
+@CommandLane
 class PerfRecordingTest {
     @TempDir private Path folder;
 

@@ -15,10 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.UdpSocket;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.NetworkLane;
 
 /** The command on {@code roce_<netdev>} from the command line. */
-@BesideOthers
+@NetworkLane
 class RoceCommandTest {
     private static final int ROCE_PORT = 4791;
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -17,10 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Finished;
-import org.verbena.tests.CommandLane;
+import org.verbena.tests.ProgramLane;
 
 /** Colours and live lines: on a terminal, which {@code script} creates, and nowhere else; each stream separately. */
-@CommandLane
+@ProgramLane
 class TerminalTest {
     private static final String ESCAPE = "\033";
     private static final String BAR = "[#";

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.verbena.tests.ProgramLane;
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.compat.Versions.Version;
 
 /**
@@ -39,7 +39,7 @@ import org.verbena.tests.compat.Versions.Version;
  *  8   new  new     new   works
  * </pre>
  */
-@ProgramLane
+@BesideOthers
 class CompatibilityTest {
     private static final String[] OLD_APP = {"Say", "Traffic", "OldApp", "StrangeOpcode", "Answering"};
     private static final String[] NEW_APP = {"Say", "Traffic", "NewApp", "NewCalls", "Demanding", "Careless", "Asking"};

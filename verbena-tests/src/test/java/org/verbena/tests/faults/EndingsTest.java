@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.verbena.linux.Sys;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Thorough;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.NetworkLane;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /**
@@ -27,7 +27,7 @@ import org.verbena.tests.cli.RoceNamespaces;
  * end sees by reading or by writing. Each cell is executed twice, on the plain JDK and with Verbena, by unchanged
  * programs, and compared.
  */
-@BesideOthers
+@NetworkLane
 class EndingsTest {
     private static final String RINGS = "quiet,stream.patience=60000";
     private static final String TCP = RINGS + ",rules=use os tcp_server *:*; use os tcp_client *:*";

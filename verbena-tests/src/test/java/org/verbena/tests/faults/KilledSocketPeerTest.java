@@ -15,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.verbena.linux.SockDiag;
 import org.verbena.testkit.KernelThread;
 import org.verbena.testkit.Thorough;
+import org.verbena.tests.NetworkLane;
 import org.verbena.tests.faults.KillRounds.Ends;
 
 /**
@@ -22,6 +23,7 @@ import org.verbena.tests.faults.KillRounds.Ends;
  * Either of them is killed before the handshake of the two ends, during it, and when rings carry everything; the other
  * one notices.
  */
+@NetworkLane
 class KilledSocketPeerTest {
     private static final String CONTROL = FlowPeer.CONTROL_ADDRESS;
     private static final String ARGUMENTS = "quiet,stream.patience=60000,rules=use os tcp_server " + CONTROL

@@ -20,13 +20,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Errno;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.NetworkLane;
 
 /**
  * Processes in separate user, PID, mount and network namespaces, which may or may not share memory: the table of
  * docs/shm.md.
  */
-@BesideOthers
+@NetworkLane
 class NamespacesTest {
     private static final String[] NOTHING = {};
     private static final String[] OTHER_MOUNTS = {"unshare", "--mount"};

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.verbena.testkit.Await;
-import org.verbena.tests.BesideOthers;
+import org.verbena.tests.NetworkLane;
 import org.verbena.tests.flight.Recorded;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.RemoteObject;
@@ -24,7 +24,7 @@ import org.verbena.verbs.SamplePoint;
  * An unchanged program that ends with its connections open causes no error at its peer: not in the counters, which
  * metrics and {@code verbena stat} show, nor in the Flight Recorder. A killed program does.
  */
-@BesideOthers
+@NetworkLane
 class OrderlyEndTest {
     private static final List<String> KINDS = List.of("channel", "classic");
     private static final int BYTES = 100_000;

@@ -49,9 +49,9 @@ class InstalledModulesTest {
                 }
             }
         }
-        assertThat(modules).contains("verbena-testkit", "verbena-conformance", "verbena-tests", "verbena-apps",
-                "verbena-bench");
+        assertThat(modules).contains("verbena-testkit", "verbena-conformance", "verbena-tests", "verbena-late-tests",
+                "verbena-apps", "verbena-bench");
         assertThat(installed).isEqualTo(new TreeSet<>(modules.stream()
-                .filter(m -> !m.matches("verbena-(testkit|conformance|tests|apps|bench)")).toList()));
+                .filter(m -> !m.matches("verbena-(testkit|conformance|tests|late-tests|apps|bench)")).toList()));
     }
 }
