@@ -11,7 +11,7 @@ import org.verbena.verbs.spi.VerbsProvider;
  * A provider that is as late as an adapter behind a bus may be: {@code late0} is {@code shm0} whose work requests are carried
  * out some time after they were posted, in bursts, and whose completions come some time after that, in batches.
  *
- * <p>The service loader finds it where {@code src/test/late} is on the class path.
+ * <p>The service loader finds it where the resources of {@code verbena-late-tests} are on the class path.
  */
 public final class LateProvider implements VerbsProvider {
     /** For the service loader. */
