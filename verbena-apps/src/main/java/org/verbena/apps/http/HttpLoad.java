@@ -22,8 +22,15 @@ import org.verbena.apps.Lines;
 public final class HttpLoad {
     /** A client of HTTP. */
     interface Client extends AutoCloseable {
+        /** The response to a GET; the connection is free for the next request when it was read to its end. */
+        InputStream open(String url) throws Exception;
+
         /** The hash and the length of the response to a GET. */
-        Answer get(String url) throws Exception;
+        default Answer get(String url) throws Exception {
+            try (InputStream in = open(url)) {
+                return Answer.of(in);
+            }
+        }
 
         /** The response to a POST. */
         String post(String url, byte[] body) throws Exception;
@@ -79,7 +86,8 @@ public final class HttpLoad {
         }
     }
 
-    private static Client client(String kind, String keys, int parallel) throws Exception {
+    /** The client of that name. */
+    static Client client(String kind, String keys, int parallel) throws Exception {
         return switch (kind) {
             case "jdk" -> new JdkClient(keys);
             case "url" -> new UrlClient();

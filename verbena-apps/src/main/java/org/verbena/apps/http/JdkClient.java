@@ -35,13 +35,11 @@ final class JdkClient implements HttpLoad.Client {
     }
 
     @Override
-    public HttpLoad.Answer get(String url) throws Exception {
+    public InputStream open(String url) throws Exception {
         HttpResponse<InputStream> r = client.send(HttpRequest.newBuilder(URI.create(url)).build(),
                 BodyHandlers.ofInputStream());
         check(r);
-        try (InputStream in = r.body()) {
-            return HttpLoad.Answer.of(in);
-        }
+        return r.body();
     }
 
     @Override

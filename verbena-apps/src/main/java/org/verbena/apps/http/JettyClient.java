@@ -35,16 +35,14 @@ final class JettyClient implements HttpLoad.Client {
     }
 
     @Override
-    public HttpLoad.Answer get(String url) throws Exception {
+    public InputStream open(String url) throws Exception {
         InputStreamResponseListener listener = new InputStreamResponseListener();
         client.newRequest(url).send(listener);
         Response r = listener.get(LIMIT_SECONDS, TimeUnit.SECONDS);
         if (r.getStatus() != 200) {
             throw new IOException(url + ": " + r);
         }
-        try (InputStream in = listener.getInputStream()) {
-            return HttpLoad.Answer.of(in);
-        }
+        return listener.getInputStream();
     }
 
     @Override

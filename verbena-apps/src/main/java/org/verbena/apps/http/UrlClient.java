@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 
 /** {@link HttpURLConnection}, which uses classic sockets. It keeps up to five connections for the next requests. */
 final class UrlClient implements HttpLoad.Client {
-    private static HttpURLConnection open(String url) throws IOException {
+    private static HttpURLConnection connection(String url) throws IOException {
         return (HttpURLConnection) URI.create(url).toURL().openConnection();
     }
 
@@ -22,15 +22,13 @@ final class UrlClient implements HttpLoad.Client {
     }
 
     @Override
-    public HttpLoad.Answer get(String url) throws IOException {
-        try (InputStream in = answer(open(url))) {
-            return HttpLoad.Answer.of(in);
-        }
+    public InputStream open(String url) throws IOException {
+        return answer(connection(url));
     }
 
     @Override
     public String post(String url, byte[] body) throws IOException {
-        HttpURLConnection c = open(url);
+        HttpURLConnection c = connection(url);
         c.setRequestMethod("POST");
         c.setDoOutput(true);
         c.setFixedLengthStreamingMode(body.length);

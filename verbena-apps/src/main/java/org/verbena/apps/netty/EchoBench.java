@@ -6,7 +6,6 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -19,11 +18,11 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 
-import org.verbena.apps.Lines;
+import org.verbena.apps.Rate;
 
 /**
  * Requests per second of an echo server, one at a time on each connection: {@code EchoBench PORT CONNECTIONS BYTES
- * WARM-UP-MILLIS MILLIS}. Prints {@code rate} and the number.
+ * WARM-UP-MILLIS MILLIS}, see {@link Rate}.
  */
 public final class EchoBench {
     private static final int THREADS = Integer.getInteger("threads", 1);
@@ -35,7 +34,7 @@ public final class EchoBench {
         InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), Integer.parseInt(args[0]));
         int connections = Integer.parseInt(args[1]);
         int bytes = Integer.parseInt(args[2]);
-        LongAdder answers = new LongAdder();
+        Rate answers = new Rate(args);
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(THREADS, NioIoHandler.newFactory());
         List<ChannelFuture> opened = new ArrayList<>();
         for (int i = 0; i < connections; i++) {
@@ -45,13 +44,7 @@ public final class EchoBench {
         for (ChannelFuture f : opened) {
             f.sync();
         }
-        Thread.sleep(Long.parseLong(args[3]));
-        long before = answers.sum();
-        long start = System.nanoTime();
-        Thread.sleep(Long.parseLong(args[4]));
-        long done = answers.sum() - before;
-        double seconds = (System.nanoTime() - start) / 1e9;
-        Lines.say("rate", Math.round(done / seconds));
+        Rate.say(answers.measure());
         for (ChannelFuture f : opened) {
             f.channel().close().sync();
         }
@@ -61,10 +54,10 @@ public final class EchoBench {
     @SuppressWarnings("FutureReturnValueIgnored") // failures reach exceptionCaught, or close the channel
     private static final class Asker extends ChannelInboundHandlerAdapter {
         private final int bytes;
-        private final LongAdder answers;
+        private final Rate answers;
         private int left;
 
-        Asker(int bytes, LongAdder answers) {
+        Asker(int bytes, Rate answers) {
             this.bytes = bytes;
             this.answers = answers;
         }
@@ -81,7 +74,7 @@ public final class EchoBench {
             left -= in.readableBytes();
             in.release();
             if (left == 0) {
-                answers.increment();
+                answers.add(1);
                 channelActive(ctx);
             }
         }

@@ -18,7 +18,7 @@ public final class RmiServer {
     /** Runs until its input ends. */
     public static void main(String[] none) throws Exception {
         System.setProperty("java.rmi.server.hostname", "127.0.0.1");
-        Store store = RmiServer::exchange;
+        Store store = new Hashing();
         Registry registry = LocateRegistry.createRegistry(0, null, port -> {
             ServerSocket s = new ServerSocket(port, 0, InetAddress.getLoopbackAddress());
             Lines.say("port", s.getLocalPort());
@@ -31,11 +31,19 @@ public final class RmiServer {
         UnicastRemoteObject.unexportObject(registry, true);
     }
 
-    private static byte[] exchange(byte[] bytes, String hash, long seed, int size) throws RemoteException {
-        String is = Data.hash(bytes);
-        if (!is.equals(hash)) {
-            throw new RemoteException(bytes.length + " bytes with the hash " + is + " instead of " + hash);
+    private static final class Hashing implements Store {
+        @Override
+        public byte[] exchange(byte[] bytes, String hash, long seed, int size) throws RemoteException {
+            String is = Data.hash(bytes);
+            if (!is.equals(hash)) {
+                throw new RemoteException(bytes.length + " bytes with the hash " + is + " instead of " + hash);
+            }
+            return Data.bytes(seed, size);
         }
-        return Data.bytes(seed, size);
+
+        @Override
+        public byte[] echo(byte[] bytes) {
+            return bytes;
+        }
     }
 }

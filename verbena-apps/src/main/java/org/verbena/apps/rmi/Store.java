@@ -17,4 +17,7 @@ public interface Store extends Remote {
      * @param size of the answer in bytes
      */
     byte[] exchange(byte[] bytes, String hash, long seed, int size) throws RemoteException;
+
+    /** Returns the bytes it takes. */
+    byte[] echo(byte[] bytes) throws RemoteException;
 }

@@ -30,9 +30,9 @@ import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
 
 /** An application in a separate process, under Verbena or not. Its output is kept; it is ended by its handle. */
-final class App implements AutoCloseable {
+public final class App implements AutoCloseable {
     /** The implementation of its sockets. */
-    enum By {
+    public enum By {
         VERBENA,
         PLAIN
     }
@@ -73,7 +73,7 @@ final class App implements AutoCloseable {
     }
 
     /** Starts a Java program of verbena-apps, or of its dependencies. */
-    static final class Java {
+    public static final class Java {
         private final Path scratch;
         private final By by;
         private final List<String> options = new ArrayList<>();
@@ -93,12 +93,12 @@ final class App implements AutoCloseable {
         }
 
         /** For a program that ends before the best compiler of a JVM would pay off. */
-        Java quickStart() {
+        public Java quickStart() {
             return option("-XX:TieredStopAtLevel=1");
         }
 
         /** With these JVM options instead of those for a small program. */
-        Java jvm(String... instead) {
+        public Java jvm(String... instead) {
             jvm = List.of(instead);
             return this;
         }
@@ -116,7 +116,7 @@ final class App implements AutoCloseable {
         }
 
         /** As users start it: all is Verbena's default, and there is no archive of classes. */
-        Java asUsersDo() {
+        public Java asUsersDo() {
             earn = "";
             archive = List.of();
             return withDefaults();
@@ -128,12 +128,12 @@ final class App implements AutoCloseable {
             return this;
         }
 
-        Java option(String... jvmOptions) {
+        public Java option(String... jvmOptions) {
             options.addAll(List.of(jvmOptions));
             return this;
         }
 
-        App start(String main, Object... arguments) throws IOException {
+        public App start(String main, Object... arguments) throws IOException {
             Path folder = Files.createTempDirectory(scratch, "app");
             List<String> c = new ArrayList<>(List.of(java()));
             c.addAll(jvm);
@@ -150,12 +150,12 @@ final class App implements AutoCloseable {
         }
     }
 
-    static Java java(Path scratch, By by) {
+    public static Java java(Path scratch, By by) {
         return new Java(scratch, by);
     }
 
     /** A program that is not written in Java. */
-    static App command(Path scratch, String... command) throws IOException {
+    public static App command(Path scratch, String... command) throws IOException {
         return start(Path.of(command[0]).getFileName().toString(), Files.createTempDirectory(scratch, "app"), By.PLAIN,
                 List.of(command));
     }
@@ -172,7 +172,7 @@ final class App implements AutoCloseable {
         return Jvm.JAVA;
     }
 
-    long pid() {
+    public long pid() {
         return process.pid();
     }
 
@@ -185,7 +185,7 @@ final class App implements AutoCloseable {
     }
 
     /** Waits for a line that begins with {@code word}, and answers what follows the word. */
-    String await(String word) throws InterruptedException, IOException {
+    public String await(String word) throws InterruptedException, IOException {
         String line = next(LIMIT, word);
         if (line == null) {
             throw new AssertionError(name + " did not say " + word + " within " + LIMIT + said());
@@ -213,7 +213,7 @@ final class App implements AutoCloseable {
     }
 
     /** All lines until its end, which must be an orderly one. */
-    List<String> rest() throws IOException, InterruptedException {
+    public List<String> rest() throws IOException, InterruptedException {
         List<String> all = new ArrayList<>();
         String line;
         while ((line = lines.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)) != null && !line.equals(END)) {
@@ -258,7 +258,7 @@ final class App implements AutoCloseable {
         return process.getOutputStream();
     }
 
-    int awaitInt(String word) throws InterruptedException, IOException {
+    public int awaitInt(String word) throws InterruptedException, IOException {
         return Integer.parseInt(await(word));
     }
 
@@ -276,18 +276,18 @@ final class App implements AutoCloseable {
     }
 
     /** SIGTERM, after which it must end with one of these codes. */
-    void terminate(int... codes) throws IOException, InterruptedException {
+    public void terminate(int... codes) throws IOException, InterruptedException {
         process.toHandle().destroy();
         awaitExit(codes);
     }
 
     /** Closes its input, after which it must end in order. */
-    void end() throws IOException, InterruptedException {
+    public void end() throws IOException, InterruptedException {
         process.getOutputStream().close();
         awaitExit(0);
     }
 
-    void awaitExit(int... codes) throws IOException, InterruptedException {
+    public void awaitExit(int... codes) throws IOException, InterruptedException {
         int code = exit();
         if (Arrays.stream(codes).noneMatch(c -> c == code) || crashed()) {
             throw new AssertionError(name + " ended with " + code + (crashed() ? ", a crash" : "") + said());

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import org.verbena.tests.apps.App.By;
 
 /** A Kafka broker that is its own controller (KRaft), in its own folder, at ports that are reserved for it. */
-final class Broker implements AutoCloseable {
+public final class Broker implements AutoCloseable {
     private static final String CLUSTER = "4L6g3nShT-eMCtK--X86sw";
 
     private final Path dir;
@@ -19,7 +19,7 @@ final class Broker implements AutoCloseable {
     private final Socket controller = Machine.holdPort();
 
     /** Prepares the folder; the broker is not started yet. It may have more properties, a line each. */
-    Broker(Path scratch, By by, String... more) throws Exception {
+    public Broker(Path scratch, By by, String... more) throws Exception {
         this.by = by;
         dir = Files.createTempDirectory(scratch, "kafka");
         config = Files.writeString(dir.resolve("server.properties"), """
@@ -60,7 +60,7 @@ final class Broker implements AutoCloseable {
         return start(App.java(dir, by).quickStart());
     }
 
-    App start(App.Java how) throws IOException {
+    public App start(App.Java how) throws IOException {
         App broker = how.start("kafka.Kafka", config);
         try {
             Machine.awaitPort(port(), broker);
@@ -76,7 +76,7 @@ final class Broker implements AutoCloseable {
     }
 
     /** Its properties for a tool. */
-    String bootstrap() {
+    public String bootstrap() {
         return "127.0.0.1:" + port();
     }
 

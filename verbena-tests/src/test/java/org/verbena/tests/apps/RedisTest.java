@@ -3,7 +3,6 @@ package org.verbena.tests.apps;
 
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.net.Socket;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -20,20 +19,15 @@ class RedisTest {
 
     @Test
     void clientWorksUnderVerbena() throws Exception {
-        Optional<Path> redis = Machine.need("RedisTest", "redis-server", "redis-server");
-        assumeTrue(redis.isPresent());
-        try (Socket held = Machine.holdPort();
-                App server = App.command(dir, redis.get().toString(), "--bind", "127.0.0.1", "--port", Integer.toString(
-                        held.getLocalPort()), "--save", "", "--dir", dir.toString())) {
-            int port = held.getLocalPort();
-            Machine.awaitPort(port, server);
-            try (App client = App.java(dir, By.VERBENA).withPlainPeers().start("org.verbena.apps.redis.RedisLoad", port,
-                    5)) {
-                client.go(client).await("done");
-                client.awaitExit(0);
-                client.summary().byTcp(5, 0);
-            }
-            server.terminate(0);
+        Optional<String> missing = Redis.missing();
+        missing.ifPresent(m -> System.out.println("RedisTest: skipped, " + m));
+        assumeTrue(missing.isEmpty());
+        try (Redis server = Redis.start(dir);
+                App client = App.java(dir, By.VERBENA).withPlainPeers().start("org.verbena.apps.redis.RedisLoad", server
+                        .port(), 5)) {
+            client.go(client).await("done");
+            client.awaitExit(0);
+            client.summary().byTcp(5, 0);
         }
     }
 }

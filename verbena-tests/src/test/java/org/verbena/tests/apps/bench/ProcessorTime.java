@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.tests.apps;
+package org.verbena.tests.apps.bench;
 
 import java.io.IOException;
 import java.nio.file.Files;
