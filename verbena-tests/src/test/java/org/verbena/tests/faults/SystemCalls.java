@@ -117,6 +117,11 @@ final class SystemCalls {
         return byName.getOrDefault(name, 0L);
     }
 
+    /** How often any was called that the JVM has its threads not call. */
+    long countAllButTheJvms() {
+        return byName.entrySet().stream().filter(e -> !JVM.contains(e.getKey())).mapToLong(Map.Entry::getValue).sum();
+    }
+
     /** Nothing was called but, a few times, what the JVM has its threads call. */
     void assertNoneButTheJvms(String during) {
         assertThat(byName.keySet()).as("system calls in %s: %s", during, byName).isSubsetOf(JVM);

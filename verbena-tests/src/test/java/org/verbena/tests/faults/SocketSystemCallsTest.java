@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.verbena.testkit.Await;
+import org.verbena.tests.NetworkLane;
+
+/** The system calls of a thread that waits for bytes, counted by strace, and those of the JDK's channels in the same program. */
+@NetworkLane
+class SocketSystemCallsTest {
+    private static final long ROUNDS = 100;
+    private static final long ROUNDS_OF_READY = 100_000;
+    private static final Duration COMPILED = Duration.ofSeconds(90);
+    /** For a thread that wakes up early, or that the JVM has stopped. */
+    private static final double TOLERANCE = 1.2;
+
+    @TempDir Path folder;
+    private long rounds;
+
+    private SystemCalls calls(String by, String what, long warmUp, long fewest) throws Exception {
+        Child.Builder program = Child.of(WaitPeer.class).option("-Dverbena.spin=0");
+        if (by.equals("verbena")) {
+            program.option("-Djava.nio.channels.spi.SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider");
+        }
+        try (Child child = program.start(what)) {
+            child.await("READY");
+            Await.until(COMPILED, () -> rounds(child) > warmUp, () -> "it does not get going");
+            long[] seen = new long[2];
+            SystemCalls calls = SystemCalls.of(child, "waiter", folder, () -> {
+                seen[0] = rounds(child);
+                Await.until(Child.LIMIT, () -> (seen[1] = rounds(child)) - seen[0] > fewest, () -> seen[1] - seen[0]
+                        + " rounds while strace looked");
+            });
+            rounds = seen[1] - seen[0];
+            return calls;
+        }
+    }
+
+    private static long rounds(Child child) throws Exception {
+        return Long.parseLong(child.tell("rounds").await("ROUNDS"));
+    }
+
+    private double callsPerRound(String by, String what) throws Exception {
+        SystemCalls calls = calls(by, what, ROUNDS, ROUNDS);
+        double each = (double) calls.countAllButTheJvms() / rounds;
+        System.out.printf("SocketSystemCallsTest: %s, %s: %.2f system calls a round trip: %s in %d%n", by, what, each,
+                calls, rounds);
+        return each;
+    }
+
+    /** To sleep, to take the doorbell and to ring that of the peer, where TCP reads and writes. */
+    @ParameterizedTest
+    @ValueSource(strings = {"blocking", "selector"})
+    void sleepingRoundTripTakesFewSystemCalls(String what) throws Exception {
+        double plain = callsPerRound("jdk", what);
+        assertThat(callsPerRound("verbena", what)).isLessThan((plain + 1) * TOLERANCE);
+    }
+
+    /** One of many connections has bytes in memory: the selector finds them there, and asks the kernel after the others now and then. */
+    @Test
+    void selectionOfWhatIsReadyMakesHardlyAnySystemCall() throws Exception {
+        SystemCalls calls = calls("verbena", "ready", ROUNDS_OF_READY, ROUNDS_OF_READY);
+        assertThat(calls.countAllButTheJvms()).as("%s in %d selections", calls, rounds).isLessThan(rounds / 5);
+    }
+}
