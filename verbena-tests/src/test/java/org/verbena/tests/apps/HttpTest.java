@@ -27,7 +27,7 @@ import org.verbena.tests.AppsLane;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.cli.CopyFiles;
 
-/** Servers of HTTP (the JDK's, Jetty, Netty, nginx) and clients of it (the JDK's, Jetty's, curl). */
+/** Servers of HTTP (the JDK's, Jetty, Netty, Tomcat, nginx) and clients of it (the JDK's, Jetty's, curl). */
 @AppsLane
 class HttpTest {
     private static final String LOAD = "org.verbena.apps.http.HttpLoad";
@@ -107,6 +107,16 @@ class HttpTest {
     @ParameterizedTest
     @CsvSource({"Jdk, jdk", "Jetty, jetty", "Netty, jdk"})
     void bothEndsUseRings(String kind, String client) throws Exception {
+        useRings(kind, client);
+    }
+
+    /** When it ends, it connects to itself once, to wake the thread that accepts: a connection with two ends. */
+    @Test
+    void tomcatUsesRings() throws Exception {
+        useRings("Tomcat", "jetty", Reason.closedEarly(2));
+    }
+
+    private static void useRings(String kind, String client, Reason... ofServer) throws Exception {
         try (App server = server(By.VERBENA, kind)) {
             String url = url(server);
             try (App down = get(By.VERBENA, client, url, 2, 4);
@@ -117,7 +127,7 @@ class HttpTest {
                 done(up).summary().byRing();
             }
             server.end();
-            server.summary().byRing();
+            server.summary().byRing(ofServer);
         }
     }
 

@@ -16,11 +16,17 @@ final class Benchmarks {
             new Http("http-netty", "Netty", "jdk", SMALL), new Http("http-netty-64k", "Netty", "jdk", LARGE),
             new Http("http-jetty", "Jetty", "jetty", SMALL), new Http("http-jetty-64k", "Jetty", "jetty", LARGE),
             new Http("http-jdk", "Jdk", "jdk", SMALL), new Http("http-jdk-64k", "Jdk", "jdk", LARGE),
-            new Rmi("rmi", 4, SMALL), new Rmi("rmi-64k", 4, LARGE),
+            new Http("http-tomcat", "Tomcat", "jdk", SMALL), new Http("http-tomcat-64k", "Tomcat", "jdk", LARGE),
+            new Grpc("grpc-unary", "one", 8), new Grpc("grpc-stream", "many", 1), new Rmi("rmi", 4, SMALL), new Rmi(
+                    "rmi-64k", 4, LARGE),
             new RedisCommands("lettuce-1", "Lettuce", 1, 1), new RedisCommands("lettuce-50", "Lettuce", MANY, 1),
             new RedisCommands("lettuce-pipelined", "Lettuce", 1, 100),
+            new RedisCommands("jedis-1", "Jedis", 1, 1), new RedisCommands("jedis-50", "Jedis", MANY, 1),
+            new RedisCommands("jedis-pipelined", "Jedis", 1, 100),
             new PostgresQueries("postgres-1", 1, 1), new PostgresQueries("postgres-10", 10, 1),
             new PostgresQueries("postgres-rows", 1, 10_000),
+            new H2Queries("h2-1", 1, 1), new H2Queries("h2-rows", 1, 1000),
+            new Keeper("zookeeper-1", 1), new Keeper("zookeeper-10", 10),
             new Kafka("kafka", List.of()), new Kafka("kafka-acks-1", List.of("acks=1")),
             new Kafka("kafka-lz4", List.of("compression.type=lz4")),
             new KafkaLatency("kafka-latency"));
