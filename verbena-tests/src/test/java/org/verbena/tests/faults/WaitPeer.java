@@ -12,6 +12,7 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
@@ -28,7 +29,7 @@ final class WaitPeer {
 
     private final List<SocketChannel> peers = new ArrayList<>();
     private final List<SocketChannel> waiters = new ArrayList<>();
-    private volatile long rounds;
+    private final AtomicLong rounds = new AtomicLong();
 
     private WaitPeer() {}
 
@@ -105,7 +106,7 @@ final class WaitPeer {
     private void answer(SocketChannel waiter, ByteBuffer one) throws IOException {
         waiter.read(one.clear());
         waiter.write(one.flip());
-        rounds++;
+        rounds.incrementAndGet();
     }
 
     private void select(boolean answers) throws IOException {
@@ -121,7 +122,7 @@ final class WaitPeer {
                     if (answers) {
                         answer((SocketChannel) key.channel(), one);
                     } else {
-                        rounds++;
+                        rounds.incrementAndGet();
                     }
                 }
                 selector.selectedKeys().clear();
