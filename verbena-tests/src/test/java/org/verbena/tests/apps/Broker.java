@@ -5,12 +5,18 @@ import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Stream;
 
 import org.verbena.tests.apps.App.By;
 
 /** A Kafka broker that is its own controller (KRaft), in its own folder, at ports that are reserved for it. */
 public final class Broker implements AutoCloseable {
     private static final String CLUSTER = "4L6g3nShT-eMCtK--X86sw";
+
+    /** The files of a folder that is formatted, and nothing else; guarded by itself. */
+    private static final Map<String, byte[]> FORMATTED = new HashMap<>();
 
     private final Path dir;
     private final By by;
@@ -44,10 +50,28 @@ public final class Broker implements AutoCloseable {
                 log.cleaner.enable=false
                 %4$s
                 """.formatted(port(), controller.getLocalPort(), dir.resolve("log"), String.join("\n", more)));
-        try (App format = App.java(dir, By.PLAIN).quickStart().start("kafka.tools.StorageTool", "format", "-t", CLUSTER,
-                "-c",
-                config)) {
-            format.rest();
+        format(dir, config, dir.resolve("log"));
+    }
+
+    /** By Kafka's tool, the first time: it takes a JVM, and writes the same for each broker. */
+    private static void format(Path dir, Path config, Path log) throws Exception {
+        synchronized (FORMATTED) {
+            if (!FORMATTED.isEmpty()) {
+                Files.createDirectory(log);
+                for (var file : FORMATTED.entrySet()) {
+                    Files.write(log.resolve(file.getKey()), file.getValue());
+                }
+                return;
+            }
+            try (App format = App.java(dir, By.PLAIN).quickStart().start("kafka.tools.StorageTool", "format", "-t",
+                    CLUSTER, "-c", config)) {
+                format.rest();
+            }
+            try (Stream<Path> files = Files.list(log)) {
+                for (Path file : files.toList()) {
+                    FORMATTED.put(file.getFileName().toString(), Files.readAllBytes(file));
+                }
+            }
         }
     }
 
