@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.linux;
 
+import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 import org.jspecify.annotations.Nullable;
 
@@ -14,17 +19,49 @@ import org.verbena.linux.spi.SyscallNumber;
 /** Facts of the process and the machine. Stateless and thread-safe. */
 public final class Sys {
     private static final int CLOCK_MONOTONIC = 1;
-
-    /** {@code int clock_gettime(clockid_t, struct timespec *)}: executed without entering the kernel (vdso(7)). */
-    private static final @Nullable MethodHandle CLOCK_GETTIME = Native.linkCritical(
-            "clock_gettime",
-            FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    /** The type of the entry in the auxiliary vector, {@code <elf.h>}. */
+    private static final int AT_PAGESZ = 6;
 
     private static final int PAGE_SIZE = readPageSize();
 
     private Sys() {}
 
+    /** {@code int clock_gettime(clockid_t, struct timespec *)}: executed without entering the kernel (vdso(7)). Linked when used. */
+    private static final class Clock {
+        static final @Nullable MethodHandle GETTIME = Native.linkCritical(
+                "clock_gettime",
+                FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG));
+    }
+
     private static int readPageSize() {
+        try {
+            Native.requireAccess();
+        } catch (IllegalCallerException | UnsupportedOperationException e) {
+            return 0;
+        }
+        int size = auxiliaryPageSize();
+        return size > 0 ? size : callGetpagesize();
+    }
+
+    /** From what the kernel has told the program, getauxval(3): to link a function takes ten times as long as to read that. */
+    private static int auxiliaryPageSize() {
+        try {
+            ByteBuffer all = ByteBuffer.wrap(Files.readAllBytes(Path.of("/proc/self/auxv"))).order(ByteOrder
+                    .nativeOrder());
+            while (all.remaining() >= 2 * Long.BYTES) {
+                long type = all.getLong();
+                long value = all.getLong();
+                if (type == AT_PAGESZ) {
+                    return (int) value;
+                }
+            }
+        } catch (IOException | RuntimeException notToBeRead) {
+            // no descriptor, or no /proc
+        }
+        return 0;
+    }
+
+    private static int callGetpagesize() {
         MethodHandle function = Native.linkCritical("getpagesize", FunctionDescriptor.of(ValueLayout.JAVA_INT));
         if (function == null) {
             return 0;
@@ -113,7 +150,7 @@ public final class Sys {
      * @return nanoseconds since some moment before or at boot
      */
     public static long monotonicNanos() {
-        MethodHandle function = CLOCK_GETTIME;
+        MethodHandle function = Clock.GETTIME;
         if (function == null) {
             Native.requireAccess();
             throw new UnsupportedOperationException("the C library has no clock_gettime");

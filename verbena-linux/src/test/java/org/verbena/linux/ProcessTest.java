@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
@@ -21,6 +22,13 @@ import org.verbena.testkit.Descriptors;
 
 /** ProcessVm, Pidfd, Prctl, CpuAffinity, Membarrier and Sys. */
 class ProcessTest {
+    @Test
+    void pageSizeIsThatOfGetconf() throws Exception {
+        Process getconf = new ProcessBuilder("getconf", "PAGESIZE").start();
+        assertThat(new String(getconf.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip()).isEqualTo(
+                String.valueOf(Sys.pageSize()));
+    }
+
     @Test
     void processVmReachesAChild() throws Exception {
         Process child = Proc.waiting();

@@ -55,7 +55,19 @@ final class ShmConnectionManager extends ConnectionManager {
     private final Map<Key, ConnectionEnd> ends = new ConcurrentHashMap<>();
 
     /** A connection's number is given by the end that connects; on a session with oneself both ends are here. */
-    private record Key(Session session, long id, boolean isActive) {}
+    private record Key(Session session, long id, boolean isActive) {
+        // a record's own methods have the JVM make two dozen classes when the first connection is made
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key k && session.equals(k.session) && id == k.id && isActive == k.isActive;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * session.hashCode() + Long.hashCode(id) * 2 + (isActive ? 1 : 0);
+        }
+    }
 
     /** The other end's reply. */
     private static final class Reply {

@@ -4,6 +4,8 @@ package org.verbena.sockets;
 import java.net.SocketOption;
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /** Options of Verbena's channels that Java lacks; {@code setOption} and {@code getOption} take them. */
 public final class VerbenaSocketOptions {
     /**
@@ -43,6 +45,18 @@ public final class VerbenaSocketOptions {
     private VerbenaSocketOptions() {}
 
     private record Named<T>(String name, Class<T> type) implements SocketOption<T> {
+        // a record's own methods have the JVM make a dozen classes when the first channel is made
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Named<?> n && name.equals(n.name) && type == n.type;
+        }
+
+        @Override
+        public int hashCode() {
+            return name.hashCode();
+        }
+
         @Override
         public String toString() {
             return name;

@@ -13,6 +13,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
@@ -152,7 +153,7 @@ public record CounterFolder(Path path, int uid) {
 
     /** A name for a new file. */
     Path fresh(int pid) {
-        return path.resolve("%d-%08x".formatted(pid, ThreadLocalRandom.current().nextInt()));
+        return path.resolve(pid + "-" + HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt()));
     }
 
     /** The files there are, of living processes and of others. */

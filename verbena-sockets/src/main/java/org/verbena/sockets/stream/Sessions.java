@@ -37,7 +37,19 @@ final class Sessions {
     private static final int MAX_REFUSED = 64;
 
     /** @param accepts whether this process is the one that is connected to */
-    private record Key(long instance, boolean accepts) {}
+    private record Key(long instance, boolean accepts) {
+        // a record's own methods have the JVM make classes for them, which the first connection would wait for
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key k && instance == k.instance && accepts == k.accepts;
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(instance) * 2 + (accepts ? 1 : 0);
+        }
+    }
 
     /** A wait for a session. */
     @FunctionalInterface
