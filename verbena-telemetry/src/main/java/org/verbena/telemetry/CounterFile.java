@@ -43,6 +43,7 @@ import org.verbena.linux.spi.RawMemory;
  * are asked to, see {@link #onGather}. Safe for use by several threads.
  */
 public final class CounterFile {
+    private static final Logger LOG = System.getLogger("org.verbena.telemetry");
     private static final long REST_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int MAX_RESTING = 4096;
     /** How long requests of others are not taken after one was answered. */
@@ -62,11 +63,6 @@ public final class CounterFile {
     private int published;
     private long hidden;
     private boolean warned;
-
-    /** Made when there is something to say: java.util.logging is dozens of classes. */
-    private static final class Log {
-        static final Logger LOG = System.getLogger("org.verbena.telemetry");
-    }
 
     private record Place(long id, long address) {}
 
@@ -130,7 +126,7 @@ public final class CounterFile {
             f.removeAtEnd();
             return f;
         } catch (IOException | RuntimeException e) { // whatever it is, the device is to work
-            Log.LOG.log(Level.WARNING, "other processes cannot see the counters of this one: {0}", e.getMessage());
+            LOG.log(Level.WARNING, "other processes cannot see the counters of this one: {0}", e.getMessage());
             return createHidden();
         }
     }
@@ -169,7 +165,7 @@ public final class CounterFile {
         try {
             folder.sweep();
         } catch (IOException e) {
-            Log.LOG.log(Level.DEBUG, "files of processes that have ended stay", e);
+            LOG.log(Level.DEBUG, "files of processes that have ended stay", e);
         }
         Path path = folder.fresh(Sys.pid());
         Path fresh = path.resolveSibling("." + path.getFileName());
@@ -273,8 +269,7 @@ public final class CounterFile {
         } catch (LinuxException e) {
             if (!warned) {
                 warned = true;
-                Log.LOG.log(Level.WARNING,
-                        "other processes cannot see the counters of some objects of this one, {0}: {1}",
+                LOG.log(Level.WARNING, "other processes cannot see the counters of some objects of this one, {0}: {1}",
                         path, e.getMessage());
             }
             return null;
@@ -414,8 +409,7 @@ public final class CounterFile {
                 Thread.sleep(PAUSE_MILLIS); // anybody may ring
             }
         } catch (LinuxException | InterruptedException e) {
-            Log.LOG.log(Level.WARNING, "other processes cannot ask for exact counters of this one: {0}", e
-                    .getMessage());
+            LOG.log(Level.WARNING, "other processes cannot ask for exact counters of this one: {0}", e.getMessage());
         }
     }
 
@@ -423,7 +417,7 @@ public final class CounterFile {
         try {
             gather();
         } catch (Throwable e) { // later ones want to be answered too
-            Log.LOG.log(Level.ERROR, "counters could not be gathered", e);
+            LOG.log(Level.ERROR, "counters could not be gathered", e);
         }
     }
 
@@ -434,7 +428,7 @@ public final class CounterFile {
                 Files.deleteIfExists(p);
                 CounterFolder.own().removeIfEmpty();
             } catch (IOException | SecurityException e) { // another agent's policy, too
-                Log.LOG.log(Level.DEBUG, "the counter file stays until the next reader removes it", e);
+                LOG.log(Level.DEBUG, "the counter file stays until the next reader removes it", e);
             }
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.verbs;
 
+import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.Cleaner;
 import java.util.List;
@@ -260,6 +261,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
 
     /** Kept apart from the object, which would otherwise never become unreachable. */
     private static final class DropReport implements Runnable {
+        private static final Logger LOG = System.getLogger("org.verbena.verbs");
         /** Emptied when the object is closed, for the cleaner holds the report until the object is collected. */
         private volatile List<VerbsObject> used;
         private final AtomicReference<String> name = new AtomicReference<>("");
@@ -290,8 +292,7 @@ public abstract non-sealed class VerbsObject implements AutoCloseable, CounterTa
                 }
             }
             if (!n.isEmpty()) {
-                // not before: java.util.logging is dozens of classes
-                System.getLogger("org.verbena.verbs").log(Level.WARNING,
+                LOG.log(Level.WARNING,
                         "{0} was dropped without close(): what it holds stays until its context is closed",
                         n);
             }

@@ -109,8 +109,8 @@ final class RingThreshold {
      */
     synchronized boolean continueAfter(long bytes) {
         boolean continues = state == State.REACHED && bytes < BYTES;
+        bytesOnly |= messages >= MESSAGES; // before the state, by which other threads see it
         state = continues ? State.WAITING : State.OVER;
-        bytesOnly |= messages >= MESSAGES;
         return continues;
     }
 

@@ -32,6 +32,7 @@ import org.verbena.verbs.VerbsException;
  * gives memory back. It starts with the first connection, and sleeps when there is nothing to do.
  */
 final class StreamEngine {
+    private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
     private static final long FIRST_TICK_NANOS = 10_000_000L;
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
     private static final long FIRST_DECISION_NANOS = 500_000L;
@@ -227,11 +228,6 @@ final class StreamEngine {
         }
     }
 
-    /** Made when there is something to say: java.util.logging is dozens of classes. */
-    private static final class Log {
-        static final System.Logger LOG = System.getLogger("org.verbena.sockets");
-    }
-
     static void warn(String what) {
         log(System.Logger.Level.WARNING, what, null);
     }
@@ -244,7 +240,7 @@ final class StreamEngine {
     /** The output may fail, for instance without a descriptor; no connection is to suffer from that. */
     private static void log(System.Logger.Level level, String what, @Nullable Throwable why) {
         try {
-            Log.LOG.log(level, what, why);
+            LOG.log(level, what, why);
         } catch (RuntimeException | Error e) {
             if (level != System.Logger.Level.DEBUG) {
                 System.err.println("verbena: " + what + " (the logger fails: " + e + ")");

@@ -17,7 +17,9 @@ import org.verbena.tests.NetworkLane;
 /** The system calls of a thread that waits for bytes, counted by strace, and those of the JDK's channels in the same program. */
 @NetworkLane
 class SocketSystemCallsTest {
-    private static final long ROUNDS = 100;
+    private static final long WARM_UP = 100;
+    /** So many that those which strace sees before they are counted, or after, do not matter. */
+    private static final long ROUNDS = 1500;
     private static final long ROUNDS_OF_READY = 100_000;
     private static final Duration COMPILED = Duration.ofSeconds(90);
     /** For a thread that wakes up early, or that the JVM has stopped. */
@@ -50,7 +52,7 @@ class SocketSystemCallsTest {
     }
 
     private double callsPerRound(String by, String what) throws Exception {
-        SystemCalls calls = calls(by, what, ROUNDS, ROUNDS);
+        SystemCalls calls = calls(by, what, WARM_UP, ROUNDS);
         double each = (double) calls.countAllButTheJvms() / rounds;
         System.out.printf("SocketSystemCallsTest: %s, %s: %.2f system calls a round trip: %s in %d%n", by, what, each,
                 calls, rounds);
