@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.reflect.Method;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.WcStatus;
 
 /** Copies and events allocate nothing: neither the program's threads nor the engine's at either end. */
+@Isolated("it counts what others of the process do, too")
 class AllocationTest {
     private static final int COPIES = 100_000;
     /** Bytes of all threads of the process in a copy; JUnit's and the JVM's own are among them. */

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -24,6 +25,7 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /** Peering with an end that stops halfway. */
+@Isolated("it counts what others of the process do, too")
 class PeeringTest {
     private static final long NUMBER = 77;
 

@@ -16,6 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,6 +31,7 @@ import org.verbena.testkit.Descriptors;
  * ends come to the same, rings or TCP; what was written before, meanwhile and after arrives once; and nothing is left
  * over.
  */
+@Isolated("it counts what others of the process do, too")
 class HandshakeStepsTest {
     private static final int PIECE = 100;
     private static PeerByHand.Other process;

@@ -67,11 +67,13 @@ public final class Broker implements AutoCloseable {
                     CLUSTER, "-c", config)) {
                 format.rest();
             }
+            Map<String, byte[]> all = new HashMap<>();
             try (Stream<Path> files = Files.list(log)) {
                 for (Path file : files.toList()) {
-                    FORMATTED.put(file.getFileName().toString(), Files.readAllBytes(file));
+                    all.put(file.getFileName().toString(), Files.readAllBytes(file));
                 }
             }
+            FORMATTED.putAll(all);
         }
     }
 

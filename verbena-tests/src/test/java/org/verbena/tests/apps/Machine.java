@@ -11,6 +11,8 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Assumptions;
+
 import org.verbena.testkit.Await;
 
 /** Resources of this machine: ports, programs. */
@@ -63,8 +65,20 @@ final class Machine {
     static Optional<Path> need(String test, String program, String debianPackage) {
         Optional<Path> found = find(program);
         if (found.isEmpty()) {
-            System.out.println(test + ": skipped, there is no " + program + " (Debian: " + debianPackage + ")");
+            skip(test, "there is no " + program + " (Debian: " + debianPackage + ")");
         }
         return found;
+    }
+
+    /** Aborts a test for which something is missing, with a line of output. */
+    static void assumePresent(String test, Optional<String> missing) {
+        missing.ifPresent(m -> {
+            skip(test, m);
+            Assumptions.abort(m);
+        });
+    }
+
+    private static void skip(String test, String why) {
+        System.out.println(test + ": skipped, " + why);
     }
 }

@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -17,6 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipFile;
 
+import org.verbena.testkit.Folders;
 import org.verbena.testkit.Jvm;
 import org.verbena.tests.Repository;
 import org.verbena.tests.apps.App.By;
@@ -62,9 +62,7 @@ final class NettySuite {
             code = new NettySuite(scratch).run(Pattern.compile(options.getOrDefault("--only", ".*")),
                     options.containsKey("--full"));
         } finally {
-            try (Stream<Path> files = Files.walk(scratch)) {
-                files.sorted(Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
-            }
+            Folders.remove(scratch);
         }
         System.exit(code);
     }

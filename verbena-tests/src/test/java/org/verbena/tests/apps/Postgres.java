@@ -6,34 +6,24 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Folders;
 
 /** PostgreSQL with a cluster of its own in a temporary folder, at a port that is reserved for it. It runs outside Java. */
 public final class Postgres implements AutoCloseable {
     private static final String USER = "postgres";
 
-    private final Path scratch;
     private final Path data;
-    private final Socket port = Machine.holdPort();
+    private final Socket port;
     private final App server;
 
-    private Postgres(Path programs, Path scratch) throws IOException, InterruptedException {
-        this.scratch = scratch;
-        data = Files.createTempDirectory("verbena-postgres");
-        Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxrwxrwx")); // its user makes a folder in it
-        String cluster = data.resolve("cluster").toString();
-        try (App init = asPostgres(programs.resolve("initdb").toString(), "-D", cluster, "-U", USER, "-A", "trust",
-                "--no-sync", "-E", "UTF8", "--locale=C")) {
-            init.awaitExit(0);
-        }
-        server = asPostgres(programs.resolve("postgres").toString(), "-D", cluster, "-h", "127.0.0.1", "-p", Integer
-                .toString(port()), "-k", "", "-F", "-c", "max_connections=120");
+    private Postgres(Path data, Socket port, App server) {
+        this.data = data;
+        this.port = port;
+        this.server = server;
     }
 
     /** Why it cannot be started here. */
@@ -45,26 +35,40 @@ public final class Postgres implements AutoCloseable {
 
     /** Makes a cluster, starts it, and waits until it takes connections. */
     public static Postgres start(Path scratch) throws IOException, InterruptedException {
-        Optional<Path> programs = Machine.postgres();
-        Postgres p = new Postgres(programs.orElseThrow(), scratch);
+        Path programs = Machine.postgres().orElseThrow();
+        Path data = Files.createTempDirectory("verbena-postgres");
+        Socket port = Machine.holdPort();
         try {
-            Machine.awaitPort(p.port(), p.server);
-            Await.until(App.LIMIT, () -> p.server.errors().contains("ready to accept connections"), () -> "not ready");
-            return p;
+            Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxrwxrwx")); // its user makes a folder in it
+            Path cluster = data.resolve("cluster");
+            try (App init = asPostgres(scratch, programs.resolve("initdb"), "-D", cluster, "-U", USER, "-A", "trust",
+                    "--no-sync", "-E", "UTF8", "--locale=C")) {
+                init.awaitExit(0);
+            }
+            App server = asPostgres(scratch, programs.resolve("postgres"), "-D", cluster, "-h", "127.0.0.1", "-p", port
+                    .getLocalPort(), "-k", "", "-F", "-c", "max_connections=120");
+            try {
+                Machine.awaitPort(port.getLocalPort(), server);
+                Await.until(App.LIMIT, () -> server.errors().contains("ready to accept connections"),
+                        () -> "not ready");
+                return new Postgres(data, port, server);
+            } catch (Throwable t) {
+                server.close();
+                throw t;
+            }
         } catch (Throwable t) {
-            p.close();
+            port.close();
+            Folders.remove(data);
             throw t;
         }
     }
 
     /** PostgreSQL does not run as root. */
-    private App asPostgres(String... command) throws IOException {
-        List<String> all = new ArrayList<>();
-        if (System.getProperty("user.name").equals("root")) {
-            all.addAll(List.of("runuser", "-u", USER, "--"));
-        }
-        all.addAll(List.of(command));
-        return App.command(scratch, all.toArray(String[]::new));
+    private static App asPostgres(Path scratch, Object... command) throws IOException {
+        boolean root = System.getProperty("user.name").equals("root");
+        Stream<String> user = root ? Stream.of("runuser", "-u", USER, "--") : Stream.empty();
+        return App.command(scratch, Stream.concat(user, Stream.of(command).map(Object::toString)).toArray(
+                String[]::new));
     }
 
     public int port() {
@@ -82,11 +86,6 @@ public final class Postgres implements AutoCloseable {
         try (port; server) {
             server.terminate(0, 143);
         }
-        try (Stream<Path> files = Files.walk(data)) {
-            files.sorted(Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
-        }
-        if (Files.exists(data)) {
-            throw new IOException(data + " is not empty");
-        }
+        Folders.remove(data);
     }
 }

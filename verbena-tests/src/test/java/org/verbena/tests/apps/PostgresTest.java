@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.apps;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 import java.nio.file.Path;
-import java.util.Optional;
 
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -25,9 +22,7 @@ class PostgresTest {
 
     @BeforeAll
     static void startServer() throws Exception {
-        Optional<String> missing = Postgres.missing();
-        missing.ifPresent(m -> System.out.println("PostgresTest: skipped, " + m));
-        assumeTrue(missing.isEmpty());
+        Machine.assumePresent("PostgresTest", Postgres.missing());
         server = Postgres.start(dir);
     }
 

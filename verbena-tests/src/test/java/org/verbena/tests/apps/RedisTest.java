@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.apps;
 
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-
 import java.nio.file.Path;
-import java.util.Optional;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,9 +16,7 @@ class RedisTest {
 
     @Test
     void clientWorksUnderVerbena() throws Exception {
-        Optional<String> missing = Redis.missing();
-        missing.ifPresent(m -> System.out.println("RedisTest: skipped, " + m));
-        assumeTrue(missing.isEmpty());
+        Machine.assumePresent("RedisTest", Redis.missing());
         try (Redis server = Redis.start(dir);
                 App client = App.java(dir, By.VERBENA).withPlainPeers().start("org.verbena.apps.redis.RedisLoad", server
                         .port(), 5)) {

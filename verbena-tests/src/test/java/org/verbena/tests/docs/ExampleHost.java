@@ -2,22 +2,21 @@
 package org.verbena.tests.docs;
 
 import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
 import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
+
+import org.verbena.testkit.Folders;
 
 /**
  * A process that compiles and runs one example after the other, as Java's source launcher does: the start of a JVM with a
@@ -53,7 +52,7 @@ final class ExampleHost {
             e.printStackTrace();
             return 1;
         } finally {
-            delete(classes);
+            Folders.remove(classes);
         }
     }
 
@@ -64,14 +63,6 @@ final class ExampleHost {
                     "-sourcepath", String.valueOf(example.getParent()), "-p", System.getProperty("jdk.module.path",
                             ""))).toList();
             return compiler.getTask(null, files, null, all, null, files.getJavaFileObjects(example)).call();
-        }
-    }
-
-    private static void delete(Path folder) {
-        try (Stream<Path> all = Files.walk(folder)) {
-            all.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
         }
     }
 }

@@ -24,6 +24,7 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Pidfd;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Folders;
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.KernelThread;
 
@@ -259,9 +260,7 @@ public final class Child implements AutoCloseable {
         process.destroyForcibly();
         awaitExit();
         handle.close();
-        try (Stream<Path> files = Files.walk(folder)) {
-            files.sorted(java.util.Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
-        }
+        Folders.remove(folder);
     }
 
     @Override

@@ -10,8 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.verbena.testkit.Await;
-
 /**
  * Copies, and polls of completions and events, make no system call between memory that Verbena has allocated; strace
  * watches one of two ends that exchange copies. That it sees calls is shown by a copy to registered memory, which the
@@ -20,15 +18,13 @@ import org.verbena.testkit.Await;
 @Timeout(300)
 class ErmSystemCallsTest {
     private static final Duration WATCHED = Duration.ofSeconds(1);
-    private static final Duration COMPILED = Duration.ofSeconds(90);
     private static final long TO_COMPILE = 20_000;
     private static final long FEWEST_ROUNDS = 2000;
     private static final long FEW = 50;
 
     @TempDir Path folder;
-    private long rounds;
 
-    /** The calls of the client's thread, in {@link #rounds} rounds. */
+    /** The calls of the client's thread. */
     private SystemCalls calls(String serversMemory, String how, long warmUp, long fewest) throws Exception {
         String[] compiled = {"-XX:TieredStopAtLevel=4"};
         try (ErmEnds ends = ErmEnds.open(ErmEnds.process().option(compiled), ErmEnds.process().option(compiled))) {
@@ -38,39 +34,26 @@ class ErmSystemCallsTest {
             int there = ErmEnds.region(server, client, serversMemory, 4096, 2);
             server.tell("spin " + there + " " + here + " spins second").await("SPINNING");
             client.tell("spin " + here + " " + there + " " + how + " first").await("SPINNING");
-            Await.until(COMPILED, () -> rounds(client) > warmUp, () -> "they do not get going");
-            long[] seen = new long[2];
-            SystemCalls calls = SystemCalls.of(client, "spinner", folder, () -> {
-                seen[0] = rounds(client);
-                Await.during(WATCHED);
-                Await.until(Child.LIMIT, () -> (seen[1] = rounds(client)) - seen[0] > fewest, () -> seen[1] - seen[0]
-                        + " rounds while strace looked");
-            });
-            rounds = seen[1] - seen[0];
-            return calls;
+            SystemCalls.awaitCompiled(client, warmUp);
+            return SystemCalls.ofRounds(client, "spinner", folder, WATCHED, fewest);
         }
-    }
-
-    private static long rounds(Child child) throws Exception {
-        return Long.parseLong(child.tell("rounds").await("ROUNDS"));
     }
 
     @Test
     void copiesAndPollsMakeNoSystemCall() throws Exception {
-        calls("allocate", "spins", TO_COMPILE, FEWEST_ROUNDS).assertNoneButTheJvms(rounds + " copies and " + 100
-                * rounds
-                + " polls and more");
+        calls("allocate", "spins", TO_COMPILE, FEWEST_ROUNDS).assertNoneButTheJvms(); // a round polls 100 times and more
     }
 
     @Test
     void copyToRegisteredMemoryIsOneSystemCall() throws Exception {
         SystemCalls calls = calls("register", "spins", FEW, FEW);
-        assertThat(calls.count("process_vm_writev")).as("%d rounds: %s", rounds, calls).isGreaterThanOrEqualTo(rounds);
+        assertThat(calls.count("process_vm_writev")).as("%d rounds: %s", calls.rounds(), calls)
+                .isGreaterThanOrEqualTo(calls.rounds());
     }
 
     @Test
     void sleepingMakesSystemCalls() throws Exception {
         SystemCalls calls = calls("allocate", "sleeps", FEW, FEW);
-        assertThat(calls.count("futex")).as("%d rounds: %s", rounds, calls).isPositive();
+        assertThat(calls.count("futex")).as("%d rounds: %s", calls.rounds(), calls).isPositive();
     }
 }

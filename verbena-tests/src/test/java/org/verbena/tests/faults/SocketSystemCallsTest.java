@@ -11,7 +11,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.verbena.testkit.Await;
 import org.verbena.tests.NetworkLane;
 
 /** The system calls of a thread that waits for bytes, counted by strace, and those of the JDK's channels in the same program. */
@@ -21,12 +20,10 @@ class SocketSystemCallsTest {
     /** So many that those which strace sees before they are counted, or after, do not matter. */
     private static final long ROUNDS = 1500;
     private static final long ROUNDS_OF_READY = 100_000;
-    private static final Duration COMPILED = Duration.ofSeconds(90);
     /** For a thread that wakes up early, or that the JVM has stopped. */
     private static final double TOLERANCE = 1.2;
 
     @TempDir Path folder;
-    private long rounds;
 
     private SystemCalls calls(String by, String what, long warmUp, long fewest) throws Exception {
         Child.Builder program = Child.of(WaitPeer.class).option("-Dverbena.spin=0");
@@ -35,27 +32,16 @@ class SocketSystemCallsTest {
         }
         try (Child child = program.start(what)) {
             child.await("READY");
-            Await.until(COMPILED, () -> rounds(child) > warmUp, () -> "it does not get going");
-            long[] seen = new long[2];
-            SystemCalls calls = SystemCalls.of(child, "waiter", folder, () -> {
-                seen[0] = rounds(child);
-                Await.until(Child.LIMIT, () -> (seen[1] = rounds(child)) - seen[0] > fewest, () -> seen[1] - seen[0]
-                        + " rounds while strace looked");
-            });
-            rounds = seen[1] - seen[0];
-            return calls;
+            SystemCalls.awaitCompiled(child, warmUp);
+            return SystemCalls.ofRounds(child, "waiter", folder, Duration.ZERO, fewest);
         }
-    }
-
-    private static long rounds(Child child) throws Exception {
-        return Long.parseLong(child.tell("rounds").await("ROUNDS"));
     }
 
     private double callsPerRound(String by, String what) throws Exception {
         SystemCalls calls = calls(by, what, WARM_UP, ROUNDS);
-        double each = (double) calls.countAllButTheJvms() / rounds;
+        double each = (double) calls.countAllButTheJvms() / calls.rounds();
         System.out.printf("SocketSystemCallsTest: %s, %s: %.2f system calls a round trip: %s in %d%n", by, what, each,
-                calls, rounds);
+                calls, calls.rounds());
         return each;
     }
 
@@ -71,6 +57,7 @@ class SocketSystemCallsTest {
     @Test
     void selectionOfWhatIsReadyMakesHardlyAnySystemCall() throws Exception {
         SystemCalls calls = calls("verbena", "ready", ROUNDS_OF_READY, ROUNDS_OF_READY);
-        assertThat(calls.countAllButTheJvms()).as("%s in %d selections", calls, rounds).isLessThan(rounds / 5);
+        assertThat(calls.countAllButTheJvms()).as("%s in %d selections", calls, calls.rounds()).isLessThan(calls
+                .rounds() / 5);
     }
 }

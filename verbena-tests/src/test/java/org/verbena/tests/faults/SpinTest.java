@@ -23,18 +23,7 @@ class SpinTest {
             // two spinning threads come to little on a machine that has no processor for each
             Await.until(COMPILED, () -> child.has("READY") || !child.isAlive(), () -> "it does not get going");
             child.await("READY");
-            long[] rounds = new long[2];
-            SystemCalls calls = SystemCalls.of(child, "spinner", folder, () -> {
-                rounds[0] = rounds(child);
-                Await.during(WATCHED);
-                Await.until(Child.LIMIT, () -> (rounds[1] = rounds(child)) - rounds[0] > FEWEST_ROUNDS,
-                        () -> rounds[1] - rounds[0] + " rounds while strace looked");
-            });
-            calls.assertNoneButTheJvms(rounds[1] - rounds[0] + " rounds");
+            SystemCalls.ofRounds(child, "spinner", folder, WATCHED, FEWEST_ROUNDS).assertNoneButTheJvms();
         }
-    }
-
-    private static long rounds(Child child) throws Exception {
-        return Long.parseLong(child.tell("rounds").await("ROUNDS"));
     }
 }

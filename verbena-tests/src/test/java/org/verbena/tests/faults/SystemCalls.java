@@ -24,6 +24,7 @@ import org.verbena.testkit.Await;
 /** The system calls of one thread of a {@link Child} while something is done, counted by strace. */
 final class SystemCalls {
     private static final Duration ATTACHED = Duration.ofSeconds(60);
+    private static final Duration COMPILED = Duration.ofSeconds(90);
     /**
      * What a thread of a JVM may do for the JVM: stop for it, and come back from it; and have malloc's memory of the thread grow
      * and shrink, when its code is thrown away.
@@ -32,15 +33,17 @@ final class SystemCalls {
     private static final int MOST_FOR_JVM = 200;
 
     private final Map<String, Long> byName;
+    private final long rounds;
 
-    private SystemCalls(Map<String, Long> byName) {
+    private SystemCalls(Map<String, Long> byName, long rounds) {
         this.byName = byName;
+        this.rounds = rounds;
     }
 
-    /** What is done meanwhile. */
+    /** What is done meanwhile: returns how many rounds of it. */
     @FunctionalInterface
-    interface Work {
-        void run() throws Exception;
+    private interface Work {
+        long run() throws Exception;
     }
 
     /** For the child: lets strace watch it, which is not an ancestor. */
@@ -51,11 +54,35 @@ final class SystemCalls {
     }
 
     /**
-     * Those of a thread while {@code work} runs; the test is skipped, aloud, where there is no strace.
+     * Those of a thread that works in rounds, while it does some; the test is skipped, aloud, where there is no strace.
      *
+     * @param child answers "rounds" with "ROUNDS" and how many it has done
      * @param folder for files of strace's, which may be there from an earlier time
+     * @param atLeast how long it is watched, also if it has done as many rounds before
+     * @param fewest so many rounds are awaited
      */
-    static SystemCalls of(Child child, String thread, Path folder, Work work) throws Exception {
+    static SystemCalls ofRounds(Child child, String thread, Path folder, Duration atLeast, long fewest)
+            throws Exception {
+        return of(child, thread, folder, () -> {
+            long before = rounds(child);
+            long[] done = new long[1];
+            Await.during(atLeast);
+            Await.until(Child.LIMIT, () -> (done[0] = rounds(child) - before) > fewest, () -> done[0]
+                    + " rounds while strace looked");
+            return done[0];
+        });
+    }
+
+    /** Returns when a child as in {@link #ofRounds} has done more rounds than so many: what it runs is compiled. */
+    static void awaitCompiled(Child child, long rounds) throws Exception {
+        Await.until(COMPILED, () -> rounds(child) > rounds, () -> "it does not get going");
+    }
+
+    private static long rounds(Child child) throws Exception {
+        return Long.parseLong(child.tell("rounds").await("ROUNDS"));
+    }
+
+    private static SystemCalls of(Child child, String thread, Path folder, Work work) throws Exception {
         String strace = strace();
         Path log = folder.resolve("calls");
         Path said = folder.resolve("said");
@@ -63,15 +90,16 @@ final class SystemCalls {
         Path status = Path.of("/proc/" + child.pid() + "/task/" + number + "/status");
         Process tracer = new ProcessBuilder(strace, "-qq", "-o", log.toString(), "-p", number).redirectErrorStream(true)
                 .redirectOutput(said.toFile()).start();
+        long rounds;
         try {
             Await.until(ATTACHED, () -> !Files.readString(status).contains("TracerPid:\t0"),
                     () -> "strace does not attach: " + text(said));
-            work.run();
+            rounds = work.run();
         } finally {
             tracer.destroy();
             tracer.waitFor(ATTACHED.toSeconds(), TimeUnit.SECONDS);
         }
-        return new SystemCalls(read(log));
+        return new SystemCalls(read(log), rounds);
     }
 
     private static String strace() {
@@ -112,6 +140,11 @@ final class SystemCalls {
         }
     }
 
+    /** How many rounds the thread did. */
+    long rounds() {
+        return rounds;
+    }
+
     /** How often that one was called. */
     long count(String name) {
         return byName.getOrDefault(name, 0L);
@@ -123,8 +156,8 @@ final class SystemCalls {
     }
 
     /** Nothing was called but, a few times, what the JVM has its threads call. */
-    void assertNoneButTheJvms(String during) {
-        assertThat(byName.keySet()).as("system calls in %s: %s", during, byName).isSubsetOf(JVM);
+    void assertNoneButTheJvms() {
+        assertThat(byName.keySet()).as("system calls in %d rounds: %s", rounds, byName).isSubsetOf(JVM);
         assertThat(byName.values().stream().mapToLong(n -> n).sum()).as("%s", byName).isLessThan(MOST_FOR_JVM);
     }
 

@@ -10,7 +10,6 @@ import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.verbena.testkit.Folders;
 import org.verbena.tests.DebianArchive;
 import org.verbena.tests.DebianArchive.Unavailable;
 
@@ -66,7 +66,7 @@ final class Image {
                 make(work);
                 Files.move(work.resolve("made"), made, StandardCopyOption.ATOMIC_MOVE);
             } finally {
-                delete(work);
+                Folders.remove(work);
             }
         }
         return made;
@@ -183,14 +183,6 @@ final class Image {
             }
         }
         throw new Unavailable("none of the packages has " + folder.getFileName() + "/" + glob);
-    }
-
-    private static void delete(Path work) throws IOException {
-        if (Files.exists(work)) {
-            try (Stream<Path> files = Files.walk(work)) {
-                files.sorted(Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
-            }
-        }
     }
 
     private static String sha256(String text) {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.spi.ToolProvider;
 
+import org.verbena.testkit.Folders;
 import org.verbena.tests.DebianArchive.Unavailable;
 
 /**
@@ -87,7 +88,7 @@ final class JavaImage {
             removeOthers();
             return "";
         } finally {
-            Modules.delete(work);
+            Folders.remove(work);
         }
     }
 
@@ -96,7 +97,7 @@ final class JavaImage {
         try (DirectoryStream<Path> images = Files.newDirectoryStream(made.resolveSibling("."), "jre-*")) {
             for (Path image : images) {
                 if (!image.getFileName().equals(made.getFileName())) {
-                    Modules.delete(image);
+                    Folders.remove(image);
                 }
             }
         }

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Comparator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.verbena.testkit.Folders;
 import org.verbena.tests.CommandOptions;
 import org.verbena.tests.DebianArchive.Unavailable;
 
@@ -28,7 +28,7 @@ final class Modules {
     /** Makes the folder {@code modules} and the command {@code verbena} in the folder that the machines share. */
     static void copy(Path share) throws IOException {
         Path modules = share.resolve("modules");
-        delete(modules);
+        Folders.remove(modules);
         Files.createDirectories(modules);
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
             Matcher m = OURS.matcher(entry);
@@ -58,7 +58,7 @@ final class Modules {
                             + " mvn -Dfast -pl verbena-conformance,verbena-tests -am test-compile");
         }
         Path suite = share.resolve("suite");
-        delete(suite);
+        Folders.remove(suite);
         Files.createDirectories(suite);
         copy(target.resolve("test-classes"), suite.resolve("0"));
         int n = 1;
@@ -95,14 +95,6 @@ final class Modules {
         try (Stream<Path> files = Files.walk(from)) {
             for (Path f : (Iterable<Path>) files::iterator) {
                 Files.copy(f, to.resolve(from.relativize(f).toString()), StandardCopyOption.REPLACE_EXISTING);
-            }
-        }
-    }
-
-    static void delete(Path folder) throws IOException {
-        if (Files.exists(folder)) {
-            try (Stream<Path> files = Files.walk(folder)) {
-                files.sorted(Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
             }
         }
     }

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import org.verbena.testkit.Folders;
 import org.verbena.testkit.Jvm;
 
 /** Runs tests as programs: each in a JVM and a folder of its own, the exit code is the verdict. */
@@ -50,7 +51,7 @@ final class Programs {
     /** Runs one test to its end, or its time limit. */
     Verdict run(JtregTest test) throws IOException, InterruptedException {
         Path folder = scratch.resolve(test.name().replace('/', '.').replace('#', '.'));
-        delete(folder);
+        Folders.remove(folder);
         Files.createDirectories(folder);
         Path output = scratch.resolve(folder.getFileName() + ".txt");
         Path classes;
@@ -84,7 +85,7 @@ final class Programs {
         String last = String.format("%n(%s after %.1f s)%ncommand: %s%n",
                 ended ? "exit code " + code : "killed", seconds, String.join(" ", command));
         Files.writeString(output, last, StandardCharsets.ISO_8859_1, java.nio.file.StandardOpenOption.APPEND);
-        delete(folder);
+        Folders.remove(folder);
         int right = test.fails() ? 1 : 0; // of a main method that throws; a JVM that crashes has another
         return new Verdict(ended && code == right, seconds, output, RingTraffic.in(summary));
     }
@@ -123,13 +124,5 @@ final class Programs {
         }
         command.addAll(test.command());
         return command;
-    }
-
-    private static void delete(Path folder) throws IOException {
-        if (Files.exists(folder)) {
-            try (var files = Files.walk(folder)) {
-                files.sorted(java.util.Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
-            }
-        }
     }
 }

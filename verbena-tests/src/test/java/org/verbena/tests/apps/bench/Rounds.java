@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -13,15 +12,15 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 
+import org.verbena.testkit.Folders;
 import org.verbena.tests.apps.App.By;
 
 /** Runs benchmarks without Verbena and under it in turn, and keeps what they note. Progress goes to standard error. */
 final class Rounds {
     private final List<Benchmark> benchmarks;
     private final Run.Length length;
-    private final Map<Metric, Map<By, List<Double>>> values = new LinkedHashMap<>();
+    private final Map<Benchmark, Map<Metric, Map<By, List<Double>>>> values = new LinkedHashMap<>();
     private final Set<Benchmark> failed = new LinkedHashSet<>();
 
     Rounds(List<Benchmark> benchmarks, Run.Length length) {
@@ -61,24 +60,30 @@ final class Rounds {
             } catch (Exception | AssertionError e) {
                 System.err.println(benchmark.name() + ": failed, " + by + ": " + e);
                 failed.add(benchmark);
+                values.remove(benchmark); // its earlier rounds
                 return;
             } finally {
                 remove(scratch);
             }
         }
-        noted.forEach((metric, both) -> both.forEach((by, value) -> values.computeIfAbsent(metric, m -> new EnumMap<>(
+        Map<Metric, Map<By, List<Double>>> kept = values.computeIfAbsent(benchmark, b -> new LinkedHashMap<>());
+        noted.forEach((metric, both) -> both.forEach((by, value) -> kept.computeIfAbsent(metric, m -> new EnumMap<>(
                 By.class)).computeIfAbsent(by, b -> new ArrayList<>()).add(value)));
     }
 
-    private static void remove(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
-            files.sorted(Comparator.reverseOrder()).forEach(f -> f.toFile().delete());
+    /** What cannot be removed is said: it spoils no figure. */
+    private static void remove(Path folder) {
+        try {
+            Folders.remove(folder);
+        } catch (IOException e) {
+            System.err.println("cannot remove " + folder + ": " + e);
         }
     }
 
     List<Ratio> ratios() {
-        return values.entrySet().stream().map(e -> Ratio.of(e.getKey(), e.getValue().get(By.PLAIN), e.getValue().get(
-                By.VERBENA))).toList();
+        return values.values().stream().flatMap(m -> m.entrySet().stream()).map(e -> Ratio.of(e.getKey(), e.getValue()
+                .get(By.PLAIN), e.getValue().get(
+                        By.VERBENA))).toList();
     }
 
     /** The names of those that did not end in order. */
