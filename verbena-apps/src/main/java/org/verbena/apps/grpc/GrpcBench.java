@@ -15,7 +15,7 @@ import org.verbena.apps.Rate;
 
 /**
  * Answers of {@link GrpcServer} a second, over one connection: {@code GrpcBench PORT one|many PARALLEL BYTES
- * WARM-UP-MILLIS MILLIS}, see {@link Rate}. Each of PARALLEL threads has one call at a time under way.
+ * WARM-UP-MILLIS MILLIS PACE}, see {@link Rate}. Each of PARALLEL threads has one call at a time under way.
  */
 public final class GrpcBench {
     private GrpcBench() {}

@@ -9,7 +9,7 @@ import org.verbena.apps.Rate;
 
 /**
  * GET requests a second, one at a time on each connection: {@code HttpBench jdk|url|jetty URL PARALLEL BYTES
- * WARM-UP-MILLIS MILLIS}, see {@link Rate}. The bytes are the length of each response.
+ * WARM-UP-MILLIS MILLIS PACE}, see {@link Rate}. The bytes are the length of each response.
  */
 public final class HttpBench {
     private static final int PIECE = 64 << 10;

@@ -12,7 +12,7 @@ import java.util.List;
 import org.verbena.apps.Rate;
 
 /**
- * Rows a second that a database answers with: {@code JdbcBench URL CONNECTIONS ROWS QUERY WARM-UP-MILLIS MILLIS}, see
+ * Rows a second that a database answers with: {@code JdbcBench URL CONNECTIONS ROWS QUERY WARM-UP-MILLIS MILLIS PACE}, see
  * {@link Rate}. The query has one parameter, the number of rows, and answers with integers.
  */
 public final class JdbcBench {

@@ -22,7 +22,7 @@ import org.verbena.apps.Rate;
 
 /**
  * Requests per second of an echo server, one at a time on each connection: {@code EchoBench PORT CONNECTIONS BYTES
- * WARM-UP-MILLIS MILLIS}, see {@link Rate}.
+ * WARM-UP-MILLIS MILLIS PACE}, see {@link Rate}.
  */
 public final class EchoBench {
     private static final int THREADS = Integer.getInteger("threads", 1);
@@ -39,7 +39,8 @@ public final class EchoBench {
         List<ChannelFuture> opened = new ArrayList<>();
         for (int i = 0; i < connections; i++) {
             opened.add(new Bootstrap().group(group).channel(NioSocketChannel.class)
-                    .option(ChannelOption.TCP_NODELAY, true).handler(new Asker(bytes, answers)).connect(server));
+                    .option(ChannelOption.TCP_NODELAY, true).handler(new Asker(bytes, answers.lane(i, connections)))
+                    .connect(server));
         }
         for (ChannelFuture f : opened) {
             f.sync();
@@ -54,12 +55,12 @@ public final class EchoBench {
     @SuppressWarnings("FutureReturnValueIgnored") // failures reach exceptionCaught, or close the channel
     private static final class Asker extends ChannelInboundHandlerAdapter {
         private final int bytes;
-        private final Rate answers;
+        private final Rate.Lane lane;
         private int left;
 
-        Asker(int bytes, Rate answers) {
+        Asker(int bytes, Rate.Lane lane) {
             this.bytes = bytes;
-            this.answers = answers;
+            this.lane = lane;
         }
 
         @Override
@@ -74,8 +75,17 @@ public final class EchoBench {
             left -= in.readableBytes();
             in.release();
             if (left == 0) {
-                answers.add(1);
+                lane.add(1);
+                askWhenDue(ctx);
+            }
+        }
+
+        private void askWhenDue(ChannelHandlerContext ctx) {
+            long wait = lane.untilDue();
+            if (wait <= 0) {
                 channelActive(ctx);
+            } else if (wait < Long.MAX_VALUE) {
+                ctx.executor().schedule(() -> channelActive(ctx), wait, TimeUnit.NANOSECONDS);
             }
         }
     }

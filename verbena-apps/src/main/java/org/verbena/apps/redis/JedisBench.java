@@ -13,7 +13,7 @@ import org.verbena.apps.Rate;
 
 /**
  * Commands a second by Jedis, which uses classic sockets, SET and GET in turn: {@code JedisBench PORT CONNECTIONS
- * PIPELINED BYTES WARM-UP-MILLIS MILLIS}, see {@link Rate}. On each connection, PIPELINED commands are under way at a
+ * PIPELINED BYTES WARM-UP-MILLIS MILLIS PACE}, see {@link Rate}. On each connection, PIPELINED commands are under way at a
  * time.
  */
 public final class JedisBench {

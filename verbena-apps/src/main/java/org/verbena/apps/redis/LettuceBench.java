@@ -16,7 +16,7 @@ import org.verbena.apps.Rate;
 
 /**
  * Commands a second by Lettuce, SET and GET in turn: {@code LettuceBench PORT CONNECTIONS PIPELINED BYTES
- * WARM-UP-MILLIS MILLIS}, see {@link Rate}. On each connection, PIPELINED commands are under way at a time.
+ * WARM-UP-MILLIS MILLIS PACE}, see {@link Rate}. On each connection, PIPELINED commands are under way at a time.
  */
 public final class LettuceBench {
     private LettuceBench() {}

@@ -11,7 +11,7 @@ import org.verbena.apps.Rate;
 
 /**
  * Calls a second of a {@link Store}, one at a time in each thread: {@code RmiBench PORT PARALLEL BYTES WARM-UP-MILLIS
- * MILLIS}, see {@link Rate}.
+ * MILLIS PACE}, see {@link Rate}.
  */
 public final class RmiBench {
     /** Held to the end, as {@link RmiLoad} holds it. */

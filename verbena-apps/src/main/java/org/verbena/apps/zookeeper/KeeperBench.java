@@ -15,7 +15,7 @@ import org.verbena.apps.Rate;
 
 /**
  * Reads a second from ZooKeeper, one at a time over each connection: {@code KeeperBench PORT CONNECTIONS BYTES
- * WARM-UP-MILLIS MILLIS}, see {@link Rate}.
+ * WARM-UP-MILLIS MILLIS PACE}, see {@link Rate}.
  */
 public final class KeeperBench {
     private static final int SESSION_MILLIS = 20_000;

@@ -77,6 +77,7 @@ public final class App implements AutoCloseable {
         private final Path scratch;
         private final By by;
         private final List<String> options = new ArrayList<>();
+        private List<String> before = List.of();
         private List<String> jvm = Thorough.ON
                 ? List.of("-XX:+UseSerialGC", "-Xmx512m")
                 : List.of("-XX:+UseSerialGC", "-Xmx512m", "-XX:TieredStopAtLevel=1");
@@ -90,6 +91,12 @@ public final class App implements AutoCloseable {
             this.scratch = scratch;
             this.by = by;
             archive = by == By.VERBENA ? AgentArchive.options() : List.of();
+        }
+
+        /** Behind a command that starts it, for instance taskset. */
+        public Java behind(List<String> command) {
+            before = command;
+            return this;
         }
 
         /** For a program that ends before the best compiler of a JVM would pay off. */
@@ -135,7 +142,8 @@ public final class App implements AutoCloseable {
 
         public App start(String main, Object... arguments) throws IOException {
             Path folder = Files.createTempDirectory(scratch, "app");
-            List<String> c = new ArrayList<>(List.of(java()));
+            List<String> c = new ArrayList<>(before);
+            c.add(java());
             c.addAll(jvm);
             c.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
             if (by == By.VERBENA) {
@@ -156,8 +164,15 @@ public final class App implements AutoCloseable {
 
     /** A program that is not written in Java. */
     public static App command(Path scratch, String... command) throws IOException {
+        return command(scratch, List.of(), command);
+    }
+
+    /** The same behind another command that starts it, for instance taskset. */
+    static App command(Path scratch, List<String> before, String... command) throws IOException {
+        List<String> all = new ArrayList<>(before);
+        all.addAll(List.of(command));
         return start(Path.of(command[0]).getFileName().toString(), Files.createTempDirectory(scratch, "app"), By.PLAIN,
-                List.of(command));
+                all);
     }
 
     private static App start(String name, Path folder, By by, List<String> command) throws IOException {
@@ -186,9 +201,15 @@ public final class App implements AutoCloseable {
 
     /** Waits for a line that begins with {@code word}, and answers what follows the word. */
     public String await(String word) throws InterruptedException, IOException {
-        String line = next(LIMIT, word);
+        return await(word, Duration.ZERO);
+    }
+
+    /** As {@link #await(String)}, of a program that works for some time before it says so. */
+    public String await(String word, Duration works) throws InterruptedException, IOException {
+        Duration limit = LIMIT.plus(works);
+        String line = next(limit, word);
         if (line == null) {
-            throw new AssertionError(name + " did not say " + word + " within " + LIMIT + said());
+            throw new AssertionError(name + " did not say " + word + " within " + limit + said());
         }
         return line.substring(word.length()).trim();
     }
@@ -214,9 +235,14 @@ public final class App implements AutoCloseable {
 
     /** All lines until its end, which must be an orderly one. */
     public List<String> rest() throws IOException, InterruptedException {
+        return rest(Duration.ZERO);
+    }
+
+    /** As {@link #rest()}, of a program that may work for some time without a line. */
+    public List<String> rest(Duration works) throws IOException, InterruptedException {
         List<String> all = new ArrayList<>();
         String line;
-        while ((line = lines.poll(LIMIT.toSeconds(), TimeUnit.SECONDS)) != null && !line.equals(END)) {
+        while ((line = lines.poll(LIMIT.plus(works).toSeconds(), TimeUnit.SECONDS)) != null && !line.equals(END)) {
             seen.add(line);
             all.add(line);
         }

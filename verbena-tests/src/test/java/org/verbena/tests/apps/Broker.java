@@ -77,7 +77,7 @@ public final class Broker implements AutoCloseable {
         }
     }
 
-    int port() {
+    public int port() {
         return port.getLocalPort();
     }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.verbena.testkit.Await;
 
 /** Resources of this machine: ports, programs. */
-final class Machine {
+public final class Machine {
     private Machine() {}
 
     /**
@@ -47,7 +47,7 @@ final class Machine {
     }
 
     /** A program by name. */
-    static Optional<Path> find(String name) {
+    public static Optional<Path> find(String name) {
         return Stream.concat(Arrays.stream(System.getenv("PATH").split(":", -1)), Stream.of("/usr/sbin", "/usr/bin"))
                 .map(d -> Path.of(d, name)).filter(Files::isExecutable).findFirst();
     }

@@ -6,6 +6,7 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -35,18 +36,25 @@ public final class Postgres implements AutoCloseable {
 
     /** Makes a cluster, starts it, and waits until it takes connections. */
     public static Postgres start(Path scratch) throws IOException, InterruptedException {
+        return start(scratch, List.of());
+    }
+
+    /** As the other, behind a command that starts it. */
+    public static Postgres start(Path scratch, List<String> before) throws IOException, InterruptedException {
         Path programs = Machine.postgres().orElseThrow();
         Path data = Files.createTempDirectory("verbena-postgres");
         Socket port = Machine.holdPort();
         try {
             Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxrwxrwx")); // its user makes a folder in it
             Path cluster = data.resolve("cluster");
-            try (App init = asPostgres(scratch, programs.resolve("initdb"), "-D", cluster, "-U", USER, "-A", "trust",
+            try (App init = asPostgres(scratch, before, programs.resolve("initdb"), "-D", cluster, "-U", USER, "-A",
+                    "trust",
                     "--no-sync", "-E", "UTF8", "--locale=C")) {
                 init.awaitExit(0);
             }
-            App server = asPostgres(scratch, programs.resolve("postgres"), "-D", cluster, "-h", "127.0.0.1", "-p", port
-                    .getLocalPort(), "-k", "", "-F", "-c", "max_connections=120");
+            App server = asPostgres(scratch, before, programs.resolve("postgres"), "-D", cluster, "-h", "127.0.0.1",
+                    "-p", port
+                            .getLocalPort(), "-k", "", "-F", "-c", "max_connections=120");
             try {
                 Machine.awaitPort(port.getLocalPort(), server);
                 Await.until(App.LIMIT, () -> server.errors().contains("ready to accept connections"),
@@ -64,10 +72,10 @@ public final class Postgres implements AutoCloseable {
     }
 
     /** PostgreSQL does not run as root. */
-    private static App asPostgres(Path scratch, Object... command) throws IOException {
+    private static App asPostgres(Path scratch, List<String> before, Object... command) throws IOException {
         boolean root = System.getProperty("user.name").equals("root");
         Stream<String> user = root ? Stream.of("runuser", "-u", USER, "--") : Stream.empty();
-        return App.command(scratch, Stream.concat(user, Stream.of(command).map(Object::toString)).toArray(
+        return App.command(scratch, before, Stream.concat(user, Stream.of(command).map(Object::toString)).toArray(
                 String[]::new));
     }
 

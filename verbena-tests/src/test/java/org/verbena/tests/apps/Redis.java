@@ -4,6 +4,7 @@ package org.verbena.tests.apps;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /** A redis-server without persistence, at a port that is reserved for it. It runs outside Java. */
@@ -13,8 +14,9 @@ public final class Redis implements AutoCloseable {
     private final Socket port = Machine.holdPort();
     private final App server;
 
-    private Redis(Path program, Path scratch) throws IOException {
-        server = App.command(scratch, program.toString(), "--bind", "127.0.0.1", "--port", Integer.toString(port()),
+    private Redis(Path program, Path scratch, List<String> before) throws IOException {
+        server = App.command(scratch, before, program.toString(), "--bind", "127.0.0.1", "--port", Integer.toString(
+                port()),
                 "--save", "", "--dir", scratch.toString());
     }
 
@@ -27,8 +29,13 @@ public final class Redis implements AutoCloseable {
 
     /** Starts it, and waits until it takes connections. */
     public static Redis start(Path scratch) throws IOException, InterruptedException {
+        return start(scratch, List.of());
+    }
+
+    /** As the other, behind a command that starts it. */
+    public static Redis start(Path scratch, List<String> before) throws IOException, InterruptedException {
         Optional<Path> program = Machine.find(PROGRAM);
-        Redis r = new Redis(program.orElseThrow(), scratch);
+        Redis r = new Redis(program.orElseThrow(), scratch, before);
         try {
             Machine.awaitPort(r.port(), r.server);
             return r;

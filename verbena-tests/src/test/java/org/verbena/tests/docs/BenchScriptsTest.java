@@ -12,6 +12,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.Repository;
@@ -50,7 +51,18 @@ class BenchScriptsTest {
     @ParameterizedTest
     @MethodSource("scripts")
     void unknownArgumentIsRefused(Path script) throws Exception {
-        assertThat(run(script, "--nonsense")).isEqualTo(new Ended(2, "", "bench/" + script.getFileName()
-                + ": what is '--nonsense'? Try 'bench/" + script.getFileName() + " --help'.\n"));
+        assertRefused(script, "--nonsense");
+    }
+
+    private static void assertRefused(Path script, String argument) throws Exception {
+        assertThat(run(script, argument)).isEqualTo(new Ended(2, "", "bench/" + script.getFileName() + ": what is '"
+                + argument + "'? Try 'bench/" + script.getFileName() + " --help'.\n"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--seconds=0", "--seconds=", "--seconds=1234567890", "--warm-up=01", "--busy=0",
+        "--records=-1", "--load=half", "--load=", "--processors=three", "--only=RMI"})
+    void unknownValueIsRefused(String argument) throws Exception {
+        assertRefused(Repository.root().resolve("bench/apps"), argument);
     }
 }

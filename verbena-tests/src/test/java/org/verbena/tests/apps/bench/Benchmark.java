@@ -16,6 +16,11 @@ interface Benchmark {
         return Optional.empty();
     }
 
+    /** Why there is none with such a load. */
+    default Optional<String> without(Load load) {
+        return Optional.empty();
+    }
+
     /** Starts the application and its load, notes what is measured, and ends both. */
     void run(Run run) throws Exception;
 }

@@ -21,7 +21,7 @@ record Grpc(String name, String kind, int parallel) implements Benchmark {
 
     @Override
     public void run(Run run) throws Exception {
-        try (App server = run.java().option(NIO).start("org.verbena.apps.grpc.GrpcServer")) {
+        try (App server = run.server().option(NIO).start("org.verbena.apps.grpc.GrpcServer")) {
             run.measure(name, "answers", new App[] {server}, "grpc.GrpcBench", server.awaitInt("port"), kind, parallel,
                     BYTES);
             server.end();

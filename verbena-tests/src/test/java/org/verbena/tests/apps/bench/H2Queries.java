@@ -16,7 +16,7 @@ record H2Queries(String name, int connections, int rows) implements Benchmark {
 
     @Override
     public void run(Run run) throws Exception {
-        try (App server = run.java().start("org.verbena.apps.jdbc.H2Server")) {
+        try (App server = run.server().start("org.verbena.apps.jdbc.H2Server")) {
             run.measure(name, "rows", new App[] {server}, "jdbc.JdbcBench", "jdbc:h2:tcp://127.0.0.1:" + server
                     .awaitInt(
                             "port") + "/mem:bench", connections, rows, "select x from system_range(1, ?)");

@@ -26,7 +26,7 @@ record Http(String name, String server, String client, int bytes) implements Ben
     public void run(Run run) throws Exception {
         Path folder = Files.createDirectory(run.scratch().resolve("files"));
         Files.write(folder.resolve("file"), new byte[bytes]);
-        try (App app = run.java().start("org.verbena.apps.http." + server + "Server", folder)) {
+        try (App app = run.server().start("org.verbena.apps.http." + server + "Server", folder)) {
             run.measure(name, "requests", new App[] {app}, "http.HttpBench", client, "http://127.0.0.1:" + app.awaitInt(
                     "port") + "/file", CONNECTIONS, bytes);
             app.end();

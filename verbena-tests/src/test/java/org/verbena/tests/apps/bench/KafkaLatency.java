@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.apps.bench;
 
+import java.util.Optional;
+
 import org.verbena.tests.apps.App;
 import org.verbena.tests.apps.Broker;
 
@@ -16,10 +18,15 @@ record KafkaLatency(String name) implements Benchmark {
     }
 
     @Override
+    public Optional<String> without(Load load) {
+        return load == Load.FULL ? Optional.empty() : Optional.of("its tool has no rate: one record follows another");
+    }
+
+    @Override
     public void run(Run run) throws Exception {
-        try (Broker broker = new Broker(run.scratch(), run.by()); App server = broker.start(run.java())) {
+        try (Broker broker = new Broker(run.scratch(), run.by()); App server = broker.start(run.server())) {
             double before = ProcessorTime.of(server.pid()) + ProcessorTime.ofEnded();
-            try (App tool = run.java().start("org.apache.kafka.tools.EndToEndLatency", "--bootstrap-server", broker
+            try (App tool = run.client().start("org.apache.kafka.tools.EndToEndLatency", "--bootstrap-server", broker
                     .bootstrap(), "--topic", "latency", "--num-records", COUNT, "--producer-acks", "all",
                     "--record-size", RECORD_BYTES)) {
                 String mean = tool.rest().stream().filter(l -> l.startsWith(LATENCY)).findFirst().orElseThrow();

@@ -14,7 +14,8 @@ record Keeper(String name, int connections) implements Benchmark {
 
     @Override
     public void run(Run run) throws Exception {
-        try (App server = run.java().start("org.verbena.apps.zookeeper.KeeperServer", run.scratch().resolve("data"))) {
+        try (App server = run.server().start("org.verbena.apps.zookeeper.KeeperServer", run.scratch().resolve(
+                "data"))) {
             run.measure(name, "reads", new App[] {server}, "zookeeper.KeeperBench", server.awaitInt("port"),
                     connections,
                     BYTES);

@@ -10,8 +10,14 @@ import java.util.Locale;
  * @param unit of the values
  * @param counts what the values relate to
  * @param less is better, as it is for latencies
+ * @param floor the least ratio that is no loss; 0 if each is good
  */
-record Metric(String name, String unit, Counts counts, boolean less) {
+record Metric(String name, String unit, Counts counts, boolean less, double floor) {
+    /** Below it, Verbena costs time: two runs of the same program differ by less, on a quiet machine. */
+    private static final double BY_CLOCK = 0.97;
+    /** For a twentieth more than plain. */
+    private static final double OF_LITTLE_WORK = 1 / 1.05;
+
     enum Counts {
         /** Time that passes. */
         CLOCK,
@@ -26,16 +32,21 @@ record Metric(String name, String unit, Counts counts, boolean less) {
 
     /** Units of work a second. */
     static Metric rate(String name, String unit) {
-        return new Metric(name, unit + "/s", Counts.CLOCK, false);
+        return new Metric(name, unit + "/s", Counts.CLOCK, false, BY_CLOCK);
     }
 
     /** Units of work a second of processor time. */
     static Metric processor(String name, String unit) {
-        return new Metric(name, unit + "/s of processor time", Counts.PROCESSOR, false);
+        return new Metric(name, unit + "/s of processor time", Counts.PROCESSOR, false, 0);
+    }
+
+    /** Milliseconds of processor time a second, for the same work or none. */
+    static Metric processorTime(String name) {
+        return new Metric(name, "ms of processor time/s", Counts.PROCESSOR, true, OF_LITTLE_WORK);
     }
 
     static Metric latency(String name, String unit) {
-        return new Metric(name, unit, Counts.CLOCK, true);
+        return new Metric(name, unit, Counts.CLOCK, true, BY_CLOCK);
     }
 
     /** How many times as good as plain Verbena is. */

@@ -19,7 +19,7 @@ record NettyEcho(int connections) implements Benchmark {
 
     @Override
     public void run(Run run) throws Exception {
-        try (App server = run.java().option("-Dthreads=1").start("org.verbena.apps.netty.EchoServer")) {
+        try (App server = run.server().option("-Dthreads=1").start("org.verbena.apps.netty.EchoServer")) {
             run.measure(name(), "requests", new App[] {server}, "netty.EchoBench", server.awaitInt("port"), connections,
                     BYTES);
             server.end();

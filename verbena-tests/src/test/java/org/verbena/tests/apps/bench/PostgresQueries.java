@@ -24,7 +24,7 @@ record PostgresQueries(String name, int connections, int rows) implements Benchm
 
     @Override
     public void run(Run run) throws Exception {
-        try (Postgres server = Postgres.start(run.scratch())) {
+        try (Postgres server = Postgres.start(run.scratch(), run.placement().server())) {
             run.measure(name, "rows", new App[0], "jdbc.JdbcBench", server.url(), connections, rows,
                     "select generate_series(1, ?::int)");
         }

@@ -2,31 +2,61 @@
 package org.verbena.tests.apps.bench;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Processor time of processes, user and system, in seconds: proc(5), {@code stat}. */
+/** Processor time of processes, user and system, in seconds. */
 final class ProcessorTime {
     private static final double TICKS_A_SECOND = 100; // USER_HZ, a constant of the kernel's interface on all of Java's platforms
     /** Of the fields after the name, which may have blanks in it. */
-    private static final int USER = 11;
     private static final int USER_OF_ENDED = 13;
+    private static final double NANOS_A_SECOND = 1e9;
+
+    /** {@code int clock_getcpuclockid(pid_t, clockid_t *)}. */
+    private static final MethodHandle CLOCK = function("clock_getcpuclockid");
+    /** {@code int clock_gettime(clockid_t, struct timespec *)}. */
+    private static final MethodHandle TIME = function("clock_gettime");
 
     private ProcessorTime() {}
 
-    /** Of a process that runs. */
+    private static MethodHandle function(String name) {
+        Linker linker = Linker.nativeLinker();
+        return linker.downcallHandle(linker.defaultLookup().findOrThrow(name), FunctionDescriptor.of(
+                ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
+    }
+
+    /** Of a process that runs, with the threads of it that have ended, to the nanosecond: a program at rest uses few of proc(5)'s ticks. */
     static double of(long pid) throws IOException {
-        return sum(pid, USER);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment clock = arena.allocate(ValueLayout.JAVA_INT);
+            MemorySegment time = arena.allocate(ValueLayout.JAVA_LONG, 2);
+            if (call(CLOCK, Math.toIntExact(pid), clock) != 0 || call(TIME, clock.get(ValueLayout.JAVA_INT, 0),
+                    time) != 0) {
+                throw new IOException("process " + pid + " has ended");
+            }
+            return time.getAtIndex(ValueLayout.JAVA_LONG, 0) + time.getAtIndex(ValueLayout.JAVA_LONG, 1)
+                    / NANOS_A_SECOND;
+        }
     }
 
-    /** Of all children of this process that have ended. */
+    private static int call(MethodHandle function, int number, MemorySegment result) {
+        try {
+            return (int) function.invokeExact(number, result);
+        } catch (Throwable t) {
+            throw new IllegalStateException(t);
+        }
+    }
+
+    /** Of all children of this process that have ended: proc(5), {@code stat}. */
     static double ofEnded() throws IOException {
-        return sum(ProcessHandle.current().pid(), USER_OF_ENDED);
-    }
-
-    private static double sum(long pid, int first) throws IOException {
-        String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+        String stat = Files.readString(Path.of("/proc/self/stat"));
         String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
-        return (Long.parseLong(fields[first]) + Long.parseLong(fields[first + 1])) / TICKS_A_SECOND;
+        return (Long.parseLong(fields[USER_OF_ENDED]) + Long.parseLong(fields[USER_OF_ENDED + 1])) / TICKS_A_SECOND;
     }
 }

@@ -33,8 +33,8 @@ record Ratio(Metric metric, double plain, double verbena, double ratio, double l
                         .orElseThrow();
     }
 
-    /** Whether Verbena loses time by the clock, more than what two runs of the same program differ by. */
-    boolean isBelow(double floor) {
-        return metric.counts() == Metric.Counts.CLOCK && ratio < floor;
+    /** Whether Verbena loses more than what is no loss. */
+    boolean isBelowFloor() {
+        return ratio < metric.floor();
     }
 }

@@ -28,7 +28,7 @@ record RedisCommands(String name, String client, int connections, int pipelined)
 
     @Override
     public void run(Run run) throws Exception {
-        try (Redis redis = Redis.start(run.scratch())) {
+        try (Redis redis = Redis.start(run.scratch(), run.placement().server())) {
             run.measure(name, "commands", new App[0], "redis." + client + "Bench", redis.port(), connections, pipelined,
                     BYTES);
         }

@@ -25,7 +25,9 @@ final class Report {
         }
     }
 
-    static void json(List<Ratio> ratios, PrintStream out) throws JsonProcessingException {
+    /** @param conditions which the lines have in common */
+    static void json(List<Ratio> ratios, Map<String, Object> conditions, PrintStream out)
+            throws JsonProcessingException {
         for (Ratio r : ratios) {
             Map<String, Object> line = new LinkedHashMap<>();
             line.put("name", r.metric().name());
@@ -36,6 +38,7 @@ final class Report {
             line.put("ratio", r.ratio());
             line.put("least", r.least());
             line.put("greatest", r.greatest());
+            line.putAll(conditions);
             out.println(JSON.writeValueAsString(line));
         }
     }

@@ -17,7 +17,7 @@ record Rmi(String name, int parallel, int bytes) implements Benchmark {
 
     @Override
     public void run(Run run) throws Exception {
-        try (App server = run.java().start("org.verbena.apps.rmi.RmiServer")) {
+        try (App server = run.server().start("org.verbena.apps.rmi.RmiServer")) {
             int port = server.awaitInt("port");
             server.await("bound");
             run.measure(name, "calls", new App[] {server}, "rmi.RmiBench", port, parallel, bytes);

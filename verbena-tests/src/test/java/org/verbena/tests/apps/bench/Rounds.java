@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 import org.verbena.testkit.Folders;
@@ -19,19 +20,25 @@ import org.verbena.tests.apps.App.By;
 /** Runs benchmarks without Verbena and under it in turn, and keeps what they note. Progress goes to standard error. */
 final class Rounds {
     private final List<Benchmark> benchmarks;
-    private final Run.Length length;
+    private final Setting setting;
+    private final LightRates light;
     private final Map<Benchmark, Map<Metric, Map<By, List<Double>>>> values = new LinkedHashMap<>();
     private final Set<Benchmark> failed = new LinkedHashSet<>();
 
-    Rounds(List<Benchmark> benchmarks, Run.Length length) {
+    Rounds(List<Benchmark> benchmarks, Setting setting) {
         this.benchmarks = benchmarks;
-        this.length = length;
+        this.setting = setting;
+        light = new LightRates(setting);
     }
 
     void run(int rounds) throws Exception {
         List<Benchmark> possible = new ArrayList<>();
         for (Benchmark b : benchmarks) {
-            b.missing().ifPresentOrElse(m -> System.err.println(b.name() + ": skipped, " + m), () -> possible.add(b));
+            Optional<String> why = b.without(setting.load());
+            if (why.isEmpty()) {
+                why = b.missing();
+            }
+            why.ifPresentOrElse(m -> System.err.println(b.name() + ": skipped, " + m), () -> possible.add(b));
         }
         for (int i = 0; i < rounds; i++) {
             // The order alternates, too.
@@ -50,7 +57,8 @@ final class Rounds {
         for (By by : turns) {
             Path scratch = Files.createTempDirectory("verbena-apps");
             try {
-                benchmark.run(new Run(scratch, by, length, (metric, value) -> {
+                long rate = setting.load() == Load.LIGHT ? light.of(benchmark, scratch) : 0;
+                benchmark.run(new Run(scratch, by, setting, rate, (metric, value) -> {
                     System.err.printf(Locale.ROOT, "%-24s %-34s %-8s %,14.2f%n", metric.name(), metric.unit(), by
                             .toString().toLowerCase(Locale.ROOT), value);
                     noted.computeIfAbsent(metric, m -> new EnumMap<>(By.class)).put(by, value);

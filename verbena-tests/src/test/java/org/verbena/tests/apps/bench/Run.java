@@ -2,6 +2,7 @@
 package org.verbena.tests.apps.bench;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.function.ObjDoubleConsumer;
 
 import org.verbena.tests.apps.App;
@@ -11,23 +12,48 @@ import org.verbena.tests.apps.App;
  *
  * @param scratch an empty folder, which is removed afterwards
  * @param by what implements the sockets of the JVMs
- * @param length how long it runs
+ * @param setting what is the same for all runs
+ * @param perSecond units of work, for a light load
  * @param notes takes what it measures
  */
-record Run(Path scratch, App.By by, Length length, ObjDoubleConsumer<Metric> notes) {
+record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleConsumer<Metric> notes) {
     private static final String[] JVM = {"-XX:+UseParallelGC", "-Xms1g", "-Xmx1g"};
+    private static final int MILLIS_A_SECOND = 1000;
+    /** A load that did less than this part of its rate was a lighter one. */
+    private static final double KEPT = 0.8;
 
     /**
      * How much a benchmark does.
      *
-     * @param warmUpMillis before the measurement
-     * @param millis of the measurement
+     * @param warmUp before the measurement
+     * @param measured the measurement
      * @param records of Kafka
      */
-    record Length(int warmUpMillis, int millis, int records) {}
+    record Length(Duration warmUp, Duration measured, int records) {}
 
-    /** A JVM of the application or of its load, started as users do. */
-    App.Java java() {
+    Length length() {
+        return setting.length();
+    }
+
+    Load load() {
+        return setting.load();
+    }
+
+    Placement placement() {
+        return setting.placement();
+    }
+
+    /** A JVM of the application, started as users do. */
+    App.Java server() {
+        return java().behind(placement().server());
+    }
+
+    /** A JVM of its load, started likewise. */
+    App.Java client() {
+        return java().behind(placement().load());
+    }
+
+    private App.Java java() {
         return App.java(scratch, by).asUsersDo().jvm(JVM);
     }
 
@@ -37,34 +63,56 @@ record Run(Path scratch, App.By by, Length length, ObjDoubleConsumer<Metric> not
 
     /**
      * Starts a load that says {@code warm}, {@code rate} and a number, and ends with its input, for the time that is
-     * measured; notes the rate, and the processor time of its JVM and of the servers' at that rate.
+     * measured. Of full load, notes the rate, and the processor time of its JVM and of the servers' at that rate; of
+     * others, that processor time a second.
      *
      * @param unit what the rate counts
      * @param load its main class
      * @param servers those of the application that are JVMs
      */
     void measure(String name, String unit, App[] servers, String load, Object... arguments) throws Exception {
-        Object[] all = new Object[arguments.length + 2];
+        Object[] all = new Object[arguments.length + 3];
         System.arraycopy(arguments, 0, all, 0, arguments.length);
-        all[arguments.length] = length.warmUpMillis();
-        all[arguments.length + 1] = length.millis();
-        try (App client = java().start("org.verbena.apps." + load, all)) {
-            client.await("warm");
+        all[arguments.length] = length().warmUp().toMillis();
+        all[arguments.length + 1] = length().measured().toMillis();
+        all[arguments.length + 2] = pace();
+        try (App client = client().start("org.verbena.apps." + load, all)) {
+            client.await("warm", length().warmUp());
             long start = System.nanoTime();
             double before = processorTime(client, servers);
-            double rate = Double.parseDouble(client.await("rate"));
+            double rate = Double.parseDouble(client.await("rate", length().measured()));
             double used = processorTime(client, servers) - before;
             double seconds = (System.nanoTime() - start) / 1e9;
             client.end();
-            note(Metric.rate(name, unit), rate);
-            note(Metric.processor(name, unit), rate * seconds / used);
+            if (load() == Load.FULL) {
+                note(Metric.rate(name, unit), rate);
+                note(Metric.processor(name, unit), rate * seconds / used);
+            } else if (rate < KEPT * perSecond) {
+                throw new IllegalStateException(rate + " " + unit + " a second instead of " + perSecond);
+            } else {
+                note(Metric.processorTime(name), used * MILLIS_A_SECOND / seconds);
+            }
         }
     }
 
-    private static double processorTime(App client, App... servers) throws Exception {
-        double sum = ProcessorTime.of(client.pid());
-        for (App s : servers) {
-            sum += ProcessorTime.of(s.pid());
+    private String pace() {
+        return load() == Load.FULL ? "full" : Long.toString(perSecond);
+    }
+
+    /** Lets JVMs work, or rest, for the warm-up; then notes their processor time a second. */
+    void measureProcessorTime(String name, App first, App... others) throws Exception {
+        Thread.sleep(length().warmUp());
+        long start = System.nanoTime();
+        double before = processorTime(first, others);
+        Thread.sleep(length().measured());
+        double used = processorTime(first, others) - before;
+        note(Metric.processorTime(name), used * MILLIS_A_SECOND / ((System.nanoTime() - start) / 1e9));
+    }
+
+    private static double processorTime(App first, App... others) throws Exception {
+        double sum = ProcessorTime.of(first.pid());
+        for (App o : others) {
+            sum += ProcessorTime.of(o.pid());
         }
         return sum;
     }
