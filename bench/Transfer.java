@@ -16,8 +16,9 @@ import org.verbena.sockets.VerbenaSocketChannel;
 import sun.nio.ch.DefaultSelectorProvider;
 
 /**
- * What {@code FileChannel.transferTo} a connection costs: the JDK's, Verbena's whose peer is plain, and one by rings. Prints
- * bytes per second and the processor time of each end per call, which a busy machine changes less. The three take turns.
+ * What {@code FileChannel.transferTo} a connection costs, or {@code transferFrom} it: the JDK's, Verbena's whose peer is plain,
+ * and one by rings. Prints bytes per second and the processor time of each end per call, which a busy machine changes less.
+ * The three take turns.
  */
 final class Transfer {
     private enum By { KERNEL, PLAIN_PEER, RINGS }
@@ -35,9 +36,10 @@ final class Transfer {
             receive();
             return;
         }
-        long[] sizes = args.length == 0 ? SIZES : Arrays.stream(args).mapToLong(Long::parseLong).toArray();
+        boolean from = args.length > 0 && args[0].equals("--from");
+        long[] sizes = Arrays.stream(args).skip(from ? 1 : 0).mapToLong(Long::parseLong).toArray();
         try (FileChannel file = file(); Peer peer = Peer.start(Transfer.class, "--receive")) {
-            measure(file, sizes, new SocketChannel[] {
+            measure(file, from, sizes.length == 0 ? SIZES : sizes, new SocketChannel[] {
                 connect(DefaultSelectorProvider.get().openSocketChannel(), peer.plain()),
                 awaitTcp(connect(SocketChannel.open(), peer.plain())), awaitRing(connect(SocketChannel.open(), peer.ours()))});
         }
@@ -49,7 +51,7 @@ final class Transfer {
             byte[] bytes = new byte[FILE];
             new Random(1).nextBytes(bytes);
             Files.write(path, bytes);
-            return FileChannel.open(path, StandardOpenOption.READ);
+            return FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
         } finally {
             Files.delete(path);
         }
@@ -74,7 +76,8 @@ final class Transfer {
         return channel;
     }
 
-    private static void measure(FileChannel file, long[] sizes, SocketChannel[] channels) throws IOException {
+    private static void measure(FileChannel file, boolean from, long[] sizes, SocketChannel[] channels)
+            throws IOException {
         System.out.printf("%10s  %-12s %8s %14s %14s %8s %8s%n", "bytes", "by", "GB/s", "sender us", "receiver us",
                 "GB/s x", "CPU x");
         for (long size : sizes) {
@@ -82,7 +85,7 @@ final class Transfer {
             for (int round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
                 for (int i = 0; i < channels.length; i++) {
                     long calls = Math.max(1, size < 65536 ? round < 0 ? 40_000 : 20_000 : (64 << 20) / size);
-                    double[] one = transfer(channels[i], file, size, calls);
+                    double[] one = transfer(channels[i], file, from, size, calls);
                     for (int k = 0; k < one.length && round >= 0; k++) {
                         all[i][k][round] = one[k];
                     }
@@ -103,10 +106,10 @@ final class Transfer {
     }
 
     /** GB/s, and microseconds of processor time per call of the sending and of the receiving thread. */
-    private static double[] transfer(SocketChannel channel, FileChannel file, long size, long calls)
+    private static double[] transfer(SocketChannel channel, FileChannel file, boolean from, long size, long calls)
             throws IOException {
         ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
-        channel.write(number.putLong(0, calls * size).clear());
+        channel.write(number.putLong(0, from ? -calls * size : calls * size).clear());
         long cpu = cpu();
         long start = System.nanoTime();
         long next = 0;
@@ -114,13 +117,14 @@ final class Transfer {
             long at = next + size > FILE ? 0 : next;
             next = at + size;
             while (at < next) {
-                at += file.transferTo(at, next - at, channel);
+                at += from ? file.transferFrom(channel, at, next - at) : file.transferTo(at, next - at, channel);
             }
         }
-        double sender = cpu() - cpu;
+        double mine = (cpu() - cpu) / 1e3 / calls;
         fill(channel, number.clear());
-        return new double[] {(double) calls * size / (System.nanoTime() - start), sender / 1e3 / calls,
-            number.getLong(0) / 1e3 / calls};
+        double peers = number.getLong(0) / 1e3 / calls;
+        return new double[] {(double) calls * size / (System.nanoTime() - start), from ? peers : mine,
+            from ? mine : peers};
     }
 
     private static long cpu() {
@@ -131,6 +135,15 @@ final class Transfer {
         while (buffer.hasRemaining()) {
             if (channel.read(buffer) < 0) {
                 throw new EOFException();
+            }
+        }
+    }
+
+    private static void send(SocketChannel channel, ByteBuffer buffer, long bytes) throws IOException {
+        for (long left = bytes; left > 0; left -= buffer.position()) {
+            buffer.clear().limit((int) Math.min(left, BUFFER));
+            while (buffer.hasRemaining()) {
+                channel.write(buffer);
             }
         }
     }
@@ -149,6 +162,7 @@ final class Transfer {
             for (;;) {
                 fill(channel, number.clear());
                 long cpu = cpu();
+                send(channel, buffer, -number.getLong(0)); // nothing if it is to receive
                 for (long left = number.getLong(0); left > 0; left -= buffer.position()) {
                     if (channel.read(buffer.clear().limit((int) Math.min(left, BUFFER))) < 0) {
                         return;

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Installs Verbena's sockets in this JVM, or prints one line with the reason why not: an error in the arguments at
  * start, others when the program opens its first channel or socket. So a program that opens none pays only for patching
- * four methods of the JDK; a fifth is patched when it opens one. Loaded only by the class loader of the agent. It uses
+ * four methods of the JDK; two more are patched when it opens one. Loaded only by the class loader of the agent. It uses
  * no streams and few lambdas: the first of each costs time, which would delay the start of every program.
  */
 final class Activation implements Supplier<Map<String, Object>> {
@@ -226,7 +226,7 @@ final class Activation implements Supplier<Map<String, Object>> {
             patches.apply(new TransferPatch());
             patchedParts.add("transferTo");
         } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-            unpatched += "; FileChannel.transferTo maps files: " + e.getMessage();
+            unpatched += "; FileChannel.transferTo maps files, and transferFrom reads pieces: " + e.getMessage();
         }
         try {
             String again = c.reportPatched(patchedParts);

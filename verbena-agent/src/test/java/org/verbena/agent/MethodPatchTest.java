@@ -119,6 +119,8 @@ class MethodPatchTest {
         byte[] file = classFile("sun.nio.ch.FileChannelImpl");
         assertPrefixed(file, new TransferPatch().patch(file), "transferTo",
                 "(JJLjava/nio/channels/WritableByteChannel;)J");
+        assertPrefixed(file, new TransferPatch().patch(file), "transferFrom",
+                "(Ljava/nio/channels/ReadableByteChannel;JJ)J");
     }
 
     /** Methods with switches, loops, exceptions, objects half made, in all lengths. */

@@ -11,7 +11,7 @@ import org.verbena.linux.spi.SyscallNumber;
 
 /**
  * Files by descriptor, for operations that {@link java.nio.channels.FileChannel} does not offer: openat(2), flock(2),
- * and pread(2) of a file that was checked after it was opened. With {@link Memfd#allocate} the space of a file can be
+ * pread(2) of a file that was checked after it was opened, and pwrite(2) of a descriptor of the JDK's. With {@link Memfd#allocate} the space of a file can be
  * reserved. Stateless and thread-safe.
  */
 public final class PosixFile {
@@ -115,5 +115,22 @@ public final class PosixFile {
             }
         }
         return done;
+    }
+
+    /**
+     * Writes at an offset of a file, once: pwrite(2). Waits as the file system does; allocates nothing where bytes are written.
+     *
+     * @param fd open for writing; the caller keeps and closes it
+     * @param offset byte in the file, of which one that appends takes no notice
+     * @param from native memory
+     * @param length bytes of it from {@code start} on
+     * @return bytes written, fewer than {@code length} where there is no room for more; or minus errno: {@code ENOSPC},
+     *         {@code EFBIG}, {@code EBADF}, {@code ESPIPE}, {@code EINTR}, …
+     * @throws IllegalArgumentException for heap memory
+     * @throws IndexOutOfBoundsException if the range is not inside the segment
+     */
+    public static long write(int fd, long offset, MemorySegment from, long start, long length) {
+        long address = Args.address(from, start, length, "the bytes to write");
+        return Native.callRepeatable(from, SyscallNumber.PWRITE64, fd, address, length, offset, 0, 0);
     }
 }

@@ -4,6 +4,8 @@ package org.verbena.linux;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,6 +90,30 @@ class PosixFileTest {
         }
         try (Fd fd = PosixFile.open(odd, PosixFile.O_RDONLY, 0)) {
             assertThat(Memfd.size(fd)).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void bytesAreWrittenAtAnOffset() throws Exception {
+        MemorySegment from = Arena.ofAuto().allocate(1000, 8);
+        from.setString(5, "hello");
+        Path file = dir.resolve("written");
+        try (Fd fd = PosixFile.open(file, PosixFile.O_RDWR | PosixFile.O_CREAT, 0600)) {
+            int number = fd.value();
+            assertThat(PosixFile.write(number, 3, from, 5, 5)).isEqualTo(5);
+            assertThat(PosixFile.write(number, -1, from, 0, 10)).isEqualTo(-Errno.EINVAL);
+            assertThat(PosixFile.write(number, 0, from, 0, 0)).isZero();
+            assertThatThrownBy(() -> PosixFile.write(number, 0, from, 995, 6)).isInstanceOf(
+                    IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> PosixFile.write(number, 0, MemorySegment.ofArray(new byte[9]), 0, 1))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(Files.readString(file)).isEqualTo("\0\0\0hello");
+        try (Fd fd = PosixFile.open(file, PosixFile.O_RDONLY, 0)) {
+            assertThat(PosixFile.write(fd.value(), 0, from, 0, 1)).isEqualTo(-Errno.EBADF);
+        }
+        try (Fd fd = PosixFile.open(Path.of("/dev/full"), PosixFile.O_RDWR, 0)) {
+            assertThat(PosixFile.write(fd.value(), 0, from, 0, 1)).isEqualTo(-Errno.ENOSPC);
         }
     }
 

@@ -64,6 +64,23 @@ public abstract class VerbenaSocketChannel extends SocketChannel {
      */
     public abstract long sendFile(FileChannel file, long position, long count) throws IOException;
 
+    /**
+     * Receives bytes into a file, as {@code file.transferFrom(this, position, count)}, in less time where a ring carries them:
+     * they are written from there. Under the agent {@code transferFrom} does this.
+     *
+     * <p>A channel that blocks receives all of them, or what comes before the end of the stream; one that does not what is there.
+     * The file's position stays as it is. What a ring brings and the file does not take, for want of room, can still be read.
+     *
+     * @param position where the first byte goes, in bytes; it may be behind the file's end, and one that appends takes no notice
+     * @param count bytes at most
+     * @return bytes received, 0 at the end of the stream; fewer if something went wrong after them, which the next call reports
+     * @throws IllegalArgumentException if {@code position} or {@code count} is negative
+     * @throws java.nio.channels.NonWritableChannelException if the file is not open for writing
+     * @throws java.nio.channels.NotYetConnectedException before the connection is made
+     * @throws java.nio.channels.ClosedChannelException as {@code transferFrom} does
+     */
+    public abstract long receiveFile(FileChannel file, long position, long count) throws IOException;
+
     /** What the connection has come to, and how it stands; all zero before it is made. For any thread; makes garbage. */
     public abstract SocketStatistics statistics();
 }

@@ -115,7 +115,8 @@ final class Input extends Direction {
         return await(stream, one, many, offset, length, 0);
     }
 
-    private void countEmptyReads(Stream stream, boolean empty) {
+    /** After a read of a channel that does not block; the lock is held. */
+    void countEmptyReads(Stream stream, boolean empty) {
         emptyReads = empty ? emptyReads + 1 : 0;
         if (emptyReads == MAX_EMPTY_READS) {
             emptyReads = 0;

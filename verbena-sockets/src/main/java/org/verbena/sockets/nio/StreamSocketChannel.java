@@ -21,6 +21,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.LongBinaryOperator;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.SelChImpl;
@@ -41,12 +42,14 @@ import org.verbena.sockets.stream.StreamState;
  * dropped.
  *
  * <p>It is a function since the agent makes {@link FileChannel#transferTo} call {@link #apply}, by an interface that
- * the JDK expects: a {@link SelChImpl} that is a {@link Function}, too, is this class.
+ * the JDK expects: a {@link SelChImpl} that is a {@link Function}, too, is this class. It supplies another one to {@link
+ * FileChannel#transferFrom}.
  */
 final class StreamSocketChannel extends JdkBackedChannel
         implements
             StreamCarried,
-            Function<FileChannel, LongBinaryOperator> {
+            Function<FileChannel, LongBinaryOperator>,
+            Supplier<Function<FileChannel, LongBinaryOperator>> {
     /** The JDK's message where there is no room for urgent data. */
     static final String FULL = "Socket buffer full";
 
@@ -55,6 +58,7 @@ final class StreamSocketChannel extends JdkBackedChannel
     private final Waiting waiting;
     private final Input input = new Input(this);
     private final Output output = new Output(this);
+    private final FileReceiver files = new FileReceiver(this, input);
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private final AtomicReference<@Nullable SelectorKey> listening = new AtomicReference<>();
     private final ChannelOptions options;
@@ -282,11 +286,15 @@ final class StreamSocketChannel extends JdkBackedChannel
 
     @Override
     public long sendFile(FileChannel file, long position, long count) throws IOException {
+        checkRange(position, count);
+        return output.sendFile(file, position, Math.min(count, Long.MAX_VALUE - position));
+    }
+
+    static void checkRange(long position, long count) {
         if (position < 0 || count < 0) {
             throw new IllegalArgumentException(
                     "position and count are not negative, but " + position + " and " + count);
         }
-        return output.sendFile(file, position, Math.min(count, Long.MAX_VALUE - position));
     }
 
     /** Sends a number of bytes of {@code file} from a position, and throws what {@link FileChannel#transferTo} does. */
@@ -301,9 +309,20 @@ final class StreamSocketChannel extends JdkBackedChannel
         };
     }
 
+    @Override
+    public long receiveFile(FileChannel file, long position, long count) throws IOException {
+        return files.receive(file, position, count);
+    }
+
+    /** Receives into a file, as {@link #apply} sends. */
+    @Override
+    public Function<FileChannel, LongBinaryOperator> get() {
+        return files;
+    }
+
     /** Throws what its caller declares and {@link LongBinaryOperator} does not. */
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"}) // the compiler takes it for an unchecked exception
-    private static <E extends Exception> E undeclared(Exception e) throws E {
+    static <E extends Exception> E undeclared(Exception e) throws E {
         throw (E) e;
     }
 

@@ -16,12 +16,12 @@ import sun.nio.ch.IOUtil;
 
 /**
  * The descriptor of a file of the JDK, which stays open as long as it is held: the holder is among the threads that the JDK
- * waits for before it closes the descriptor, as one that reads. So it is held for moments only.
+ * waits for before it closes the descriptor, as one that reads or writes. So it is held for moments only.
  *
  * <p>These are private members of the JDK. Package {@code jdk.internal.access} makes them accessible; where that is not
  * exported to this module, or with another JDK, no file can be held. Thread-safe.
  */
-final class FileHold {
+public final class FileHold {
     /** No hold; {@link #release} takes it, too. */
     static final int NONE = -1;
 
@@ -30,8 +30,8 @@ final class FileHold {
     private FileHold() {}
 
     /** The members, all of {@link FileChannelImpl}; loaded only where the package is exported. */
-    private record Jdk(MethodHandle descriptor, MethodHandle direct, MethodHandle threads, MethodHandle add,
-            MethodHandle remove) {
+    private record Jdk(MethodHandle descriptor, MethodHandle direct, MethodHandle writable, MethodHandle threads,
+            MethodHandle add, MethodHandle remove) {
         static Jdk find() throws ReflectiveOperationException {
             Module mine = FileHold.class.getModule();
             Module base = Object.class.getModule();
@@ -45,6 +45,7 @@ final class FileHold {
             Class<?> set = lookup.findClass("sun.nio.ch.NativeThreadSet");
             return new Jdk(lookup.findGetter(FileChannelImpl.class, "fd", FileDescriptor.class),
                     lookup.findGetter(FileChannelImpl.class, "direct", boolean.class),
+                    lookup.findGetter(FileChannelImpl.class, "writable", boolean.class),
                     lookup.findGetter(FileChannelImpl.class, "threads", set).asType(MethodType.methodType(Object.class,
                             FileChannelImpl.class)),
                     lookup.findVirtual(set, "add", MethodType.methodType(int.class)).asType(MethodType.methodType(
@@ -63,6 +64,24 @@ final class FileHold {
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
             StreamEngine.debug("files are read into buffers: " + e);
             return null;
+        }
+    }
+
+    /** Whether files of the JDK can be held. */
+    static boolean isPossible() {
+        return JDK != null;
+    }
+
+    /** Whether a file is open for writing, as far as that can be told without writing to it. */
+    public static boolean isWritable(FileChannel file) {
+        Jdk jdk = JDK;
+        if (jdk == null || file.getClass() != FileChannelImpl.class) {
+            return true;
+        }
+        try {
+            return (boolean) jdk.writable.invokeExact((FileChannelImpl) file);
+        } catch (Throwable e) {
+            throw unexpected(e);
         }
     }
 

@@ -102,6 +102,12 @@ final class Inbound {
         return readTcp(into);
     }
 
+    /** As {@link Stream#loan}. */
+    @Nullable
+    RingLoan loan(Outbound back) {
+        return phase == Phase.RING && !shut && !leftover.hasRemaining() ? ring().loan(back) : null;
+    }
+
     private int readTcp(ByteBuffer into) throws IOException {
         return (int) readTcp(into, NONE, 0, 0);
     }
@@ -500,7 +506,7 @@ final class Inbound {
                 return true;
             }
         }
-        return leftover.hasRemaining() || phase == Phase.RING && ring().readable() > 0;
+        return leftover.hasRemaining() || phase == Phase.RING && ring().isUnread();
     }
 
     /** Whether TCP has bytes of the stream; a program that has ended what comes in reads none of them. */

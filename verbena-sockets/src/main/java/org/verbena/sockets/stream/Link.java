@@ -26,6 +26,9 @@ final class Link {
     /** Where the first ring begins, noted before the second is granted. */
     volatile long firstStart = GrantedRings.UNKNOWN;
 
+    /** Bytes of the ring are on their way into a file: it stays, whatever becomes of the connection. */
+    volatile boolean isLent;
+
     private Link(Session session, int index, Memory blockMemory, Memory ring) {
         this.session = session;
         this.index = index;
@@ -70,6 +73,11 @@ final class Link {
         session.arena().free(blockMemory);
         session.arena().free(ring);
         next.free(session.arena());
+    }
+
+    /** Whether memory can be given back. */
+    boolean isReleasable() {
+        return isLetGo() && !isLent;
     }
 
     /** Whether the peer has reported that it writes no more. */

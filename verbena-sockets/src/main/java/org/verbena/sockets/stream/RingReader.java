@@ -5,12 +5,16 @@ import java.io.IOException;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Reads a direction from the rings that the peer writes, one after the other: what is there, where the next ring
  * begins, and what is sent to the peer about it. For the reading thread, unless stated otherwise.
  */
 final class RingReader {
     private static final int AGAIN = -2;
+    /** Bytes that are lent at a time: the peer gets their room back when they are in the file. */
+    private static final int MAX_LENT = 64 << 10;
 
     private final Link own;
     private final Doorbells doorbells;
@@ -23,6 +27,10 @@ final class RingReader {
     /** Where the next ring begins, if that is named. */
     private long nextStart = GrantedRings.UNKNOWN;
     private long reported;
+    /** Bytes from the position on that are on their way into a file; the thread that closes the stream reads it, too. */
+    private int lent;
+    private int lentAt;
+    private @Nullable RingLoan loan;
 
     // guarded by the session's lock
     private final RingGrants grants = new RingGrants();
@@ -80,7 +88,7 @@ final class RingReader {
         }
         n = Math.min(n, into.remaining());
         Memory ring = link.ring;
-        int at = (int) (position - BlockLayout.getAcquire(link.block, BlockLayout.LAP) & ring.size() - 1);
+        int at = offset(link, ring);
         int first = Math.min(n, ring.size() - at);
         int to = into.position();
         into.put(to, ring.bytes(), at, first);
@@ -88,12 +96,77 @@ final class RingReader {
             into.put(to + first, ring.bytes(), 0, n - first);
         }
         into.position(to + n);
+        consumed(link, ring, n, back);
+        return n;
+    }
+
+    private void consumed(Link link, Memory ring, int n, Outbound back) {
         position += n;
         BlockLayout.putRelease(link.block, BlockLayout.READ, position); // for the peer, when this process is gone
         if (isDue(ring) || !link.session.isMapped() && readable(link) == 0) {
             reportConsumed(back); // the peer needs to be informed that all was read, if it cannot see that
         }
+    }
+
+    /** As {@link Stream#loan}. */
+    RingLoan loan(Outbound back) {
+        RingLoan one = loan;
+        if (one == null) {
+            one = new RingLoan(this, back);
+            loan = one;
+        }
+        return one;
+    }
+
+    /** As {@link RingLoan#lend}. */
+    int lend(long count) throws IOException {
+        Link link = own;
+        int n;
+        while ((n = readable(link)) <= 0) {
+            if (n < 0) {
+                throw broken();
+            }
+            int result = readEmpty(link);
+            if (result != AGAIN) {
+                return result;
+            }
+        }
+        Memory ring = link.ring;
+        int at = offset(link, ring);
+        n = (int) Math.min(Math.min(n, count), Math.min(ring.size() - at, MAX_LENT));
+        lentAt = at;
+        lent = n;
+        link.isLent = true;
         return n;
+    }
+
+    /** Where they are, in the ring of now. */
+    int lentAt() {
+        return lentAt;
+    }
+
+    /** Ends the loan, of which {@code n} bytes are read. */
+    void takeLent(int n, Outbound back) {
+        lent = 0;
+        endLoan();
+        if (n > 0) {
+            consumed(own, own.ring, n, back);
+        }
+    }
+
+    /** Ends the loan of a stream that was closed meanwhile; its bytes count as read. */
+    void endLoan() {
+        own.isLent = false;
+    }
+
+    /** Whether something is there that the program neither has read nor is writing into a file. */
+    boolean isUnread() {
+        return readable() > lent;
+    }
+
+    /** Where in the ring the next byte is. */
+    private int offset(Link link, Memory ring) {
+        return (int) (position - BlockLayout.getAcquire(link.block, BlockLayout.LAP) & ring.size() - 1);
     }
 
     /** How many bytes can be read from the ring of now; the next one is entered if this one is at its end. */

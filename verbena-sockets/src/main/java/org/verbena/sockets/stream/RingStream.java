@@ -289,6 +289,11 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public @Nullable RingLoan loan() {
+        return offered && FileHold.isPossible() ? in.loan(out) : null; // with an offer the memory stays until it is let go
+    }
+
+    @Override
     public int sendZeroCopy(ByteBuffer from) throws IOException {
         return out.sendZeroCopy(from);
     }

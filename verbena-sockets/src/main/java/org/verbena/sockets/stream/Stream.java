@@ -153,6 +153,15 @@ public abstract class Stream {
     public abstract long sendFile(FileChannel file, long position, long count) throws IOException;
 
     /**
+     * By which files are written from the ring.
+     *
+     * @return null if the caller is to read, and to write what it has read: no ring brings what is next, or files cannot be held
+     */
+    public @Nullable RingLoan loan() {
+        return null;
+    }
+
+    /**
      * What of {@code ops} is ready now, by memory alone: without a system call. A direction that TCP carries is never
      * ready here; {@link #kernelReady} reports it. The end of the stream and errors are ready to be read.
      */

@@ -455,7 +455,7 @@ final class StreamEngine {
     void linger(RingStream stream) {
         Link link = stream.takeLink();
         if (link != null) {
-            if (link.isLetGo()) {
+            if (link.isReleasable()) {
                 link.release();
             } else {
                 lingering.add(link);
@@ -532,13 +532,13 @@ final class StreamEngine {
         }
         int before = lingering.size();
         lingering.removeIf(link -> {
-            boolean letGo = link.isLetGo();
-            if (letGo) {
+            boolean releasable = link.isReleasable();
+            if (releasable) {
                 link.release();
             } else {
                 link.session.probe();
             }
-            return letGo;
+            return releasable;
         });
         boolean dead = false;
         if (open != null) {

@@ -71,7 +71,7 @@ class FileToRingTest {
 
     /** {@code O_DIRECT}, of a module of the JDK that this one does not read. */
     @SuppressWarnings({"unchecked", "rawtypes"})
-    private static OpenOption direct() throws ClassNotFoundException {
+    static OpenOption direct() throws ClassNotFoundException {
         return (OpenOption) Enum.valueOf((Class) Class.forName("com.sun.nio.file.ExtendedOpenOption"), "DIRECT");
     }
 
