@@ -33,7 +33,7 @@ final class AppsBench implements Callable<Integer> {
     @Option(names = "--only", split = ",") private List<String> only = new ArrayList<>();
     @Option(names = "--list") private boolean list;
     @Option(names = "--records") private @Nullable Integer records;
-    @Option(names = "--warm-up") private int warmUp = 10;
+    @Option(names = "--warm-up") private @Nullable Integer warmUp;
     @Option(names = "--seconds") private @Nullable Integer seconds;
     @Option(names = "--load") private Load load = Load.FULL;
     @Option(names = "--processors") private Processors processors = Processors.ALL;
@@ -84,16 +84,16 @@ final class AppsBench implements Callable<Integer> {
 
     /** @throws IllegalArgumentException if the options do not fit each other, or the machine: says why */
     Setting setting() throws IOException {
-        if (rounds < 1 || warmUp < 0 || seconds != null && seconds < 1 || records != null && records < 1 || busy < 0) {
+        if (rounds < 1 || warmUp != null && warmUp < 0 || seconds != null && seconds < 1 || records != null
+                && records < 1 || busy < 0) {
             throw new IllegalArgumentException("a number is too small");
         }
         if (load == Load.NONE && records != null) {
             throw new IllegalArgumentException("--records has no meaning with --load=none, which sends none");
         }
-        Run.Length length = new Run.Length(Duration.ofSeconds(warmUp), Duration.ofSeconds(seconds == null
-                ? load
-                        .defaultSeconds()
-                : seconds), records == null ? RECORDS : records);
+        Duration before = Duration.ofSeconds(warmUp == null ? load.defaultWarmUp() : warmUp);
+        Duration measured = Duration.ofSeconds(seconds == null ? load.defaultSeconds() : seconds);
+        Run.Length length = new Run.Length(before, measured, records == null ? RECORDS : records);
         return new Setting(length, load, Placement.of(processors, CpuAffinity.get(), Machine.find("taskset")));
     }
 

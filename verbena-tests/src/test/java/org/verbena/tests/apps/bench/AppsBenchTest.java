@@ -29,9 +29,11 @@ class AppsBenchTest {
 
     @Test
     void littleLoadIsMeasuredForLonger() throws Exception {
-        assertThat(setting("--load=none").length().measured()).isEqualTo(Duration.ofSeconds(20));
-        assertThat(setting("--load=light").length().measured()).isEqualTo(Duration.ofSeconds(20));
-        assertThat(setting("--load=light", "--seconds=7").length().measured()).isEqualTo(Duration.ofSeconds(7));
+        Run.Length little = new Run.Length(Duration.ofSeconds(40), Duration.ofSeconds(20), 1_000_000);
+        assertThat(setting("--load=none").length()).isEqualTo(little);
+        assertThat(setting("--load=light").length()).isEqualTo(little);
+        assertThat(setting("--load=light", "--seconds=7", "--warm-up=3").length()).isEqualTo(new Run.Length(Duration
+                .ofSeconds(3), Duration.ofSeconds(7), 1_000_000));
     }
 
     @Test

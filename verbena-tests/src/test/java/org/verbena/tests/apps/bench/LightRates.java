@@ -43,7 +43,8 @@ final class LightRates {
     }
 
     private double full(Benchmark benchmark, Path scratch) throws Exception {
-        Run.Length length = new Run.Length(setting.length().warmUp(), Duration.ofSeconds(Load.FULL.defaultSeconds()),
+        Run.Length length = new Run.Length(Duration.ofSeconds(Load.FULL.defaultWarmUp()), Duration.ofSeconds(Load.FULL
+                .defaultSeconds()),
                 setting.length().records());
         List<Double> rates = new ArrayList<>();
         benchmark.run(new Run(scratch, By.PLAIN, new Setting(length, Load.FULL, setting.placement()), 0, (metric,

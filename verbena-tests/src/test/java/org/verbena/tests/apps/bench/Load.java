@@ -10,6 +10,14 @@ enum Load {
     /** None: connections are open and at rest. */
     NONE;
 
+    /**
+     * The warm-up if nothing else is asked for: a compiler that is still at work is more than all the rest of a program with
+     * little to do.
+     */
+    int defaultWarmUp() {
+        return this == FULL ? 10 : 40;
+    }
+
     /** What a run measures if nothing else is asked for: at rest there is little to measure in a second. */
     int defaultSeconds() {
         return this == FULL ? 4 : 20;

@@ -43,7 +43,7 @@ record Placement(List<String> server, List<String> load) {
         Path program = taskset.orElseThrow(() -> new IllegalArgumentException(asked
                 + " needs taskset (Debian: util-linux)"));
         if (allowed.cardinality() < 2) {
-            throw new IllegalArgumentException(asked + " needs two processors, but only " + allowed + " may be used");
+            throw new IllegalArgumentException(asked + " needs two processors, but may use " + allowed + " only");
         }
         int first = allowed.nextSetBit(0);
         int second = second(allowed, first, siblings(first));

@@ -45,7 +45,7 @@ class PlacementTest {
         assertThatIllegalArgumentException().isThrownBy(() -> Placement.of(Processors.ONE, TWO, Optional.empty()))
                 .withMessage("--processors=one needs taskset (Debian: util-linux)");
         assertThatIllegalArgumentException().isThrownBy(() -> of(Processors.TWO, Placement.numbers("7"))).withMessage(
-                "--processors=two needs two processors, but only {7} may be used");
+                "--processors=two needs two processors, but may use {7} only");
     }
 
     @Test
