@@ -59,6 +59,7 @@ record Kafka(String name, List<String> properties) implements Benchmark {
         long count = run.perSecond() * (run.length().warmUp().plus(run.length().measured()).toSeconds()
                 + SPARE_SECONDS);
         try (App in = producer(run, broker, count, run.perSecond()); App out = consumer(run, broker, count)) {
+            Thread.sleep(run.length().warmUp());
             run.measureProcessorTime(name, server, in, out);
         }
     }
@@ -67,6 +68,7 @@ record Kafka(String name, List<String> properties) implements Benchmark {
     private void rest(Run run, Broker broker, App server) throws Exception {
         try (App consumer = run.client().start("org.verbena.apps.kafka.IdleConsumer", broker.port())) {
             consumer.await("idle");
+            Thread.sleep(run.length().warmUp());
             run.measureProcessorTime(name, server, consumer);
             consumer.end();
         }

@@ -19,6 +19,8 @@ import org.verbena.tests.apps.App;
 record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleConsumer<Metric> notes) {
     private static final String[] JVM = {"-XX:+UseParallelGC", "-Xms1g", "-Xmx1g"};
     private static final int MILLIS_A_SECOND = 1000;
+    /** A load ends its threads when it has measured, which is nothing that it does at rest. */
+    private static final Duration MARGIN = Duration.ofSeconds(1);
     /** A load that did less than this part of its rate was a lighter one. */
     private static final double KEPT = 0.8;
 
@@ -74,34 +76,39 @@ record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleCo
         Object[] all = new Object[arguments.length + 3];
         System.arraycopy(arguments, 0, all, 0, arguments.length);
         all[arguments.length] = length().warmUp().toMillis();
-        all[arguments.length + 1] = length().measured().toMillis();
+        all[arguments.length + 1] = length().measured().plus(load() == Load.FULL ? Duration.ZERO : MARGIN).toMillis();
         all[arguments.length + 2] = pace();
         try (App client = client().start("org.verbena.apps." + load, all)) {
             client.await("warm", length().warmUp());
-            long start = System.nanoTime();
-            double before = processorTime(client, servers);
-            double rate = Double.parseDouble(client.await("rate", length().measured()));
-            double used = processorTime(client, servers) - before;
-            double seconds = (System.nanoTime() - start) / 1e9;
-            client.end();
             if (load() == Load.FULL) {
-                note(Metric.rate(name, unit), rate);
-                note(Metric.processor(name, unit), rate * seconds / used);
-            } else if (rate < KEPT * perSecond) {
-                throw new IllegalStateException(rate + " " + unit + " a second instead of " + perSecond);
+                measureRate(name, unit, client, servers);
             } else {
-                note(Metric.processorTime(name), used * MILLIS_A_SECOND / seconds);
+                measureProcessorTime(name, client, servers);
+                double rate = Double.parseDouble(client.await("rate"));
+                if (rate < KEPT * perSecond) {
+                    throw new IllegalStateException(rate + " " + unit + " a second instead of " + perSecond);
+                }
             }
+            client.end();
         }
+    }
+
+    private void measureRate(String name, String unit, App client, App... servers) throws Exception {
+        long start = System.nanoTime();
+        double before = processorTime(client, servers);
+        double rate = Double.parseDouble(client.await("rate", length().measured()));
+        double used = processorTime(client, servers) - before;
+        double seconds = (System.nanoTime() - start) / 1e9;
+        note(Metric.rate(name, unit), rate);
+        note(Metric.processor(name, unit), rate * seconds / used);
     }
 
     private String pace() {
         return load() == Load.FULL ? "full" : Long.toString(perSecond);
     }
 
-    /** Lets JVMs work, or rest, for the warm-up; then notes their processor time a second. */
+    /** Lets JVMs work, or rest, and notes their processor time a second. */
     void measureProcessorTime(String name, App first, App... others) throws Exception {
-        Thread.sleep(length().warmUp());
         long start = System.nanoTime();
         double before = processorTime(first, others);
         Thread.sleep(length().measured());
