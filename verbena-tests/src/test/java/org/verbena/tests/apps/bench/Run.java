@@ -18,6 +18,9 @@ import org.verbena.tests.apps.App;
  */
 record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleConsumer<Metric> notes) {
     private static final String[] JVM = {"-XX:+UseParallelGC", "-Xms1g", "-Xmx1g"};
+    /** Connections at rest stay open: RMI's, and those of the JDK's HTTP, would be closed within the measurement. */
+    private static final String[] KEEP_OPEN = {"-Dsun.rmi.transport.connectionTimeout=86400000",
+        "-Djdk.httpclient.keepalive.timeout=86400", "-Dsun.net.httpserver.idleInterval=86400"};
     private static final int MILLIS_A_SECOND = 1000;
     /** A load ends its threads when it has measured, which is nothing that it does at rest. */
     private static final Duration MARGIN = Duration.ofSeconds(1);
@@ -56,7 +59,8 @@ record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleCo
     }
 
     private App.Java java() {
-        return App.java(scratch, by).asUsersDo().jvm(JVM);
+        App.Java java = App.java(scratch, by).asUsersDo().jvm(JVM);
+        return load() == Load.NONE ? java.option(KEEP_OPEN) : java;
     }
 
     void note(Metric metric, double value) {
