@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.verbena.testkit.Folders;
 import org.verbena.testkit.Jvm;
 
 /** An example in a separate JVM, compiled and started by Java's source launcher as documented, or several in an {@link ExampleHost}. */
@@ -65,7 +66,7 @@ final class ExampleProcess implements AutoCloseable {
 
     /** Starts a process for several examples, as {@link #onModulePath}. */
     static ExampleProcess host() throws IOException {
-        String tests = Jvm.classesOf(ExampleHost.class).toString();
+        String tests = Jvm.classesOf(ExampleHost.class) + File.pathSeparator + Jvm.classesOf(Folders.class);
         return new ExampleProcess(modules(0), List.of("-cp", tests, ExampleHost.class.getName(), "--add-modules",
                 "org.verbena.verbs"));
     }
