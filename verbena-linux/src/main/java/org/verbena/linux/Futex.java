@@ -32,14 +32,30 @@ public final class Futex {
      */
     public static int await(MemorySegment segment, long offset, int expected, long timeoutNanos) {
         long word = word(segment, offset);
-        Native.Scratch scratch = Native.scratch();
-        long timespec = 0;
-        if (timeoutNanos >= 0) {
-            timespec = scratch.address();
-            scratch.memory().set(ValueLayout.JAVA_LONG, 0, timeoutNanos / 1_000_000_000);
-            scratch.memory().set(ValueLayout.JAVA_LONG, 8, timeoutNanos % 1_000_000_000);
+        return (int) -Native.call(segment, SyscallNumber.FUTEX, word, FUTEX_WAIT, expected, timespec(timeoutNanos), 0,
+                0);
+    }
+
+    /**
+     * Sleeps as {@link #await} does, where it does not matter why that ended; never allocates.
+     *
+     * @return whether it was woken, perhaps spuriously; false for all that {@code await} has an errno for
+     */
+    public static boolean awaitWoken(MemorySegment segment, long offset, int expected, long timeoutNanos) {
+        long word = word(segment, offset);
+        return Native.callWithoutErrno(segment, SyscallNumber.FUTEX, word, FUTEX_WAIT, expected, timespec(timeoutNanos),
+                0, 0) == 0;
+    }
+
+    /** The address of a struct timespec of this thread's; null for a negative time. */
+    private static long timespec(long nanos) {
+        if (nanos < 0) {
+            return 0;
         }
-        return (int) -Native.call(segment, SyscallNumber.FUTEX, word, FUTEX_WAIT, expected, timespec, 0, 0);
+        Native.Scratch scratch = Native.scratch();
+        scratch.memory().set(ValueLayout.JAVA_LONG, 0, nanos / 1_000_000_000);
+        scratch.memory().set(ValueLayout.JAVA_LONG, 8, nanos % 1_000_000_000);
+        return scratch.address();
     }
 
     /**

@@ -45,8 +45,21 @@ class FutexTest {
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(30_000_000);
         assertThat(Futex.await(word, 0, 4, Long.MAX_VALUE)).isEqualTo(Errno.EAGAIN);
         assertThat(Futex.await(word, 0, 4, Long.MIN_VALUE)).isEqualTo(Errno.EAGAIN);
+        assertThat(Futex.awaitWoken(word, 0, 4, -1)).isFalse();
+        assertThat(Futex.awaitWoken(word, 0, 5, 1_000_000)).isFalse();
         assertThat(Futex.wake(word, 0, Integer.MAX_VALUE)).isZero();
         assertThat(Futex.wake(word, 0, 0)).isZero();
+    }
+
+    @Test
+    void sleepWithoutAnErrnoIsWoken() throws Exception {
+        MemorySegment word = Mapping.anonymous(4096).segment();
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        Thread.ofPlatform().start(() -> result.complete(Futex.awaitWoken(word, 8, 0, -1)));
+        while (Futex.wake(word, 8, 1) == 0) {
+            Thread.sleep(1);
+        }
+        assertThat(result.get(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -54,6 +67,8 @@ class FutexTest {
         MemorySegment word = Mapping.anonymous(64).segment();
         for (long offset : new long[] {-1, -4, 61, 64, Long.MAX_VALUE, Long.MIN_VALUE}) {
             assertThatThrownBy(() -> Futex.await(word, offset, 0, 0)).isInstanceOf(IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> Futex.awaitWoken(word, offset, 0, 0)).isInstanceOf(
+                    IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> Futex.wake(word, offset, 1)).isInstanceOf(IndexOutOfBoundsException.class);
         }
         assertThatThrownBy(() -> Futex.await(word, 2, 0, 0)).isInstanceOf(IllegalArgumentException.class);

@@ -8,7 +8,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 
 import org.jspecify.annotations.Nullable;
@@ -31,8 +30,8 @@ public final class Native {
     public static final int SCRATCH_BYTES = 2048;
 
     private static final StructLayout CAPTURE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = CAPTURE.varHandle(StructLayout.PathElement.groupElement("errno"))
-            .withInvokeExactBehavior();
+    /** Its place; a handle of the layout's makes a slice for each access, which may be allocated. */
+    private static final long ERRNO = CAPTURE.byteOffset(StructLayout.PathElement.groupElement("errno"));
 
     private static final @Nullable MethodHandle SYSCALL;
     /** The same without errno. */
@@ -167,7 +166,7 @@ public final class Native {
         MemorySegment errno = SCRATCH.get().errno;
         try {
             long result = (long) handle.invokeExact(errno, (long) number, a, b, c, d, e, f, held);
-            return result == -1 ? -(long) (int) ERRNO.get(errno, 0L) : result;
+            return result == -1 ? -(long) errno.get(ValueLayout.JAVA_INT, ERRNO) : result;
         } catch (RuntimeException | Error thrown) {
             throw thrown;
         } catch (Throwable thrown) {
@@ -245,7 +244,7 @@ public final class Native {
 
         /** The errno of the thread's last {@link Downcall#call}. */
         int errno() {
-            return (int) ERRNO.get(errno, 0L);
+            return errno.get(ValueLayout.JAVA_INT, ERRNO);
         }
 
         MemorySegment errnoMemory() {
