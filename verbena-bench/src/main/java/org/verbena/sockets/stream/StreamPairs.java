@@ -11,6 +11,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -51,6 +52,17 @@ final class StreamPairs {
                 }
                 LockSupport.parkNanos(100_000); // the engine has to run
             }
+            while (a.bell() == null || b.bell() == null) {
+                if (System.nanoTime() - end > 0) {
+                    throw new IOException("no bells");
+                }
+                LockSupport.parkNanos(100_000);
+            }
+        }
+
+        /** The bell of an end. */
+        static Bell bell(Stream stream) {
+            return Objects.requireNonNull(stream.bell());
         }
 
         /** Writes bytes that count up from {@code first}; says how many found room. */

@@ -96,6 +96,93 @@ public class StreamStress {
         }
     }
 
+    /** As {@link Data}, with a reader that sleeps at its bell. */
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "read at once")
+    @Outcome(id = "2, 0", expect = Expect.ACCEPTABLE, desc = "seen before going to sleep")
+    @Outcome(id = "3, 1", expect = Expect.ACCEPTABLE, desc = "asleep, and the bell rung")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost wake-up")
+    @State
+    public static class DataAtBell {
+        private static final StreamPairs POOL = new StreamPairs(PAIRS);
+        private final Pair pair = POOL.take();
+        private final Bell bell = Pair.bell(pair.b);
+        private int before;
+        private int how;
+
+        /** For jcstress. */
+        public DataAtBell() {}
+
+        /** Writes. */
+        @Actor
+        public void writer() {
+            Pair.write(pair.a, 0, SOME);
+        }
+
+        /** Reads, or sleeps. */
+        @Actor
+        public void reader() {
+            before = bell.value();
+            how = Pair.read(pair.b, 0, SOME) == SOME ? 1 : pair.b.armBell(OP_READ) != 0 ? 2 : 3;
+        }
+
+        /** How the reader came to the data. */
+        @Arbiter
+        public void end(II_Result r) {
+            r.r1 = how;
+            r.r2 = how == 3 && bell.value() != before && pair.b.readyOps(OP_READ) == OP_READ ? 1 : 0;
+            POOL.give(pair);
+        }
+    }
+
+    /** A thread goes to sleep at the bell while another, of this process, changes what it waits for. */
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "seen before going to sleep")
+    @Outcome(id = "2, 1", expect = Expect.ACCEPTABLE, desc = "the sleep has ended")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost wake-up")
+    @State
+    public static class ChangeAtBell {
+        private static final StreamPairs POOL = new StreamPairs(1);
+        private static final Pair PAIR = POOL.take();
+        private static final long LONG_NANOS = 20_000_000_000L;
+        private final Bell bell = Pair.bell(PAIR.b);
+        private volatile boolean there;
+        private int how;
+        private int woken;
+
+        /** For jcstress. */
+        public ChangeAtBell() {}
+
+        /** Changes it. */
+        @Actor
+        public void changer() {
+            there = true;
+            bell.changed();
+        }
+
+        /** Sleeps, unless it sees that. */
+        @Actor
+        public void sleeper() {
+            how = there ? 1 : 2;
+            long start = System.nanoTime();
+            while (how == 2 && woken == 0 && System.nanoTime() - start < LONG_NANOS) {
+                int before = bell.value(); // which changes for the sake of others, too
+                if (there) {
+                    woken = 1;
+                } else {
+                    bell.await(before, LONG_NANOS);
+                }
+            }
+        }
+
+        /** How the sleeper came to it. */
+        @Arbiter
+        public void end(II_Result r) {
+            r.r1 = how;
+            r.r2 = woken;
+        }
+    }
+
     /** A writer that finds the ring full goes to sleep while a reader reads. */
     @JCStressTest
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "room at once")

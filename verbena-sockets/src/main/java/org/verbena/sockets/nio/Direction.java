@@ -104,9 +104,10 @@ abstract class Direction {
      * @throws InterruptedIOException if the thread is interrupted, and the caller is to close the channel
      */
     final void sleep(Stream stream, long nanos) throws IOException {
-        int before = channel.waiting().prepare(stream);
-        if (stream.arm(op, null) == 0) {
-            interrupted |= channel.waiting().await(lock, stream, op, before, nanos);
+        Waiting waiting = channel.waiting();
+        int before = waiting.prepare(stream, op);
+        if (waiting.arm(stream, op) == 0) {
+            interrupted |= waiting.await(lock, stream, op, before, nanos);
             channel.interrupts().check();
         }
     }

@@ -12,16 +12,17 @@ import sun.nio.ch.NativeThread;
 import sun.nio.ch.Net;
 import sun.nio.ch.SelChImpl;
 
+import org.verbena.sockets.stream.Bell;
 import org.verbena.sockets.stream.Stream;
 
 /**
  * Where the reader and the writer of one connection sleep: at its TCP socket, virtual threads in the JDK's poller,
- * others in {@code poll(2)}.
+ * others in {@code poll(2)}; those others at the stream's {@link Bell} if it has one.
  *
  * <p>When rings carry the bytes both wait for the same doorbell, but the JDK's poller has one thread for each event
- * of a socket, and a doorbell is taken once. So one of them is the leader: it sleeps at the socket, takes the doorbell,
- * and wakes the other, the follower, which sleeps on its own. The follower polls its direction again, and leads if
- * the leader has gone.
+ * of a socket, and a doorbell is taken once. So one of them is the leader: it sleeps at the socket or the bell, takes the
+ * doorbell, and wakes the other, the follower, which sleeps on its own. The follower polls its direction again, and leads if
+ * the leader has gone. The peer rings where the leader sleeps, whichever of the two it is for.
  */
 final class Waiting {
     /**
@@ -43,6 +44,8 @@ final class Waiting {
 
     /** How often a leader has received doorbells. */
     private int doorbells;
+    /** What the peer had rung at the socket before it was asked for the bell is taken. For the leader. */
+    private boolean drained;
 
     /** One of the two threads; guarded by the {@link Waiting}. */
     private static final class Sleeper {
@@ -50,6 +53,11 @@ final class Waiting {
         long nativeThread;
         boolean atSocket;
         boolean stopped;
+
+        /** What the peer is to ring for it; null for a doorbell at the socket. Its thread alone changes it. */
+        @Nullable Bell bell;
+        /** The bell's value before the peer was asked to ring. */
+        int unrung;
 
         /** Touched by its thread alone. */
         int falseAlarms;
@@ -85,15 +93,34 @@ final class Waiting {
     }
 
     /**
-     * Takes a doorbell that was left at the socket. To be called before the stream is armed.
+     * Takes a doorbell that was left at the socket. To be called before the stream is {@linkplain #arm armed}.
      *
      * @return how many doorbells were received, for {@link #await}
      */
-    synchronized int prepare(Stream stream) {
+    synchronized int prepare(Stream stream, int op) {
         if (stream.takeLeftDoorbell()) { // there is no leader; the next one arms after this
             doorbells++;
         }
+        Sleeper self = sleeper(op);
+        self.bell = leader != null ? leader.bell : mayUseBell() ? stream.bell() : null;
+        if (self.bell != null) {
+            self.unrung = self.bell.value();
+        }
         return doorbells;
+    }
+
+    /** A virtual thread would keep its carrier, and one sleeps in place of a thread that holds the lock. */
+    private boolean mayUseBell() {
+        return !Thread.currentThread().isVirtual() && !Thread.holdsLock(blockingLock);
+    }
+
+    /** Asks the peer to ring, after {@link #prepare}; returns whether there is no need. */
+    int arm(Stream stream, int op) {
+        return sleeper(op).bell == null ? stream.arm(op, null) : stream.armBell(op);
+    }
+
+    private Sleeper sleeper(int op) {
+        return op == OP_READ ? reader : writer;
     }
 
     /**
@@ -126,7 +153,7 @@ final class Waiting {
 
     /** @return whether an interrupt was taken away */
     private boolean sleep(Stream stream, int op, int before, long nanos) throws IOException {
-        Sleeper self = op == OP_READ ? reader : writer;
+        Sleeper self = sleeper(op);
         int kernelOp = stream.kernelOps(op);
         if ((kernelOp & OP_WRITE) != 0) {
             sleepAtSocket(self, Net.POLLOUT, nanos); // only the writer waits for room in TCP
@@ -183,8 +210,10 @@ final class Waiting {
     private boolean sleepForDoorbell(Stream stream, Sleeper self, int op, int before, long nanos) throws IOException {
         boolean leads;
         synchronized (this) {
-            leads = leader == null;
-            if (doorbells != before || !self.enter(leads)) {
+            Sleeper first = leader;
+            leads = first == null;
+            // a leader that has come since may sleep elsewhere
+            if (doorbells != before || first != null && first.bell != self.bell || !self.enter(leads)) {
                 return false;
             }
             if (leads) {
@@ -196,7 +225,7 @@ final class Waiting {
                 return false;
             }
             if (leads) {
-                tcp.park(Net.POLLIN, nanos);
+                sleepAsLeader(stream, self, op, nanos);
                 return false;
             }
             return park(nanos);
@@ -206,6 +235,20 @@ final class Waiting {
                 handOver(stream, self, op);
             }
         }
+    }
+
+    private void sleepAsLeader(Stream stream, Sleeper self, int op, long nanos) throws IOException {
+        if (self.bell == null) {
+            tcp.park(Net.POLLIN, nanos);
+            return;
+        }
+        if (!drained) {
+            drained = true;
+            if (stream.kernelReady(OP_READ, op) != 0) {
+                return;
+            }
+        }
+        self.bell.await(self.unrung, nanos);
     }
 
     /**
@@ -221,12 +264,15 @@ final class Waiting {
                 if (other.thread == null) {
                     leader = null;
                     doorbells++;
-                    stream.leaveDoorbell();
+                    if (self.bell == null) {
+                        stream.leaveDoorbell();
+                    }
                     return;
                 }
             }
         }
-        int ready = stream.kernelReady(OP_READ, OP_READ | OP_WRITE);
+        int both = OP_READ | OP_WRITE;
+        int ready = self.bell == null ? stream.kernelReady(OP_READ, both) : stream.readyOps(both);
         self.falseAlarms = ready == 0 && stream.readyOps(op) == 0 ? self.falseAlarms + 1 : 0;
         synchronized (this) {
             leader = null;
@@ -244,7 +290,7 @@ final class Waiting {
 
     /** Ends the sleep of a thread that waits for {@code op}, and prevents later ones; returns when it is awake. */
     void stop(int op) {
-        Sleeper sleeper = op == OP_READ ? reader : writer;
+        Sleeper sleeper = sleeper(op);
         long next = System.nanoTime();
         for (;;) {
             synchronized (this) {

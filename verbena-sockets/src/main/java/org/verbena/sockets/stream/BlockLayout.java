@@ -12,7 +12,7 @@ import java.lang.invoke.VarHandle;
  *
  * <pre>
  *         0         8         16        24        32        40       48
- *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │ lap    │        │   words of the peer as the one that
+ *    0  │ produced │ lane     │ end      │ spaceArm │ wanted   │ lap    │ bell   │   words of the peer as the one that
  *        sends 64  │ consumed │ dataArm  │ grantAt  │ grant    │ granted  │ closed │ urgent │ nonce   as the one
  *        that receives
  *  128  │ read     │ left     │                                                                    what this end has
@@ -37,6 +37,12 @@ final class BlockLayout {
 
     /** Position of a byte at offset 0 of the ring; written before {@link #PRODUCED}, and only to peers with {@link HandshakeMessage#LAPS}. */
     static final int LAP = 40;
+
+    /**
+     * {@code rings << 16} in the lower half: a thread of this end sleeps at the word, see {@link Bell}; the peer writes it only as an
+     * answer to {@link #BELL_QUEUE}.
+     */
+    static final int BELL = 48;
 
     /** Position up to which the peer has read. */
     static final int CONSUMED = 64;
@@ -73,8 +79,12 @@ final class BlockLayout {
     static final int GENERATION_MASK = (1 << GENERATION_BITS) - 1;
     static final int END_BITS = 2;
     static final int QUEUE_BITS = 16;
+    /** The queue of an arm word that asks for the bell; only to peers with {@link HandshakeMessage#BELLS}. */
+    static final int BELL_QUEUE = (1 << QUEUE_BITS) - 1;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    private static final int RING_BITS = 16;
 
     private BlockLayout() {}
 
@@ -84,6 +94,26 @@ final class BlockLayout {
 
     static void putRelease(MemorySegment block, long offset, long value) {
         LONG.setRelease(block, offset, value);
+    }
+
+    /** The word of the bell, as a thread compares it that is about to sleep. */
+    static int bell(MemorySegment block) {
+        return (int) INT.getVolatile(block, (long) BELL);
+    }
+
+    /** Changes the bell of the own block, to what the peer has not written, nor is about to write. */
+    static void changeBell(MemorySegment block) {
+        INT.getAndAdd(block, (long) BELL, 1);
+    }
+
+    /** What the peer writes to {@link #BELL} when it rings that often. */
+    static long bellWord(long rings) {
+        return rings << RING_BITS & 0xffff_ffffL;
+    }
+
+    /** How often the peer has rung, modulo 65,536. */
+    static int rings(int bell) {
+        return bell >>> RING_BITS;
     }
 
     static void clear(MemorySegment block) {

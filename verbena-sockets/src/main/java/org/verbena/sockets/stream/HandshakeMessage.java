@@ -33,8 +33,10 @@ final class HandshakeMessage {
     static final int DEPARTURES = 4;
     /** A feature: the word {@link BlockLayout#LAP} of the control block is read. */
     static final int LAPS = 8;
+    /** A feature: an arm word may ask for {@link BlockLayout#BELL}, if the ends have each other's memory mapped. */
+    static final int BELLS = 16;
     /** All features of this version. */
-    static final int FEATURES = NONCES | READ_POSITION | DEPARTURES | LAPS;
+    static final int FEATURES = NONCES | READ_POSITION | DEPARTURES | LAPS | BELLS;
 
     static final int HELLO = 1;
     static final int OFFER = 2;

@@ -30,6 +30,10 @@ final class Inbound {
     private final Leftover leftover = new Leftover();
     /** What brings the ring, as soon as the peer may change to it. */
     private volatile @Nullable RingReader ring;
+    /** Where a thread may sleep; null where the peer's memory is not mapped, nor ours there. */
+    private volatile @Nullable Bell bell;
+    /** The engine notices the end of TCP. */
+    private volatile boolean watched;
     /** Bytes taken from TCP. Written by the reader alone; others may see an earlier value. */
     private long taken;
 
@@ -54,6 +58,7 @@ final class Inbound {
             return false;
         }
         ring = new RingReader(own, doorbells, ending);
+        bell = own.session.isMapped() ? new Bell(own.block) : null;
         publishRead(own);
         return true;
     }
@@ -341,6 +346,28 @@ final class Inbound {
         return isReady();
     }
 
+    /** As {@link Stream#bell}. */
+    @Nullable
+    Bell bell(@Nullable PeerBlock peer) {
+        Bell own = bell;
+        return own != null && watched && isByRing() && peer != null && peer.ringsBells() && !own.isBroken()
+                ? own
+                : null;
+    }
+
+    /** The engine calls {@link #tcpEnded} from now on. */
+    void watched() {
+        watched = true;
+    }
+
+    /** Wakes a thread that sleeps at the bell. */
+    void wake() {
+        Bell own = bell;
+        if (own != null) {
+            own.changed();
+        }
+    }
+
     /** Whether the kernel still has something to report. */
     boolean needsKernel() {
         return !shut && (phase == Phase.TCP || !doorbells.isOver());
@@ -544,9 +571,10 @@ final class Inbound {
         return own == null ? 0 : own.growths();
     }
 
-    /** Times a doorbell of the peer's was taken. */
+    /** Times a doorbell of the peer's was taken, or its ring at the bell heard. */
     long wakeUps() {
-        return doorbells.taken();
+        Bell own = bell;
+        return doorbells.taken() + (own == null ? 0 : own.heard());
     }
 
     long bytesByTcp() {

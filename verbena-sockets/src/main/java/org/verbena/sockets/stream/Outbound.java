@@ -365,6 +365,28 @@ final class Outbound {
         }
     }
 
+    /** The peer has asked for its bell; the session's lock is held. */
+    void ringBell() {
+        PeerBlock peer = peer();
+        if (peer != null) { // else it was for one that had the number before
+            peer.ring();
+        }
+    }
+
+    /** It has changed; the session's lock is held. */
+    void bellArrived() {
+        PeerBlock peer = peer();
+        if (peer != null) { // as above
+            peer.wake();
+        }
+    }
+
+    /** Times the peer's bell was rung. */
+    long rings() {
+        PeerBlock peer = peer();
+        return peer == null ? 0 : peer.rings();
+    }
+
     /** The end is final: both directions of the peer find it before the end of TCP. */
     void close(int kind) {
         RingWriter own = ring;

@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Futex;
+
 /**
  * The control block of the other end: words are written to it until this end has closed the connection, and where it is mapped
  * the peer's own words are read there. Guarded by the session's lock, but for that view.
@@ -15,14 +17,19 @@ final class PeerBlock {
     static final int READ = 1;
     static final int NOT_READ = 2;
 
+    private static final long VIEW_BYTES = BlockLayout.LEFT + Long.BYTES - BlockLayout.BELL;
+
     private final Link own;
     private final int key;
     private final long address;
     private final int index;
     private final boolean reportsRead;
     private final boolean readsLap;
-    /** The peer's own words in its memory; null if they are not mapped. */
+    private final boolean ringsBells;
+    /** The peer's block from {@link BlockLayout#BELL} on, its own words among it; null if it is not mapped. */
     private volatile @Nullable MemorySegment view;
+    /** Times its bell was rung. Written under the session's lock. */
+    private long rings;
     /** Nothing more may be written to the peer's memory: it may serve another connection already. */
     private boolean gone;
 
@@ -31,6 +38,7 @@ final class PeerBlock {
         this.own = own;
         reportsRead = (features & HandshakeMessage.READ_POSITION) != 0;
         readsLap = (features & HandshakeMessage.LAPS) != 0;
+        ringsBells = (features & HandshakeMessage.BELLS) != 0 && own.session.isMapped();
         key = peer.blockKey();
         address = peer.blockAddress();
         index = peer.index();
@@ -70,7 +78,34 @@ final class PeerBlock {
     /** Maps the peer's own words, as soon as its memory is there; the session's lock is held. */
     void find() {
         if (view == null && reportsRead && !gone) {
-            view = own.session.view(key, address + BlockLayout.READ, 2L * Long.BYTES);
+            view = own.session.view(key, address + BlockLayout.BELL, VIEW_BYTES);
+        }
+    }
+
+    /** Whether the peer answers arm words with {@link BlockLayout#BELL_QUEUE}. */
+    boolean ringsBells() {
+        return ringsBells;
+    }
+
+    /** Changes the peer's bell; {@link #wake} follows when the word has arrived. The session's lock is held. */
+    void ring() {
+        if (!gone) {
+            rings++;
+            own.session.postWord(Session.BELL, own.index, 0, address + BlockLayout.BELL, key, BlockLayout.bellWord(
+                    rings));
+        }
+    }
+
+    long rings() {
+        return rings;
+    }
+
+    /** Wakes the peer's thread that sleeps at its bell; the session's lock is held. */
+    void wake() {
+        find();
+        MemorySegment seen = view;
+        if (seen != null) { // else the peer is gone
+            Futex.wake(seen, 0, Integer.MAX_VALUE);
         }
     }
 
@@ -82,13 +117,13 @@ final class PeerBlock {
     /** How the peer has closed, even if its word did not arrive; 0 if it has not, or that is unknown. */
     long left() {
         MemorySegment seen = view;
-        return seen == null ? 0 : BlockLayout.getAcquire(seen, BlockLayout.LEFT - BlockLayout.READ);
+        return seen == null ? 0 : BlockLayout.getAcquire(seen, BlockLayout.LEFT - BlockLayout.BELL);
     }
 
     /** Whether the peer is known to have read up to a position, and lets a lap begin there. */
     boolean allowsLap(long position) {
         MemorySegment seen = view;
-        return readsLap && seen != null && BlockLayout.getAcquire(seen, 0) == position;
+        return readsLap && seen != null && read(seen) == position;
     }
 
     /**
@@ -103,7 +138,11 @@ final class PeerBlock {
         }
         long read = seen == null
                 ? Math.max(BlockLayout.getAcquire(own.block, BlockLayout.CONSUMED), start)
-                : BlockLayout.getAcquire(seen, 0);
+                : read(seen);
         return read >= position ? READ : NOT_READ;
+    }
+
+    private static long read(MemorySegment view) {
+        return BlockLayout.getAcquire(view, BlockLayout.READ - BlockLayout.BELL);
     }
 }

@@ -40,23 +40,6 @@ final class RingStream extends Stream {
     /** Written under the session's lock. */
     private long doorbells;
 
-    /** Whether it is closed, and what is lost by that. */
-    private enum Closure {
-        OPEN,
-        /** It is closed, and what was left unread is not found out yet. */
-        CLOSING,
-        ORDERLY,
-        /** With bytes unread, or by a reset. */
-        ABORTED,
-        /** As {@code ABORTED}, and neither TCP nor a word reports it. */
-        CUT_OFF;
-
-        /** What the peer is told. */
-        int end() {
-            return this == ORDERLY ? BlockLayout.END_ORDERLY : BlockLayout.END_ABORT;
-        }
-    }
-
     /**
      * @param device by which the other end is sought if it is not on this host; null if TCP carries it then
      * @param earns whether the handshake begins when TCP has carried enough, rather than when the caller says so
@@ -209,6 +192,7 @@ final class RingStream extends Stream {
     }
 
     void changed() {
+        in.wake();
         Listener target = listener;
         if (target != null) {
             target.changed();
@@ -353,13 +337,23 @@ final class RingStream extends Stream {
     }
 
     @Override
+    public @Nullable Bell bell() {
+        return in.bell(out.peer());
+    }
+
+    @Override
+    public int armBell(int ops) {
+        return arm(ops, BlockLayout.BELL_QUEUE);
+    }
+
+    @Override
     public int arm(int ops, @Nullable ReadyQueue queue) {
-        int ready = 0;
-        int id = 0;
         Link own = link;
-        if (queue != null && own != null) {
-            id = queue.attach(own.session);
-        }
+        return arm(ops, queue != null && own != null ? queue.attach(own.session) : 0);
+    }
+
+    private int arm(int ops, int id) {
+        int ready = 0;
         in.enterIfDue();
         if ((ops & READ) != 0 && in.arm(id, out)) {
             ready |= READ;
@@ -486,7 +480,8 @@ final class RingStream extends Stream {
 
     @Override
     public StreamFigures figures() {
-        return new StreamFigures(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells,
+        return new StreamFigures(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells + out
+                .rings(),
                 in.wakeUps(), out.stalls(), in.growths() + out.growths());
     }
 

@@ -48,6 +48,8 @@ final class Session {
     static final int SPACE = 2;
     /** An entry of a ready queue has arrived: check whether the queue's owner sleeps. */
     static final int READY_ENTRY = 3;
+    /** The peer's bell has changed: wake who sleeps there. */
+    static final int BELL = 4;
 
     private static final long FIRST_PROBE_NANOS = 1_000_000_000L;
     private static final long LAST_PROBE_NANOS = 60_000_000_000L;
@@ -491,6 +493,8 @@ final class Session {
             stream.dataArrived();
         } else if (kind == SPACE) {
             stream.spaceArrived();
+        } else if (kind == BELL) {
+            stream.out().bellArrived();
         } else if (ready.isAsleep(queueId)) {
             stream.ringDoorbell(bell);
         }
@@ -500,6 +504,8 @@ final class Session {
     void notifyPeer(RingStream stream, int peerIndex, int queueId) {
         if (queueId == 0) {
             stream.ringDoorbell(bell);
+        } else if (queueId == BlockLayout.BELL_QUEUE) {
+            stream.out().ringBell();
         } else {
             ready.post(stream.index(), peerIndex, queueId);
         }

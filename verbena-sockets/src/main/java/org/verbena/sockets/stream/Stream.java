@@ -207,6 +207,19 @@ public abstract class Stream {
     public abstract int arm(int ops, @Nullable ReadyQueue queue);
 
     /**
+     * Where a platform thread may sleep rather than at the TCP socket; null where it may not: only if rings carry what comes in, of a
+     * peer on this host that knows of bells, and another thread notices the end of TCP.
+     */
+    public @Nullable Bell bell() {
+        return null;
+    }
+
+    /** As {@link #arm}, for a thread that will sleep at the {@link #bell}, or that such a thread wakes. */
+    public int armBell(int ops) {
+        return arm(ops, null);
+    }
+
+    /**
      * Sets the listener of changes, instead of an earlier one; null removes it.
      *
      * <p>The listener is called with the stream when an armed operation became ready, by the thread that polls the

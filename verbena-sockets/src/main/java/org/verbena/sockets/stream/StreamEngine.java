@@ -414,6 +414,7 @@ final class StreamEngine {
             }
             watched.put(fd, callback);
             ends.put(stream, new End(fd, callback));
+            stream.in().watched();
         } catch (LinuxException e) {
             debug("the end of a connection is noticed late: " + e.getMessage());
         }

@@ -112,10 +112,21 @@ class WaitingTest {
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void readerAndWriterWaitSimultaneously(Carrier carrier, Threads threads) throws Exception {
+        assertNeitherStarves(carrier, threads, threads);
+    }
+
+    /** One sleeps at the bell if it is first, the other at the socket. */
+    @Test
+    void readersAndWritersOfBothKindsWaitSimultaneously() throws Exception {
+        assertNeitherStarves(Carrier.RING, Threads.PLATFORM, Threads.VIRTUAL);
+        assertNeitherStarves(Carrier.RING, Threads.VIRTUAL, Threads.PLATFORM);
+    }
+
+    private static void assertNeitherStarves(Carrier carrier, Threads readers, Threads writers) throws Exception {
         int rounds = 300;
         try (Carrier.Pair pair = carrier.connected()) {
             AtomicLong written = new AtomicLong();
-            var writer = threads.start(() -> {
+            var writer = writers.start(() -> {
                 ByteBuffer b = ByteBuffer.allocateDirect(60_000);
                 for (int i = 0; i < rounds; i++) {
                     b.clear();
@@ -125,7 +136,7 @@ class WaitingTest {
                 }
                 return null;
             });
-            var reader = threads.start(() -> {
+            var reader = readers.start(() -> {
                 ByteBuffer b = ByteBuffer.allocate(1);
                 for (int i = 0; i < rounds; i++) {
                     assertThat(pair.tested().read(b.clear())).isEqualTo(1);
@@ -164,15 +175,15 @@ class WaitingTest {
             do { // the peer's engine may grant a larger ring meanwhile
                 fill(stream);
             } while (stream.arm(OP_WRITE, null) != 0);
-            int before = waiting.prepare(stream);
+            int before = waiting.prepare(stream, OP_READ);
 
             pair.peer().configureBlocking(false);
             for (ByteBuffer b = ByteBuffer.allocateDirect(1 << 20); pair.peer().read(b.clear()) > 0;) {
                 // until there is room again
             }
             assertThat(stream.arm(OP_READ, null)).isZero();
-            waiting.await(channel.input().lock(), stream, OP_READ, waiting.prepare(stream), 60_000_000_000L);
-            assertThat(waiting.prepare(stream)).isNotEqualTo(before);
+            waiting.await(channel.input().lock(), stream, OP_READ, waiting.prepare(stream, OP_READ), 60_000_000_000L);
+            assertThat(waiting.prepare(stream, OP_READ)).isNotEqualTo(before);
             fill(stream);
 
             threads.start(() -> waiting.await(channel.output().lock(), stream, OP_WRITE, before, 0)).get();

@@ -24,6 +24,8 @@ class StreamLayoutTest {
             "| {BlockLayout.SPACE_ARM} | space arm |",
             "| {BlockLayout.WANTED} | wanted |",
             "| {BlockLayout.LAP} | lap |",
+            "| {BlockLayout.BELL} | bell |",
+            "- queue {BlockLayout.BELL_QUEUE}: it writes the next value of `bell`",
             "| {BlockLayout.CONSUMED} | consumed |",
             "| {BlockLayout.DATA_ARM} | data arm |",
             "| {BlockLayout.GRANT_ADDRESS} | grant | `long` address; {BlockLayout.GRANT_SIZE_KEY} `int` key",
@@ -44,7 +46,7 @@ class StreamLayoutTest {
             "`int` version of the sender, {HandshakeMessage.VERSION} |",
             """
                     `long` features: {HandshakeMessage.NONCES} reads the word `nonce` of its control block;
-                    {HandshakeMessage.READ_POSITION} publishes the position up to which it has [read](#ends); {HandshakeMessage.DEPARTURES} reads the word `departs` of a session's header; {HandshakeMessage.LAPS} reads the word `lap`""");
+                    {HandshakeMessage.READ_POSITION} publishes the position up to which it has [read](#ends); {HandshakeMessage.DEPARTURES} reads the word `departs` of a session's header; {HandshakeMessage.LAPS} reads the word `lap` of its control block; {HandshakeMessage.BELLS} rings the [bell](#waiting)""");
 
     @TestFactory
     Stream<DynamicTest> documentHasTheNumbersOfTheCode() {

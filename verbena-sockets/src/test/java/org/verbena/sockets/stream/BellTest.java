@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.sockets.stream;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.verbs.VerbsException;
+
+/** Where a thread may sleep by a bell, and what ends that. */
+class BellTest {
+    /** Longer than anything takes; what is to wake a thread comes before. */
+    private static final long LONG_NANOS = 60_000_000_000L;
+
+    private final FakeTcp[] tcp = FakeTcp.pair(200_000);
+    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
+    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
+    private SessionPair sessions;
+    private Link link;
+    private Link peerLink;
+
+    @BeforeEach
+    void offer() throws VerbsException {
+        sessions = SessionPair.ofTwo();
+        link = Link.create(sessions.a, stream);
+        peerLink = Link.create(sessions.b, peer);
+        assertThat(stream.prepare(link)).isTrue();
+        assertThat(peer.prepare(peerLink)).isTrue();
+        stream.takeLink(); // this process's engine has nothing to give back
+        peer.takeLink();
+    }
+
+    @AfterEach
+    void disconnect() throws VerbsException {
+        sessions.close();
+    }
+
+    /** Both on rings, and their ends watched. */
+    private void completeHandshake(long features) throws Exception {
+        stream.out().peerFeatures(features);
+        peer.out().peerFeatures(features);
+        stream.completeHandshake(peerLink.offer());
+        peer.completeHandshake(link.offer());
+        assertThat(stream.read(ByteBuffer.allocate(1))).isZero();
+        assertThat(peer.read(ByteBuffer.allocate(1))).isZero();
+        stream.in().watched();
+        peer.in().watched();
+    }
+
+    private Bell bell() {
+        return Objects.requireNonNull(stream.bell());
+    }
+
+    @Test
+    void peerOfAnEarlierVersionIsNotAskedForTheBell() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES & ~HandshakeMessage.BELLS);
+
+        assertThat(stream.bell()).isNull();
+    }
+
+    @Test
+    void thereIsNoBellBeforeTheRingNorWhereNobodyNoticesTheEndOfTcp() throws Exception {
+        assertThat(stream.bell()).isNull();
+        stream.in().watched();
+        assertThat(stream.bell()).isNull();
+        completeHandshake(HandshakeMessage.FEATURES);
+        assertThat(stream.bell()).isNotNull();
+        stream.shutdownInput();
+        assertThat(stream.bell()).isNull();
+    }
+
+    @Test
+    void bytesRingTheBellOnceAndNoDoorbell() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        int before = bell().value();
+        assertThat(stream.armBell(OP_READ)).isZero();
+
+        peer.write(ByteBuffer.allocate(10));
+        peer.write(ByteBuffer.allocate(10));
+
+        assertThat(BlockLayout.rings(bell().value()) - BlockLayout.rings(before)).isEqualTo(1);
+        bell().await(before, LONG_NANOS); // rung before it sleeps
+        assertThat(stream.figures().wakeUps()).isEqualTo(1);
+        assertThat(peer.figures().doorbells()).isEqualTo(1);
+        assertThat(tcp[0].read(ByteBuffer.allocate(10))).isZero();
+    }
+
+    @Test
+    void sleeperIsWokenByThePeerAndByAChangeOfThisEnd() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        int before = bell().value();
+        assertThat(stream.armBell(OP_READ)).isZero();
+        Thread sleeper = sleep(before);
+        peer.write(ByteBuffer.allocate(10));
+        sleeper.join();
+        assertThat(stream.read(ByteBuffer.allocate(10))).isEqualTo(10);
+
+        sleeper = sleep(bell().value());
+        sessions.a.fail();
+        sleeper.join();
+        assertThat(stream.figures().wakeUps()).as("the peer's rings").isEqualTo(1);
+    }
+
+    private Thread sleep(int before) throws InterruptedException {
+        Thread sleeper = Thread.ofPlatform().start(() -> bell().await(before, LONG_NANOS));
+        Thread.sleep(20); // it is asleep, most often
+        return sleeper;
+    }
+
+    @Test
+    void sleepEndsInTime() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        long start = System.nanoTime();
+
+        bell().await(bell().value(), 10_000_000);
+
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(10_000_000);
+        assertThat(stream.figures().wakeUps()).isZero();
+        assertThat(bell().isBroken()).isFalse();
+    }
+
+    /** What a peer writes there wakes at most. */
+    @Test
+    void anyWordOfThePeerOnlyWakes() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        for (long word : new long[] {-1, 1, Long.MIN_VALUE, 0xffff_0000L}) {
+            int before = bell().value();
+            BlockLayout.putRelease(link.block, BlockLayout.BELL, word);
+            bell().await(before, 1_000_000);
+        }
+        assertThat(sessions.a.isFailed()).isFalse();
+        assertThat(bell().isBroken()).isFalse();
+    }
+}
