@@ -80,7 +80,7 @@ public final class Futex {
                         0);
     }
 
-    private static long word(MemorySegment segment, long offset) {
+    static long word(MemorySegment segment, long offset) {
         long address = Args.address(segment, offset, Integer.BYTES, "the futex's segment");
         if ((address & 3) != 0) {
             throw new IllegalArgumentException("a futex word lies at a multiple of 4, not at offset " + offset + " of "

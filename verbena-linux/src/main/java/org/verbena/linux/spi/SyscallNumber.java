@@ -57,6 +57,7 @@ public final class SyscallNumber {
     public static final int EPOLL_CREATE1 = pick(291, 20);
     public static final int RECVMMSG = pick(299, 243);
     public static final int SENDMMSG = pick(307, 269);
+    public static final int FUTEX_WAITV = pick(449, 449);
     public static final int PROCESS_VM_READV = pick(310, 270);
     public static final int PROCESS_VM_WRITEV = pick(311, 271);
     public static final int GETRANDOM = pick(318, 278);
