@@ -114,11 +114,14 @@ final class FileReceiver implements Function<FileChannel, LongBinaryOperator> {
             }
             boolean recorded = SocketEvents.ofReads();
             long start = recorded ? SocketEvents.readBegins() : 0;
-            int n = lend(stream, loan, count);
-            if (recorded) {
+            long n = lend(stream, loan, count);
+            if (n > 0) {
+                n = write(loan, file, position);
+            }
+            if (recorded && n != READ) { // else the bytes are yet to be read
                 SocketEvents.read(start, n, channel.remoteOrNull(), 0);
             }
-            return n > 0 ? write(loan, file, position) : n;
+            return n;
         } finally {
             input.lock().unlock();
         }
@@ -133,6 +136,9 @@ final class FileReceiver implements Function<FileChannel, LongBinaryOperator> {
         int n = Thread.currentThread().isInterrupted() ? 0 : loan.lend(count);
         while (n == 0) {
             await(stream);
+            if (!channel.isOpen()) { // while it stepped aside: the stream may be given back
+                throw new AsynchronousCloseException();
+            }
             n = input.isShut() ? (int) END : loan.lend(count);
         }
         return n;
