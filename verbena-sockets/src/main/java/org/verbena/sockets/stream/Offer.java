@@ -18,7 +18,7 @@ record Offer(int index, int blockKey, long blockAddress, int ringKey, long ringA
         int headerKey) {
     /** Whether the numbers can be meant; the provider checks keys and addresses. */
     boolean isSane() {
-        return index >= 0 && isRingSize(ringSize);
+        return index >= 0 && isRingSize(ringSize) && (blockAddress & Long.BYTES - 1) == 0;
     }
 
     /**

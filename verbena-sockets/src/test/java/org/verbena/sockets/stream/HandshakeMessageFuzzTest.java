@@ -38,7 +38,7 @@ class HandshakeMessageFuzzTest {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment message = arena.allocate(HandshakeMessage.BYTES, 8);
             for (int i = 0; i < ROUNDS; i++) {
-                HandshakeMessage.put(message, new Offer(random.nextInt(1000), random.nextInt(), random.nextLong(),
+                HandshakeMessage.put(message, new Offer(random.nextInt(1000), random.nextInt(), random.nextLong() & -8,
                         random
                                 .nextInt(), random.nextLong(), 1 << random.nextInt(32), random.nextLong(), random
                                         .nextInt()));
@@ -52,6 +52,7 @@ class HandshakeMessageFuzzTest {
                     accepted++;
                     assertThat(length).isEqualTo(HandshakeMessage.BYTES);
                     assertThat(offer.index()).isNotNegative();
+                    assertThat(offer.blockAddress() & 7).isZero();
                     assertThat(Integer.bitCount(offer.ringSize())).isOne();
                     assertThat(offer.ringSize()).isBetween(1024, 1 << 30);
                 }
@@ -72,7 +73,8 @@ class HandshakeMessageFuzzTest {
                 HandshakeMessage.put(message, hello);
                 assertThat(HandshakeMessage.hello(message, HandshakeMessage.BYTES)).isEqualTo(hello);
                 assertThat(HandshakeMessage.offer(message, HandshakeMessage.BYTES)).isNull();
-                Offer offer = new Offer(random.nextInt(1 << 14), random.nextInt(), random.nextLong(), random.nextInt(),
+                Offer offer = new Offer(random.nextInt(1 << 14), random.nextInt(), random.nextLong() & -8, random
+                        .nextInt(),
                         random.nextLong(), 4096, random.nextLong(), random.nextInt());
                 HandshakeMessage.put(message, offer);
                 assertThat(HandshakeMessage.offer(message, HandshakeMessage.BYTES)).isEqualTo(offer);

@@ -28,7 +28,7 @@ class RemoteHandshakeMessageTest {
         int type = 1 + random.nextInt(3);
         @Nullable Offer offer = type == RemoteHandshakeMessage.DECLINE
                 ? null
-                : new Offer(random.nextInt(1 << 14), random.nextInt(), random.nextLong(), random.nextInt(), random
+                : new Offer(random.nextInt(1 << 14), random.nextInt(), random.nextLong() & -8, random.nextInt(), random
                         .nextLong(), 1024 << random.nextInt(16), random.nextLong(), random.nextInt());
         return new RemoteHandshakeMessage.ControlMessage(type, random.nextInt(1 << 16), random.nextInt(1 << 16), random
                 .nextInt(
