@@ -122,7 +122,7 @@ public class StreamStress {
         /** Reads, or sleeps. */
         @Actor
         public void reader() {
-            before = bell.value();
+            before = bell.prepare();
             how = Pair.read(pair.b, 0, SOME) == SOME ? 1 : pair.b.armBell(OP_READ) != 0 ? 2 : 3;
         }
 
@@ -130,7 +130,55 @@ public class StreamStress {
         @Arbiter
         public void end(II_Result r) {
             r.r1 = how;
-            r.r2 = how == 3 && bell.value() != before && pair.b.readyOps(OP_READ) == OP_READ ? 1 : 0;
+            r.r2 = how == 3 && BlockLayout.bell(((RingStream) pair.b).link().block, BlockLayout.BELL) != before
+                    && pair.b.readyOps(OP_READ) == OP_READ ? 1 : 0;
+            POOL.give(pair);
+        }
+    }
+
+    /** As {@link Data}, with a selector that sleeps at its bell, which all connections share. */
+    @JCStressTest
+    @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "ready at once")
+    @Outcome(id = "2, 1", expect = Expect.ACCEPTABLE, desc = "asleep or about to be, and woken")
+    @Outcome(expect = Expect.FORBIDDEN, desc = "lost wake-up")
+    @State
+    public static class DataForSelector {
+        private static final StreamPairs POOL = new StreamPairs(PAIRS);
+        private static final ReadyQueue QUEUE = new ReadyQueue();
+        private static final long LONG_NANOS = 20_000_000_000L;
+        private final Pair pair = POOL.take();
+        private int how;
+        private int woken;
+
+        /** For jcstress. */
+        public DataForSelector() {}
+
+        /** Writes. */
+        @Actor
+        public void writer() {
+            Pair.write(pair.a, 0, SOME);
+        }
+
+        /** Finds the connection ready, or sleeps until it is. */
+        @Actor
+        public void selector() {
+            how = pair.b.arm(OP_READ, QUEUE) != 0 ? 1 : 2;
+            long start = System.nanoTime();
+            while (how == 2 && woken == 0 && System.nanoTime() - start < LONG_NANOS) {
+                if (QUEUE.sleep(true)) {
+                    QUEUE.await(LONG_NANOS);
+                    QUEUE.awake();
+                }
+                QUEUE.poll(); // which others of the pairs may have filled
+                woken = pair.b.readyOps(OP_READ) != 0 ? 1 : 0;
+            }
+        }
+
+        /** How the selector came to the data. */
+        @Arbiter
+        public void end(II_Result r) {
+            r.r1 = how;
+            r.r2 = woken;
             POOL.give(pair);
         }
     }
@@ -166,7 +214,7 @@ public class StreamStress {
             how = there ? 1 : 2;
             long start = System.nanoTime();
             while (how == 2 && woken == 0 && System.nanoTime() - start < LONG_NANOS) {
-                int before = bell.value(); // which changes for the sake of others, too
+                int before = bell.prepare(); // which changes for the sake of others, too
                 if (there) {
                     woken = 1;
                 } else {

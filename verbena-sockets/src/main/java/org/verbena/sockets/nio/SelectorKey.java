@@ -58,6 +58,8 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
     boolean byRing;
     /** Whether what is wanted can come from the kernel alone. */
     boolean byKernel;
+    /** A ring carries a direction, and what happens there does not wake a thread at the bell. */
+    boolean deaf;
     /** What the inner key was asked for. */
     int kernelOps;
     /** Readiness that the kernel reported in this selection, until it is processed. */

@@ -59,6 +59,8 @@ public final class VerbenaSelector extends AbstractSelector {
     private int ringKeys;
     /** Keys that the kernel alone makes ready. */
     private int kernelKeys;
+    /** Keys of which a ring carries a direction, but whose peer, or end of TCP, does not wake a thread at the bell. */
+    private int deafKeys;
 
     /** @throws IOException if the system gives no descriptor for it */
     public VerbenaSelector(SelectorProvider provider) throws IOException {
@@ -129,18 +131,25 @@ public final class VerbenaSelector extends AbstractSelector {
     /** The stream of {@code key} changed: the selection under way takes it into account. */
     void updateSoon(SelectorKey key) {
         updates.add(key);
-        if (asleep) {
-            kernel.wakeup();
-        }
+        wakeSleeper();
     }
 
     @Override
     public Selector wakeup() {
         woken.set(true);
-        if (asleep) {
+        wakeSleeper();
+        return this;
+    }
+
+    private void wakeSleeper() {
+        if (!asleep) {
+            return;
+        }
+        if (queue.isAtBell()) {
+            queue.wake();
+        } else {
             kernel.wakeup();
         }
-        return this;
     }
 
     @Override
@@ -224,10 +233,10 @@ public final class VerbenaSelector extends AbstractSelector {
         dropCancelled();
         poll();
         if (nanos == 0) {
-            if (kernelKeys > 0 || kernel.isDue()) {
+            if (kernelKeys > 0 || isKernelDue()) {
                 kernel.poll(found, active);
             }
-        } else if (!found.isEmpty() && kernel.isDue()) {
+        } else if (!found.isEmpty() && isKernelDue()) {
             kernel.poll(found, active);
         }
         dropCancelled();
@@ -239,6 +248,16 @@ public final class VerbenaSelector extends AbstractSelector {
             woken.getAndSet(false);
         }
         return report(action);
+    }
+
+    /** Whether to ask the kernel although memory is polled. It has nothing to say where all that is wanted rings the bell. */
+    private boolean isKernelDue() {
+        return !isHeard() && kernel.isDue();
+    }
+
+    /** Whether all that is wanted comes by rings, and wakes a thread at the bell. */
+    private boolean isHeard() {
+        return ringKeys > 0 && kernelKeys == 0 && deafKeys == 0;
     }
 
     /** Waits until something that is wanted is ready. */
@@ -273,7 +292,7 @@ public final class VerbenaSelector extends AbstractSelector {
                 if (isEnded()) {
                     return true;
                 }
-                if (kernel.isDue()) {
+                if (isKernelDue()) {
                     kernel.poll(found, active);
                 }
             }
@@ -301,20 +320,34 @@ public final class VerbenaSelector extends AbstractSelector {
         }
     }
 
-    /** Sleeps in the inner selector until something happens; may wake up without need. */
+    /** Sleeps at the bell or in the inner selector until something happens; may wake up without need. */
     private void sleep(long nanos) throws IOException {
         boolean mustPoll = active.armAll(found);
-        if (!found.isEmpty() || nanos != UNLIMITED && nanos <= 0 || !queue.sleep()) {
+        boolean mayUseBell = isHeard() && !Thread.currentThread().isVirtual(); // which would keep its carrier
+        if (!found.isEmpty() || nanos != UNLIMITED && nanos <= 0 || !queue.sleep(mayUseBell)) {
             return;
         }
         asleep = true;
         try {
             if (!isEnded() && updates.isEmpty()) {
-                kernel.await(found, active, millis(nanos, mustPoll));
+                if (queue.isAtBell()) {
+                    sleepAtBell(mustPoll ? TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS) : nanos);
+                } else {
+                    kernel.await(found, active, millis(nanos, mustPoll));
+                }
             }
         } finally {
             asleep = false;
             queue.awake();
+        }
+    }
+
+    private void sleepAtBell(long nanos) {
+        begin(); // an interrupt wakes
+        try {
+            queue.await(nanos);
+        } finally {
+            end();
         }
     }
 
@@ -352,24 +385,26 @@ public final class VerbenaSelector extends AbstractSelector {
         }
         int ops = key.interest();
         if (s == null) {
-            count(key, false, ops != 0);
+            count(key, false, ops != 0, false);
             key.askKernel(ops);
             return;
         }
         ops &= SelectorKey.BYTES;
         int byRing = SelectorKey.byRing(s);
-        count(key, byRing != 0, (ops & ~byRing) != 0);
+        count(key, byRing != 0, (ops & ~byRing) != 0, byRing != 0 && s.bell() == null);
         key.askKernel(s);
         if (ops != 0) {
             active.add(key);
         }
     }
 
-    private void count(SelectorKey key, boolean byRing, boolean byKernel) {
+    private void count(SelectorKey key, boolean byRing, boolean byKernel, boolean deaf) {
         ringKeys += (byRing ? 1 : 0) - (key.byRing ? 1 : 0);
         kernelKeys += (byKernel ? 1 : 0) - (key.byKernel ? 1 : 0);
+        deafKeys += (deaf ? 1 : 0) - (key.deaf ? 1 : 0);
         key.byRing = byRing;
         key.byKernel = byKernel;
+        key.deaf = deaf;
     }
 
     private int report(@Nullable Consumer<SelectionKey> action) {
@@ -439,7 +474,7 @@ public final class VerbenaSelector extends AbstractSelector {
 
     /** Takes a key from its channel, and ends the channel if it only waited for that. */
     private void forget(SelectorKey key) throws IOException {
-        count(key, false, false);
+        count(key, false, false, false);
         SelectableChannel channel = key.channel();
         if (channel instanceof StreamCarried c) {
             c.forget(key);

@@ -44,8 +44,8 @@ final class Waiting {
 
     /** How often a leader has received doorbells. */
     private int doorbells;
-    /** What the peer had rung at the socket before it was asked for the bell is taken. For the leader. */
-    private boolean drained;
+    /** What the peer has rung at the socket since it was last asked for that is taken. For the leader. */
+    private volatile boolean drained;
 
     /** One of the two threads; guarded by the {@link Waiting}. */
     private static final class Sleeper {
@@ -104,7 +104,9 @@ final class Waiting {
         Sleeper self = sleeper(op);
         self.bell = leader != null ? leader.bell : mayUseBell() ? stream.bell() : null;
         if (self.bell != null) {
-            self.unrung = self.bell.value();
+            self.unrung = self.bell.prepare();
+        } else {
+            drained = false;
         }
         return doorbells;
     }
@@ -212,8 +214,7 @@ final class Waiting {
         synchronized (this) {
             Sleeper first = leader;
             leads = first == null;
-            // a leader that has come since may sleep elsewhere
-            if (doorbells != before || first != null && first.bell != self.bell || !self.enter(leads)) {
+            if (doorbells != before || first != null && misses(self, first) || !self.enter(leads)) {
                 return false;
             }
             if (leads) {
@@ -235,6 +236,11 @@ final class Waiting {
                 handOver(stream, self, op);
             }
         }
+    }
+
+    /** Whether a follower would miss a ring: the leader sleeps elsewhere, or has come when the bell had been rung already. */
+    private static boolean misses(Sleeper follower, Sleeper leader) {
+        return leader.bell != follower.bell || follower.bell != null && follower.bell.prepare() != follower.unrung;
     }
 
     private void sleepAsLeader(Stream stream, Sleeper self, int op, long nanos) throws IOException {

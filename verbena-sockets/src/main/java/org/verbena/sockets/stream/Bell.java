@@ -15,9 +15,12 @@ import org.verbena.linux.Futex;
  */
 public final class Bell {
     private final MemorySegment block;
+    /** A thread is about to sleep: only then is there anything to change, and nobody gives back the block. */
+    private volatile boolean prepared;
     private volatile boolean asleep;
     /** The kernel does not let a thread sleep here. */
     private volatile boolean broken;
+    private boolean closed; // guarded by this object
     /** Written by the sleeping thread alone; others may see an earlier value. */
     private long heard;
 
@@ -30,27 +33,32 @@ public final class Bell {
         return broken;
     }
 
-    /** To be read before the peer is asked to ring. */
-    public int value() {
-        return BlockLayout.bell(block);
+    /** Before the peer is asked to ring; returns the value for {@link #await}. */
+    public int prepare() {
+        prepared = true;
+        return BlockLayout.bell(block, BlockLayout.BELL);
     }
 
     /**
      * Sleeps until it is rung or {@linkplain #changed changed}, unless that has happened; a signal ends it, too.
      *
-     * @param before its {@link #value} before the peer was asked to ring
+     * @param before the result of {@link #prepare} before the peer was asked to ring
      * @param nanos how long, 0 without end
      */
     public void await(int before, long nanos) {
         asleep = true;
+        int now = before;
         try {
-            if (!Futex.awaitWoken(block, BlockLayout.BELL, before, nanos == 0 ? -1 : nanos) && value() == before) {
+            boolean woken = Futex.awaitWoken(block, BlockLayout.BELL, before, nanos == 0 ? -1 : nanos);
+            now = BlockLayout.bell(block, BlockLayout.BELL);
+            if (!woken && now == before) {
                 checkAgain(before); // most often a signal, or the time is over
             }
         } finally {
             asleep = false;
+            prepared = false;
         }
-        if (BlockLayout.rings(value()) != BlockLayout.rings(before)) {
+        if (BlockLayout.rings(now) != BlockLayout.rings(before)) {
             heard++;
         }
     }
@@ -64,10 +72,24 @@ public final class Bell {
 
     /** Wakes the thread: what it waits for may have come in another way. */
     void changed() {
-        BlockLayout.changeBell(block);
+        if (prepared) { // else a thread that is about to sleep looks for what has changed after it has prepared
+            changeNow();
+        }
+    }
+
+    private synchronized void changeNow() {
+        if (closed) {
+            return;
+        }
+        BlockLayout.changeBell(block, BlockLayout.BELL);
         if (asleep) { // a thread that is not yet compares the word when it will be
             Futex.wake(block, BlockLayout.BELL, Integer.MAX_VALUE);
         }
+    }
+
+    /** Before the block is given back; no thread sleeps any more. */
+    synchronized void close() {
+        closed = true;
     }
 
     /** Times the peer's ring has ended a sleep. */

@@ -7,7 +7,7 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The control block of one end of a connection: 256 bytes of its own memory. The first two lines the peer writes, by
- * RDMA WRITE of 8 bytes each, and this end reads them. The third this end writes, and the peer reads it when TCP has
+ * RDMA WRITE of 8 bytes each, and this end reads them (the bell it changes, too). The third this end writes, and the peer reads it when TCP has
  * ended, if the peer has it mapped: what stands there outlives the process.
  *
  * <pre>
@@ -84,7 +84,9 @@ final class BlockLayout {
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    /** How often the peer has rung stands above the changes that this end has made since. */
     private static final int RING_BITS = 16;
+    private static final int CHANGES_MASK = (1 << RING_BITS) - 1;
 
     private BlockLayout() {}
 
@@ -96,17 +98,22 @@ final class BlockLayout {
         LONG.setRelease(block, offset, value);
     }
 
-    /** The word of the bell, as a thread compares it that is about to sleep. */
-    static int bell(MemorySegment block) {
-        return (int) INT.getVolatile(block, (long) BELL);
+    /** The word of a bell of this end's, as a thread compares it that is about to sleep. */
+    static int bell(MemorySegment memory, long offset) {
+        return (int) INT.getVolatile(memory, offset);
     }
 
-    /** Changes the bell of the own block, to what the peer has not written, nor is about to write. */
-    static void changeBell(MemorySegment block) {
-        INT.getAndAdd(block, (long) BELL, 1);
+    /** Changes a bell of this end's, to what the peer has not written, nor is about to write. */
+    static void changeBell(MemorySegment memory, long offset) {
+        int before;
+        int after;
+        do {
+            before = bell(memory, offset);
+            after = before & ~CHANGES_MASK | before + 1 & CHANGES_MASK;
+        } while (!INT.compareAndSet(memory, offset, before, after));
     }
 
-    /** What the peer writes to {@link #BELL} when it rings that often. */
+    /** What the peer writes to a bell when it rings that often. */
     static long bellWord(long rings) {
         return rings << RING_BITS & 0xffff_ffffL;
     }

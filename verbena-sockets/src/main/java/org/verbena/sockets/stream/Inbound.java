@@ -551,6 +551,10 @@ final class Inbound {
         if (phase == Phase.RING && !shut) {
             doorbells.drain();
         }
+        Bell own = bell;
+        if (own != null) {
+            own.close();
+        }
     }
 
     /** Bytes in rings that the program has not read; any thread may ask as long as the stream is open. */

@@ -39,6 +39,9 @@ final class PeerBlock {
         reportsRead = (features & HandshakeMessage.READ_POSITION) != 0;
         readsLap = (features & HandshakeMessage.LAPS) != 0;
         ringsBells = (features & HandshakeMessage.BELLS) != 0 && own.session.isMapped();
+        if (ringsBells) {
+            own.session.ready().peerRings();
+        }
         key = peer.blockKey();
         address = peer.blockAddress();
         index = peer.index();
@@ -64,7 +67,10 @@ final class PeerBlock {
         }
     }
 
-    /** Posts the word that this end writes no more, nor reads; the session's lock is held. */
+    /**
+     * Posts the word that this end writes no more, nor reads; the session's lock is held. Where an earlier word has not arrived yet,
+     * the peer's bell is not rung for it: TCP's end, which follows, wakes who sleeps there.
+     */
     void close(int kind, long how) {
         post(kind, BlockLayout.CLOSED, how);
         gone = true;
@@ -77,7 +83,7 @@ final class PeerBlock {
 
     /** Maps the peer's own words, as soon as its memory is there; the session's lock is held. */
     void find() {
-        if (view == null && reportsRead && !gone) {
+        if (view == null && !gone) { // also if it does not report what it reads: it may still sleep at its bell
             view = own.session.view(key, address + BlockLayout.BELL, VIEW_BYTES);
         }
     }

@@ -12,8 +12,12 @@ import org.verbena.verbs.VerbsException;
  *
  * {@snippet :
  * queue.poll();                      // notifies the listeners of what became ready
- * if (queue.sleep()) {               // from here on peers ring the doorbell of a stream that becomes ready
- *     kernelSelector.select(timeout);
+ * if (queue.sleep(mayUseBell)) {     // from here on peers ring: the bell, or the doorbell of a stream that becomes ready
+ *     if (queue.isAtBell()) {
+ *         queue.await(nanos);
+ *     } else {
+ *         kernelSelector.select(millis);
+ *     }
  *     queue.awake();
  * }
  * }
@@ -24,7 +28,11 @@ public final class ReadyQueue implements AutoCloseable {
 
     private final int number;
     private volatile ReadyRings.Ring[] rings = NONE;
+    private final SelectorBell bell = new SelectorBell();
     private boolean asleep;
+    private volatile boolean atBell;
+    /** A stream has found no place here: its peer rings a doorbell. */
+    private volatile boolean incomplete;
     private boolean closed;
 
     /** An empty queue. */
@@ -39,6 +47,7 @@ public final class ReadyQueue implements AutoCloseable {
     /** Number by which a peer of this session finds the queue; 0: by doorbell. */
     int attach(Session session) {
         if (number == 0) {
+            incomplete = true;
             return 0;
         }
         for (ReadyRings.Ring ring : rings) {
@@ -49,6 +58,7 @@ public final class ReadyQueue implements AutoCloseable {
         try {
             return add(session);
         } catch (VerbsException e) {
+            incomplete = true;
             return 0; // no memory for a ring
         }
     }
@@ -68,7 +78,8 @@ public final class ReadyQueue implements AutoCloseable {
         ReadyRings.Ring[] more = Arrays.copyOf(alive, alive.length + 1);
         more[alive.length] = ring;
         if (asleep) {
-            ring.sleep(true);
+            ring.sleep(true, false);
+            bell.wake();
         }
         rings = more;
         return number;
@@ -96,13 +107,18 @@ public final class ReadyQueue implements AutoCloseable {
     /**
      * Announces that this end does not poll from now on.
      *
+     * @param mayUseBell whether the caller can sleep by {@link #await} rather than at the sockets
      * @return false if something became ready meanwhile: then nothing is announced, and polling goes on
      */
-    public boolean sleep() {
+    public boolean sleep(boolean mayUseBell) {
         synchronized (this) {
             asleep = true;
+            atBell = mayUseBell && !incomplete && SelectorBell.isPossible(rings);
+            if (atBell) {
+                bell.prepare(rings);
+            }
             for (ReadyRings.Ring ring : rings) {
-                ring.sleep(true);
+                ring.sleep(true, atBell);
             }
         }
         for (ReadyRings.Ring ring : rings) {
@@ -114,12 +130,31 @@ public final class ReadyQueue implements AutoCloseable {
         return true;
     }
 
+    /** Whether the peers ring the bell after {@link #sleep}, so that {@link #await} is the way to sleep. */
+    public boolean isAtBell() {
+        return atBell;
+    }
+
+    /**
+     * Sleeps until a peer rings the bell, {@link #wake}, a signal, or the time is over; may return early.
+     *
+     * @param nanos how long; negative without end
+     */
+    public void await(long nanos) {
+        bell.await(nanos);
+    }
+
+    /** Ends an {@link #await}, also one that is yet to begin after this {@link #sleep}. */
+    public void wake() {
+        bell.wake();
+    }
+
     /** Takes {@link #sleep} back. */
     public synchronized void awake() {
         if (asleep) {
             asleep = false;
             for (ReadyRings.Ring ring : rings) {
-                ring.sleep(false);
+                ring.sleep(false, false);
             }
         }
     }
@@ -130,7 +165,7 @@ public final class ReadyQueue implements AutoCloseable {
         if (!closed) {
             closed = true;
             for (ReadyRings.Ring ring : rings) {
-                ring.sleep(false);
+                ring.sleep(false, false);
             }
             rings = NONE;
             if (number != 0) {

@@ -4,6 +4,7 @@ package org.verbena.sockets.stream;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -17,9 +18,12 @@ import org.verbena.verbs.VerbsException;
  * its owner sleeps. It has 32 bytes for each queue from 1 on:
  *
  * <pre>
- *    0  asleep     odd: the owner sleeps
+ *    0  asleep     odd: the owner sleeps; negative, too: at its bell
  *    8  address    of the ring
  *   16  ring       entries << 32 | rkey; 0: there is none. Written last
+ *
+ * and of this process's queue of that number
+ *   24  bell       {@code rings << 16} in the lower half, where the owner sleeps, see {@link SelectorBell}
  *
  * number 0, which is no queue, instead:
  *    0  answered   calls of this end's that the peer has answered
@@ -41,21 +45,54 @@ final class ReadyRings {
     private static final int ADDRESS = 8;
     private static final int RING = 16;
     private static final int DEPARTS = 8;
+    static final int BELL = 24;
+    static final long AT_BELL = Long.MIN_VALUE;
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     private final Session session;
     private final MemorySegment header;
     private final long[] tails = new long[QUEUES];
     private final @Nullable Ring[] own = new Ring[QUEUES];
+    private final PeerBell[] bells = new PeerBell[QUEUES];
+    /** The peer rings the bells of this process's queues. */
+    private volatile boolean peerRings;
 
     ReadyRings(Session session, MemorySegment header) {
         this.session = session;
         this.header = header;
     }
 
-    /** Whether the owner of one of the peer's queues sleeps. */
-    boolean isAsleep(int queue) {
-        return ((long) LONG.getAcquire(header, (long) queue * SLOT) & 1) != 0;
+    /** The peer knows of bells, and its memory is mapped. */
+    void peerRings() {
+        peerRings = true;
+    }
+
+    /** An entry has arrived in one of the peer's queues: wakes its owner, if it sleeps. The session's lock is held. */
+    void entryArrived(RingStream stream, int queue, ByteBuffer doorbell) {
+        long nap = (long) LONG.getAcquire(header, (long) queue * SLOT);
+        if ((nap & 1) == 0) {
+            return;
+        }
+        if (nap > 0) {
+            stream.ringDoorbell(doorbell);
+            return;
+        }
+        PeerBell bell = bells[queue];
+        if (bell == null) {
+            bell = new PeerBell(session, session.peerHeader() + (long) queue * SLOT + BELL, session.peerHeaderKey());
+            bells[queue] = bell;
+        }
+        bell.ring(stream, queue, nap);
+    }
+
+    /** The bell of the peer's queue, or of its end of the connection for no queue, has changed. The session's lock is held. */
+    void bellArrived(@Nullable RingStream stream, int queue) {
+        PeerBell bell = queue < QUEUES ? bells[queue] : null;
+        if (bell != null) { // also if the connection that rang has ended: the owner waits for others, too
+            bell.wake();
+        } else if (stream != null) {
+            stream.out().bellArrived();
+        }
     }
 
     /** How many calls of this end's, {@link Session#requestProgress}, the peer has answered. */
@@ -122,12 +159,14 @@ final class ReadyRings {
     final class Ring {
         private final Memory memory;
         private final int queue;
+        private final MemorySegment bell;
         private long head;
         private long naps;
 
         private Ring(Memory memory, int queue) {
             this.memory = memory;
             this.queue = queue;
+            bell = header.asSlice((long) queue * SLOT + BELL, Long.BYTES);
         }
 
         Session session() {
@@ -147,9 +186,19 @@ final class ReadyRings {
             return (int) (entry >>> 32) != (int) (head + 1);
         }
 
-        /** Tells the peer whether the owner sleeps. */
-        void sleep(boolean asleep) {
-            long word = ++naps << 1 | (asleep ? 1 : 0);
+        /** Whether the peer would ring the owner's bell. */
+        boolean hasBell() {
+            return peerRings;
+        }
+
+        /** The owner's bell. */
+        MemorySegment bell() {
+            return bell;
+        }
+
+        /** Tells the peer whether the owner sleeps, and whether at its bell. */
+        void sleep(boolean asleep, boolean atBell) {
+            long word = ++naps << 1 | (asleep ? 1 : 0) | (atBell ? AT_BELL : 0);
             synchronized (session) {
                 session.postWord(Session.NOTHING, 0, 0, session.peerHeader() + (long) queue * SLOT,
                         session.peerHeaderKey(), word);

@@ -191,6 +191,11 @@ final class RingStream extends Stream {
         }
     }
 
+    /** This end has woken the peer's selector; the session's lock is held. */
+    void woke() {
+        doorbells++;
+    }
+
     void changed() {
         in.wake();
         Listener target = listener;

@@ -83,7 +83,7 @@ final class Session {
     private final StagingMemory stage;
     private final StreamTable streams = new StreamTable();
     private final MemorySegment word = java.lang.foreign.Arena.ofAuto().allocate(8);
-    private final ByteBuffer bell = ByteBuffer.allocateDirect(1);
+    private final ByteBuffer doorbell = ByteBuffer.allocateDirect(1);
     private final ReadyRings ready;
 
     private @Nullable Connection connection;
@@ -485,6 +485,10 @@ final class Session {
             return;
         }
         RingStream stream = streams.get(index);
+        if (kind == BELL) {
+            ready.bellArrived(stream, queueId);
+            return;
+        }
         if (stream == null) {
             return;
         }
@@ -493,17 +497,15 @@ final class Session {
             stream.dataArrived();
         } else if (kind == SPACE) {
             stream.spaceArrived();
-        } else if (kind == BELL) {
-            stream.out().bellArrived();
-        } else if (ready.isAsleep(queueId)) {
-            stream.ringDoorbell(bell);
+        } else {
+            ready.entryArrived(stream, queueId, doorbell);
         }
     }
 
     /** Signals to the peer that what it waited for is ready; the caller holds the lock. */
     void notifyPeer(RingStream stream, int peerIndex, int queueId) {
         if (queueId == 0) {
-            stream.ringDoorbell(bell);
+            stream.ringDoorbell(doorbell);
         } else if (queueId == BlockLayout.BELL_QUEUE) {
             stream.out().ringBell();
         } else {

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -26,6 +27,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.KernelThread;
 import org.verbena.testkit.Thorough;
 
 /** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
@@ -172,21 +174,59 @@ class WaitingTest {
             StreamSocketChannel channel = (StreamSocketChannel) pair.tested();
             var stream = Objects.requireNonNull(channel.streamOrNull());
             Waiting waiting = channel.waiting();
+            int before;
             do { // the peer's engine may grant a larger ring meanwhile
                 fill(stream);
-            } while (stream.arm(OP_WRITE, null) != 0);
-            int before = waiting.prepare(stream, OP_READ);
+                before = waiting.prepare(stream, OP_WRITE);
+            } while (waiting.arm(stream, OP_WRITE) != 0);
 
-            pair.peer().configureBlocking(false);
-            for (ByteBuffer b = ByteBuffer.allocateDirect(1 << 20); pair.peer().read(b.clear()) > 0;) {
-                // until there is room again
-            }
-            assertThat(stream.arm(OP_READ, null)).isZero();
-            waiting.await(channel.input().lock(), stream, OP_READ, waiting.prepare(stream, OP_READ), 60_000_000_000L);
+            takeAll(pair);
+            int prepared = waiting.prepare(stream, OP_READ);
+            assertThat(waiting.arm(stream, OP_READ)).isZero();
+            waiting.await(channel.input().lock(), stream, OP_READ, prepared, 10_000_000);
             assertThat(waiting.prepare(stream, OP_READ)).isNotEqualTo(before);
             fill(stream);
 
-            threads.start(() -> waiting.await(channel.output().lock(), stream, OP_WRITE, before, 0)).get();
+            int armed = before;
+            threads.start(() -> waiting.await(channel.output().lock(), stream, OP_WRITE, armed, 0)).get();
+        }
+    }
+
+    private static void takeAll(Carrier.Pair pair) throws IOException {
+        pair.peer().configureBlocking(false);
+        for (ByteBuffer b = ByteBuffer.allocateDirect(1 << 20); pair.peer().read(b.clear()) > 0;) {
+            // until there is room again
+        }
+    }
+
+    /** The bell was rung for the writer before the reader, which has come first, was about to sleep there. */
+    @Test
+    void ringBeforeTheLeaderPreparedWakesTheFollower() throws Exception {
+        try (Carrier.Pair pair = Carrier.RING.connected()) {
+            StreamSocketChannel channel = (StreamSocketChannel) pair.tested();
+            var stream = Objects.requireNonNull(channel.streamOrNull());
+            Waiting waiting = channel.waiting();
+            int before;
+            do {
+                fill(stream);
+                before = waiting.prepare(stream, OP_WRITE);
+            } while (waiting.arm(stream, OP_WRITE) != 0);
+            takeAll(pair);
+
+            CompletableFuture<Path> self = new CompletableFuture<>();
+            Threads.Started reader = Threads.PLATFORM.start(() -> {
+                int prepared = waiting.prepare(stream, OP_READ);
+                assertThat(waiting.arm(stream, OP_READ)).isZero();
+                self.complete(KernelThread.self());
+                return waiting.await(channel.input().lock(), stream, OP_READ, prepared, 0);
+            });
+            KernelThread.awaitAsleep(self.get());
+            fill(stream); // what was signalled is not there any more
+
+            waiting.await(channel.output().lock(), stream, OP_WRITE, before, 0);
+
+            pair.peer().write(ByteBuffer.allocate(1));
+            reader.get();
         }
     }
 

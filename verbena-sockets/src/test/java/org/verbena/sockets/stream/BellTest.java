@@ -5,12 +5,16 @@ import static java.nio.channels.SelectionKey.OP_READ;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.KernelThread;
 import org.verbena.verbs.VerbsException;
 
 /** Where a thread may sleep by a bell, and what ends that. */
@@ -78,13 +82,13 @@ class BellTest {
     @Test
     void bytesRingTheBellOnceAndNoDoorbell() throws Exception {
         completeHandshake(HandshakeMessage.FEATURES);
-        int before = bell().value();
+        int before = bell().prepare();
         assertThat(stream.armBell(OP_READ)).isZero();
 
         peer.write(ByteBuffer.allocate(10));
         peer.write(ByteBuffer.allocate(10));
 
-        assertThat(BlockLayout.rings(bell().value()) - BlockLayout.rings(before)).isEqualTo(1);
+        assertThat(BlockLayout.rings(bell().prepare()) - BlockLayout.rings(before)).isEqualTo(1);
         bell().await(before, LONG_NANOS); // rung before it sleeps
         assertThat(stream.figures().wakeUps()).isEqualTo(1);
         assertThat(peer.figures().doorbells()).isEqualTo(1);
@@ -94,23 +98,67 @@ class BellTest {
     @Test
     void sleeperIsWokenByThePeerAndByAChangeOfThisEnd() throws Exception {
         completeHandshake(HandshakeMessage.FEATURES);
-        int before = bell().value();
+        int before = bell().prepare();
         assertThat(stream.armBell(OP_READ)).isZero();
         Thread sleeper = sleep(before);
         peer.write(ByteBuffer.allocate(10));
-        sleeper.join();
+        assertEnds(sleeper);
         assertThat(stream.read(ByteBuffer.allocate(10))).isEqualTo(10);
 
-        sleeper = sleep(bell().value());
+        sleeper = sleep(bell().prepare());
         sessions.a.fail();
-        sleeper.join();
+        assertEnds(sleeper);
         assertThat(stream.figures().wakeUps()).as("the peer's rings").isEqualTo(1);
     }
 
-    private Thread sleep(int before) throws InterruptedException {
-        Thread sleeper = Thread.ofPlatform().start(() -> bell().await(before, LONG_NANOS));
-        Thread.sleep(20); // it is asleep, most often
+    private Thread sleep(int before) throws Exception {
+        CompletableFuture<Path> self = new CompletableFuture<>();
+        Bell bell = bell();
+        Thread sleeper = Thread.ofPlatform().start(() -> {
+            self.complete(KernelThread.self());
+            bell.await(before, 0);
+        });
+        KernelThread.awaitAsleep(self.get());
         return sleeper;
+    }
+
+    private static void assertEnds(Thread sleeper) throws InterruptedException {
+        assertThat(sleeper.join(Duration.ofSeconds(60))).as("it was woken").isTrue();
+    }
+
+    /** The peer's rings stand in the upper half of the word, and the changes of this end never reach it. */
+    @Test
+    void noNumberOfChangesLooksLikeARing() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        for (int i = 1; i <= 65_536; i++) {
+            bell().prepare();
+            stream.changed();
+            assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isEqualTo(i & 0xffff);
+        }
+    }
+
+    /** Where nobody sleeps the word stays as it is: the block may be another connection's. */
+    @Test
+    void changesTouchTheWordOnlyForASleeper() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        stream.changed();
+        assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isZero();
+        bell().prepare();
+        stream.changed();
+        assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isEqualTo(1);
+        stream.in().leave();
+        stream.changed();
+        assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isEqualTo(1);
+    }
+
+    @Test
+    void blockOfAnOfferIsAligned() {
+        Offer sane = link.offer();
+        assertThat(sane.isSane()).isTrue();
+        for (int off : new int[] {1, 2, 4}) {
+            assertThat(new Offer(sane.index(), sane.blockKey(), sane.blockAddress() + off, sane.ringKey(), sane
+                    .ringAddress(), sane.ringSize(), sane.headerAddress(), sane.headerKey()).isSane()).isFalse();
+        }
     }
 
     @Test
@@ -118,7 +166,7 @@ class BellTest {
         completeHandshake(HandshakeMessage.FEATURES);
         long start = System.nanoTime();
 
-        bell().await(bell().value(), 10_000_000);
+        bell().await(bell().prepare(), 10_000_000);
 
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(10_000_000);
         assertThat(stream.figures().wakeUps()).isZero();
@@ -129,11 +177,16 @@ class BellTest {
     @Test
     void anyWordOfThePeerOnlyWakes() throws Exception {
         completeHandshake(HandshakeMessage.FEATURES);
-        for (long word : new long[] {-1, 1, Long.MIN_VALUE, 0xffff_0000L}) {
-            int before = bell().value();
+        for (long word : new long[] {-1, 1, 0xffff_0000L, 0x7fff_ffffL}) {
+            int before = bell().prepare();
             BlockLayout.putRelease(link.block, BlockLayout.BELL, word);
-            bell().await(before, 1_000_000);
+            bell().await(before, 0); // it is another value
         }
+        int before = bell().prepare();
+        BlockLayout.putRelease(link.block, BlockLayout.BELL, Long.MIN_VALUE | Integer.toUnsignedLong(before));
+        long start = System.nanoTime();
+        bell().await(before, 1_000_000); // what is above counts for nothing
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(1_000_000);
         assertThat(sessions.a.isFailed()).isFalse();
         assertThat(bell().isBroken()).isFalse();
     }

@@ -39,6 +39,7 @@ class StreamLayoutTest {
             "The header has {ReadyRings.SLOT} bytes for each *ready queue*",
             "| {ReadyRings.ADDRESS} | `long` address of the queue's ring |",
             "| {ReadyRings.RING} | `int` key of the ring",
+            "| {ReadyRings.BELL} | bell of this process's own queue",
             "the one at {ReadyRings.DEPARTS} is `departs`",
             // messages of the handshake
             "Messages have {HandshakeMessage.BYTES} bytes, little-endian",

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.sockets.stream;
+
+import java.lang.foreign.MemorySegment;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Futex;
+import org.verbena.linux.FutexSet;
+
+/**
+ * Where the thread of a selector sleeps if rings carry all that it waits for: at a futex in the header of each session that its queue
+ * has a ring in, {@link ReadyRings#BELL}. One thread sleeps at a time; {@link #wake} is for any.
+ */
+final class SelectorBell {
+    private static final ReadyRings.Ring[] NONE = {};
+
+    /** For several sessions; null before there were any. */
+    private @Nullable FutexSet words;
+    private volatile ReadyRings.Ring[] rings = NONE;
+    private int before;
+
+    /** Whether a thread may sleep at the bells of all of these. */
+    static boolean isPossible(ReadyRings.Ring[] rings) {
+        if (rings.length == 0 || rings.length > 1 && (rings.length > FutexSet.MAX || !FutexSet.isSupported())) {
+            return false;
+        }
+        for (ReadyRings.Ring ring : rings) {
+            if (!ring.hasBell()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Before the peers are told that the owner sleeps. */
+    void prepare(ReadyRings.Ring[] of) {
+        rings = of;
+        if (of.length == 1) {
+            before = BlockLayout.bell(of[0].bell(), 0);
+            return;
+        }
+        FutexSet all = words == null ? new FutexSet() : words;
+        words = all;
+        all.clear();
+        for (ReadyRings.Ring ring : of) {
+            MemorySegment bell = ring.bell();
+            all.add(bell, 0, BlockLayout.bell(bell, 0));
+        }
+    }
+
+    /** Sleeps until a peer has rung since {@link #prepare}, or {@link #wake}; may end early. */
+    void await(long nanos) {
+        ReadyRings.Ring[] of = rings;
+        FutexSet all = words;
+        if (of.length == 1) {
+            Futex.awaitWoken(of[0].bell(), 0, before, nanos);
+        } else if (all != null) {
+            all.awaitWoken(nanos);
+        }
+    }
+
+    /** Ends a sleep that was prepared. */
+    void wake() {
+        ReadyRings.Ring[] of = rings;
+        if (of.length > 0) {
+            BlockLayout.changeBell(of[0].bell(), 0);
+            Futex.wake(of[0].bell(), 0, Integer.MAX_VALUE);
+        }
+    }
+}

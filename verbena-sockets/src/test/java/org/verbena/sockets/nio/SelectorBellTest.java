@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.sockets.nio;
+
+import static java.nio.channels.SelectionKey.OP_READ;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.verbena.sockets.VerbenaSelectorProvider;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
+
+/** A thread that selects channels with rings sleeps at a futex, and all that is to end a selection ends it. */
+@Timeout(120)
+class SelectorBellTest {
+    /** Number of the system call. */
+    private static final String FUTEX = System.getProperty("os.arch").equals("aarch64") ? "98" : "202";
+
+    private Carrier.Pair pair;
+    private Selector selector;
+    private SelectionKey key;
+
+    @BeforeEach
+    void open() throws Exception {
+        pair = Carrier.RING.connected();
+        Await.until("the end of TCP is watched", () -> ((StreamSocketChannel) pair.tested()).streamOrNull()
+                .bell() != null);
+        selector = VerbenaSelectorProvider.instance().openSelector();
+        pair.tested().configureBlocking(false);
+        key = pair.tested().register(selector, OP_READ);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        selector.close();
+        pair.close();
+    }
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    /** Runs when this thread sleeps in the selection that it is about to begin, at the bell or in the kernel's selector. */
+    private static Thread whenAsleep(boolean atBell, Action action) {
+        Path self = KernelThread.self();
+        return Thread.ofPlatform().start(() -> {
+            try {
+                KernelThread.awaitAsleep(self);
+                String call = Files.readString(self.resolve("syscall")).split(" ", -1)[0]; // proc(5)
+                assertThat(call.equals(FUTEX)).as("system call %s", call).isEqualTo(
+                        atBell);
+                action.run();
+            } catch (Exception e) {
+                throw new AssertionError(e);
+            }
+        });
+    }
+
+    private static void write(SocketChannel to) throws Exception {
+        to.write(ByteBuffer.allocate(1));
+    }
+
+    @Test
+    void bytesEndIt() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            Thread t = whenAsleep(true, () -> write(pair.peer()));
+            assertThat(selector.select()).isEqualTo(1);
+            assertThat(key.isReadable()).isTrue();
+            assertThat(pair.tested().read(ByteBuffer.allocate(10))).isEqualTo(1);
+            selector.selectedKeys().clear();
+            t.join();
+        }
+    }
+
+    @Test
+    void timeEndsIt() throws Exception {
+        long start = System.nanoTime();
+        assertThat(selector.select(30)).isZero();
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(30_000_000);
+    }
+
+    @Test
+    void wakeupEndsOne() throws Exception {
+        Thread t = whenAsleep(true, selector::wakeup);
+        assertThat(selector.select()).isZero();
+        t.join();
+        assertThat(selector.select(20)).isZero();
+    }
+
+    @Test
+    void interruptEndsItAndStays() throws Exception {
+        Thread self = Thread.currentThread();
+        Thread t = whenAsleep(true, self::interrupt);
+        assertThat(selector.select()).isZero();
+        assertThat(Thread.interrupted()).isTrue();
+        t.join();
+        assertThat(selector.select(20)).isZero();
+    }
+
+    @Test
+    void closeOfTheSelectorEndsIt() throws Exception {
+        Thread t = whenAsleep(true, selector::close);
+        assertThat(selector.select()).isZero();
+        t.join();
+        assertThatThrownBy(selector::select).isInstanceOf(ClosedSelectorException.class);
+    }
+
+    @Test
+    void endOfThePeerEndsIt() throws Exception {
+        Thread t = whenAsleep(true, pair.peer()::close);
+        assertThat(selector.select()).isEqualTo(1);
+        assertThat(pair.tested().read(ByteBuffer.allocate(10))).isEqualTo(-1);
+        t.join();
+    }
+
+    /** The kernel has channels of it then, too. */
+    @Test
+    void besideAChannelOfTheKernelItSleepsInTheKernelsSelector() throws Exception {
+        try (Carrier.Pair plain = Carrier.TCP.connected()) {
+            plain.tested().configureBlocking(false);
+            SelectionKey byTcp = plain.tested().register(selector, OP_READ);
+            Thread t = whenAsleep(false, () -> write(pair.peer()));
+            assertThat(selector.select()).isEqualTo(1);
+            assertThat(key.isReadable()).isTrue();
+            assertThat(pair.tested().read(ByteBuffer.allocate(10))).isEqualTo(1);
+            selector.selectedKeys().clear();
+            t.join();
+            t = whenAsleep(false, () -> write(plain.peer()));
+            assertThat(selector.select()).isEqualTo(1);
+            assertThat(byTcp.isReadable()).isTrue();
+            t.join();
+
+            byTcp.cancel();
+            selector.selectNow();
+            t = whenAsleep(true, () -> write(pair.peer()));
+            assertThat(selector.select()).isEqualTo(1);
+            t.join();
+        }
+    }
+}
