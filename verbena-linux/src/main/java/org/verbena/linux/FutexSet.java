@@ -5,6 +5,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
@@ -23,7 +26,7 @@ public final class FutexSet {
     private static final boolean SUPPORTED = Native.call(SyscallNumber.FUTEX_WAITV, 0, 0, 0, 0, 0, 0) == -Errno.EINVAL;
 
     private final MemorySegment waiters = Arena.ofAuto().allocate((long) MAX * WAITER + 16, 8);
-    private final MemorySegment[] held = new MemorySegment[MAX];
+    private final @Nullable MemorySegment[] held = new @Nullable MemorySegment[MAX];
     private int size;
 
     /** An empty set. */
@@ -36,6 +39,7 @@ public final class FutexSet {
 
     /** Takes all words out. */
     public void clear() {
+        Arrays.fill(held, 0, size, null);
         size = 0;
     }
 
