@@ -59,7 +59,7 @@ final class ForeignSelectors {
     void connected(Stream made) {
         stream = made;
         if (known) {
-            made.stayWithTcp(FallbackReason.FOREIGN_SELECTOR); // if one has asked only just now
+            giveUp(made); // if one has asked only just now
         }
     }
 
@@ -76,7 +76,7 @@ final class ForeignSelectors {
             known = true;
             Stream s = stream;
             if (s != null) {
-                s.stayWithTcp(FallbackReason.FOREIGN_SELECTOR);
+                giveUp(s);
             }
         }
         if (stream == null) {
@@ -85,6 +85,11 @@ final class ForeignSelectors {
                 hold.end();
             }
         }
+    }
+
+    private static void giveUp(Stream s) {
+        s.stayWithTcp(FallbackReason.FOREIGN_SELECTOR);
+        s.giveUpBell(); // if it has rings all the same
     }
 
     /** What to wait for at the socket, as poll(2) calls it. */

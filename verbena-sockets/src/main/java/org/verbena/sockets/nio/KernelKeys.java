@@ -17,10 +17,16 @@ final class KernelKeys {
     /** How long the kernel may stay unpolled while there is always something else ready. */
     private static final long POLL_INTERVAL_NANOS = 10_000;
 
+    private static final int MAX_ASKED = 1024;
+
     private final Selector inner;
     private final KeyList ready = new KeyList();
     private final Consumer<SelectionKey> collect = this::collect;
     private long polledAt = System.nanoTime();
+    /** Changes of interest that the inner selector has yet to take, which it keeps in a list. */
+    private int asked;
+    /** There may be something at a socket that nobody has to wait for any more. */
+    private boolean left;
 
     KernelKeys(Selector inner) {
         this.inner = inner;
@@ -33,6 +39,26 @@ final class KernelKeys {
     /** Whether it is time to poll the kernel again although no thread waits. */
     boolean isDue() {
         return System.nanoTime() - polledAt >= POLL_INTERVAL_NANOS;
+    }
+
+    /** The interest of an inner key was changed. */
+    void asked() {
+        asked++;
+    }
+
+    /** How many it has yet to take. */
+    int behind() {
+        return asked;
+    }
+
+    /** A key has become one that the kernel need not be asked for: its socket may have a doorbell. */
+    void leave() {
+        left = true;
+    }
+
+    /** Whether to poll the kernel even if nothing is wanted of it. */
+    boolean isOwed() {
+        return left || asked > MAX_ASKED;
     }
 
     /** Finds what is ready now; drops inner keys that were cancelled. */
@@ -72,6 +98,8 @@ final class KernelKeys {
 
     private void processReady(FoundKeys found, ActiveKeys active) {
         polledAt = System.nanoTime();
+        asked = 0;
+        left = false;
         for (int i = 0; i < ready.size(); i++) {
             SelectorKey key = ready.get(i);
             int ops = key.kernelReady;

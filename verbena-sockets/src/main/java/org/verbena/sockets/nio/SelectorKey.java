@@ -191,6 +191,7 @@ final class SelectorKey extends AbstractSelectionKey implements Stream.Listener,
         SelectionKey k = innerKey;
         if (k != null && ops != kernelOps) {
             kernelOps = ops;
+            selector.kernelAsked();
             try {
                 k.interestOps(ops);
             } catch (CancelledKeyException _) {

@@ -88,6 +88,10 @@ public final class VerbenaSelector extends AbstractSelector {
         return selected;
     }
 
+    KernelKeys kernelKeys() {
+        return kernel;
+    }
+
     /** Polls of streams' keys so far. */
     synchronized long polls() {
         return active.polls();
@@ -252,12 +256,17 @@ public final class VerbenaSelector extends AbstractSelector {
 
     /** Whether to ask the kernel although memory is polled. It has nothing to say where all that is wanted rings the bell. */
     private boolean isKernelDue() {
-        return !isHeard() && kernel.isDue();
+        return isHeard() ? kernel.isOwed() : kernel.isDue();
     }
 
     /** Whether all that is wanted comes by rings, and wakes a thread at the bell. */
     private boolean isHeard() {
-        return ringKeys > 0 && kernelKeys == 0 && deafKeys == 0;
+        return ringKeys > 0 && kernelKeys == 0 && deafKeys == 0 && queue.isComplete();
+    }
+
+    /** A key has changed what it asks of the inner selector. */
+    void kernelAsked() {
+        kernel.asked();
     }
 
     /** Waits until something that is wanted is ready. */
@@ -322,6 +331,9 @@ public final class VerbenaSelector extends AbstractSelector {
 
     /** Sleeps at the bell or in the inner selector until something happens; may wake up without need. */
     private void sleep(long nanos) throws IOException {
+        if (isHeard() && kernel.isOwed()) {
+            kernel.poll(found, active);
+        }
         boolean mustPoll = active.armAll(found);
         boolean mayUseBell = isHeard() && !Thread.currentThread().isVirtual(); // which would keep its carrier
         if (!found.isEmpty() || nanos != UNLIMITED && nanos <= 0 || !queue.sleep(mayUseBell)) {
@@ -402,6 +414,9 @@ public final class VerbenaSelector extends AbstractSelector {
         ringKeys += (byRing ? 1 : 0) - (key.byRing ? 1 : 0);
         kernelKeys += (byKernel ? 1 : 0) - (key.byKernel ? 1 : 0);
         deafKeys += (deaf ? 1 : 0) - (key.deaf ? 1 : 0);
+        if (byRing && !byKernel && !deaf && (key.byKernel || key.deaf || !key.byRing)) {
+            kernel.leave();
+        }
         key.byRing = byRing;
         key.byKernel = byKernel;
         key.deaf = deaf;

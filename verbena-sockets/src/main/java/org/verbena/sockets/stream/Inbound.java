@@ -34,6 +34,7 @@ final class Inbound {
     private volatile @Nullable Bell bell;
     /** The engine notices the end of TCP. */
     private volatile boolean watched;
+    private volatile boolean givenUp;
     /** Bytes taken from TCP. Written by the reader alone; others may see an earlier value. */
     private long taken;
 
@@ -350,9 +351,14 @@ final class Inbound {
     @Nullable
     Bell bell(@Nullable PeerBlock peer) {
         Bell own = bell;
-        return own != null && watched && isByRing() && peer != null && peer.ringsBells() && !own.isBroken()
+        return own != null && watched && !givenUp && isByRing() && peer != null && peer.ringsBells() && !own.isBroken()
                 ? own
                 : null;
+    }
+
+    /** As {@link Stream#giveUpBell}. */
+    void giveUpBell() {
+        givenUp = true;
     }
 
     /** The engine calls {@link #tcpEnded} from now on. */

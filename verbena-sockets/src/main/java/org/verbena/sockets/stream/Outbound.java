@@ -41,6 +41,9 @@ final class Outbound {
     private volatile long peerFeatures;
     private volatile boolean peerWaitsOver;
 
+    /** Times the peer's selector was woken. Written under the session's lock. */
+    private long woken;
+
     /** Whether this end wants urgent data in line. */
     private volatile boolean urgentInline;
 
@@ -381,10 +384,15 @@ final class Outbound {
         }
     }
 
-    /** Times the peer's bell was rung. */
+    /** The peer's selector was woken; the session's lock is held. */
+    void woke() {
+        woken++;
+    }
+
+    /** Times the peer's bells were rung. */
     long rings() {
         PeerBlock peer = peer();
-        return peer == null ? 0 : peer.rings();
+        return woken + (peer == null ? 0 : peer.rings());
     }
 
     /** The end is final: both directions of the peer find it before the end of TCP. */

@@ -27,7 +27,7 @@ final class PeerBell {
     void ring(RingStream stream, int queue, long nap) {
         if (nap != rung) {
             rung = nap;
-            stream.woke();
+            stream.out().woke();
             session.postWord(Session.BELL, stream.index(), queue, address, key, BlockLayout.bellWord(++rings));
         }
     }

@@ -47,7 +47,6 @@ public final class ReadyQueue implements AutoCloseable {
     /** Number by which a peer of this session finds the queue; 0: by doorbell. */
     int attach(Session session) {
         if (number == 0) {
-            incomplete = true;
             return 0;
         }
         for (ReadyRings.Ring ring : rings) {
@@ -73,8 +72,8 @@ public final class ReadyQueue implements AutoCloseable {
             }
         }
         ReadyRings.Ring ring = session.ready().open(number);
-        ReadyRings.Ring[] alive = Arrays.stream(rings).filter(r -> !r.session().isFailed())
-                .toArray(ReadyRings.Ring[]::new);
+        dropFailed();
+        ReadyRings.Ring[] alive = rings;
         ReadyRings.Ring[] more = Arrays.copyOf(alive, alive.length + 1);
         more[alive.length] = ring;
         if (asleep) {
@@ -113,7 +112,8 @@ public final class ReadyQueue implements AutoCloseable {
     public boolean sleep(boolean mayUseBell) {
         synchronized (this) {
             asleep = true;
-            atBell = mayUseBell && !incomplete && SelectorBell.isPossible(rings);
+            dropFailed();
+            atBell = mayUseBell && isComplete() && bell.isPossible(rings);
             if (atBell) {
                 bell.prepare(rings);
             }
@@ -122,12 +122,27 @@ public final class ReadyQueue implements AutoCloseable {
             }
         }
         for (ReadyRings.Ring ring : rings) {
-            if (!ring.isEmpty()) {
+            if (!ring.isEmpty() || ring.session().isFailed()) { // which wakes nobody a second time
                 awake();
                 return false;
             }
         }
         return true;
+    }
+
+    /** Whether what becomes ready is always found here: all streams have found a place. */
+    public boolean isComplete() {
+        return number != 0 && !incomplete;
+    }
+
+    /** Leaves out sessions that have failed; what their streams had to report they have. */
+    private void dropFailed() {
+        for (ReadyRings.Ring ring : rings) {
+            if (ring.session().isFailed()) {
+                rings = Arrays.stream(rings).filter(r -> !r.session().isFailed()).toArray(ReadyRings.Ring[]::new);
+                return;
+            }
+        }
     }
 
     /** Whether the peers ring the bell after {@link #sleep}, so that {@link #await} is the way to sleep. */

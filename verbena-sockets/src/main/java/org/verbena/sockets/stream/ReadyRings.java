@@ -5,9 +5,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Futex;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -53,7 +56,9 @@ final class ReadyRings {
     private final MemorySegment header;
     private final long[] tails = new long[QUEUES];
     private final @Nullable Ring[] own = new Ring[QUEUES];
-    private final PeerBell[] bells = new PeerBell[QUEUES];
+    /** Those that there are, for threads that hold the session's lock. */
+    private volatile List<Ring> made = List.of();
+    private final @Nullable PeerBell[] bells = new @Nullable PeerBell[QUEUES];
     /** The peer rings the bells of this process's queues. */
     private volatile boolean peerRings;
 
@@ -65,6 +70,13 @@ final class ReadyRings {
     /** The peer knows of bells, and its memory is mapped. */
     void peerRings() {
         peerRings = true;
+    }
+
+    /** Wakes the owners of this process's queues, which are to leave the session out; it has failed. */
+    void wakeOwners() {
+        for (Ring ring : made) {
+            ring.wake();
+        }
     }
 
     /** An entry has arrived in one of the peer's queues: wakes its owner, if it sleeps. The session's lock is held. */
@@ -137,6 +149,9 @@ final class ReadyRings {
         if (ring == null) {
             ring = create(queue);
             own[queue] = ring;
+            List<Ring> all = new ArrayList<>(made);
+            all.add(ring);
+            made = List.copyOf(all);
         }
         return ring;
     }
@@ -189,6 +204,12 @@ final class ReadyRings {
         /** Whether the peer would ring the owner's bell. */
         boolean hasBell() {
             return peerRings;
+        }
+
+        /** Ends a sleep of the owner's at its bell, also one that is about to begin. */
+        void wake() {
+            BlockLayout.changeBell(bell, 0);
+            Futex.wake(bell, 0, Integer.MAX_VALUE);
         }
 
         /** The owner's bell. */

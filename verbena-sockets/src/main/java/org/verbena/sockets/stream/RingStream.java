@@ -191,11 +191,6 @@ final class RingStream extends Stream {
         }
     }
 
-    /** This end has woken the peer's selector; the session's lock is held. */
-    void woke() {
-        doorbells++;
-    }
-
     void changed() {
         in.wake();
         Listener target = listener;
@@ -344,6 +339,12 @@ final class RingStream extends Stream {
     @Override
     public @Nullable Bell bell() {
         return in.bell(out.peer());
+    }
+
+    @Override
+    public void giveUpBell() {
+        in.giveUpBell();
+        changed();
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.linux.Futex;
 import org.verbena.linux.FutexSet;
 
@@ -19,10 +20,13 @@ final class SelectorBell {
     private @Nullable FutexSet words;
     private volatile ReadyRings.Ring[] rings = NONE;
     private int before;
+    /** The kernel does not let a thread sleep here. */
+    private boolean broken;
 
     /** Whether a thread may sleep at the bells of all of these. */
-    static boolean isPossible(ReadyRings.Ring[] rings) {
-        if (rings.length == 0 || rings.length > 1 && (rings.length > FutexSet.MAX || !FutexSet.isSupported())) {
+    boolean isPossible(ReadyRings.Ring[] rings) {
+        if (broken || rings.length == 0 || rings.length > 1 && (rings.length > FutexSet.MAX || !FutexSet
+                .isSupported())) {
             return false;
         }
         for (ReadyRings.Ring ring : rings) {
@@ -53,19 +57,19 @@ final class SelectorBell {
     void await(long nanos) {
         ReadyRings.Ring[] of = rings;
         FutexSet all = words;
-        if (of.length == 1) {
-            Futex.awaitWoken(of[0].bell(), 0, before, nanos);
-        } else if (all != null) {
+        if (of.length > 1 && all != null) {
             all.awaitWoken(nanos);
+        } else if (of.length == 1 && !Futex.awaitWoken(of[0].bell(), 0, before, nanos) && BlockLayout.bell(of[0].bell(),
+                0) == before) {
+            int error = Futex.await(of[0].bell(), 0, before, 0); // most often the time is over, or it is a signal
+            broken = error != 0 && error != Errno.EAGAIN && error != Errno.EINTR && error != Errno.ETIMEDOUT;
         }
     }
 
     /** Ends a sleep that was prepared. */
     void wake() {
-        ReadyRings.Ring[] of = rings;
-        if (of.length > 0) {
-            BlockLayout.changeBell(of[0].bell(), 0);
-            Futex.wake(of[0].bell(), 0, Integer.MAX_VALUE);
+        for (ReadyRings.Ring ring : rings) { // each: a session may end meanwhile, and its memory with it
+            ring.wake();
         }
     }
 }

@@ -292,7 +292,8 @@ final class Session {
     /** Memory of the peer, as {@link RemoteView#view}; null if there is none to be seen. */
     @Nullable
     MemorySegment view(int rkey, long address, long bytes) {
-        return qp instanceof RemoteView mapped ? mapped.view(rkey, address, bytes) : null;
+        MemorySegment seen = qp instanceof RemoteView mapped ? mapped.view(rkey, address, bytes) : null;
+        return seen == null || (seen.address() & 7) != 0 ? null : seen; // words of a peer that says where they are
     }
 
     /** Has the peer's engine take a control message; on the engine's thread. */
@@ -577,15 +578,14 @@ final class Session {
                 StreamEngine.debug("a session that failed is not disconnected: " + e.getMessage());
             }
         }
-        for (RingStream stream : streams.all()) {
-            stream.changed();
-            stream.rendezvous().changed();
-        }
+        streams.changed();
+        ready.wakeOwners();
     }
 
     /** Gives everything back; no connection is left. */
     synchronized void close() throws VerbsException {
         failed = true;
+        ready.wakeOwners(); // from memory that is given back nobody could be woken
         Connection established = connection;
         if (established != null) {
             established.close();

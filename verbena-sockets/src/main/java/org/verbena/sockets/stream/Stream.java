@@ -214,6 +214,9 @@ public abstract class Stream {
         return null;
     }
 
+    /** There is no {@link #bell} from now on: others ask the peer for doorbells. */
+    public void giveUpBell() {}
+
     /** As {@link #arm}, for a thread that will sleep at the {@link #bell}, or that such a thread wakes. */
     public int armBell(int ops) {
         return arm(ops, null);

@@ -55,6 +55,14 @@ final class StreamTable {
         return used - free.size();
     }
 
+    /** The session has failed: tells all that wait for something of a connection. */
+    void changed() {
+        for (RingStream stream : all()) {
+            stream.changed();
+            stream.rendezvous().changed();
+        }
+    }
+
     /** The connections of now. */
     List<RingStream> all() {
         @Nullable RingStream[] table = streams;

@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
@@ -27,7 +26,6 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.verbena.testkit.KernelThread;
 import org.verbena.testkit.Thorough;
 
 /** Threads that wait cost nothing, do not hold each other up, and miss nothing. */
@@ -192,45 +190,14 @@ class WaitingTest {
         }
     }
 
-    private static void takeAll(Carrier.Pair pair) throws IOException {
+    static void takeAll(Carrier.Pair pair) throws IOException {
         pair.peer().configureBlocking(false);
         for (ByteBuffer b = ByteBuffer.allocateDirect(1 << 20); pair.peer().read(b.clear()) > 0;) {
             // until there is room again
         }
     }
 
-    /** The bell was rung for the writer before the reader, which has come first, was about to sleep there. */
-    @Test
-    void ringBeforeTheLeaderPreparedWakesTheFollower() throws Exception {
-        try (Carrier.Pair pair = Carrier.RING.connected()) {
-            StreamSocketChannel channel = (StreamSocketChannel) pair.tested();
-            var stream = Objects.requireNonNull(channel.streamOrNull());
-            Waiting waiting = channel.waiting();
-            int before;
-            do {
-                fill(stream);
-                before = waiting.prepare(stream, OP_WRITE);
-            } while (waiting.arm(stream, OP_WRITE) != 0);
-            takeAll(pair);
-
-            CompletableFuture<Path> self = new CompletableFuture<>();
-            Threads.Started reader = Threads.PLATFORM.start(() -> {
-                int prepared = waiting.prepare(stream, OP_READ);
-                assertThat(waiting.arm(stream, OP_READ)).isZero();
-                self.complete(KernelThread.self());
-                return waiting.await(channel.input().lock(), stream, OP_READ, prepared, 0);
-            });
-            KernelThread.awaitAsleep(self.get());
-            fill(stream); // what was signalled is not there any more
-
-            waiting.await(channel.output().lock(), stream, OP_WRITE, before, 0);
-
-            pair.peer().write(ByteBuffer.allocate(1));
-            reader.get();
-        }
-    }
-
-    private static void fill(org.verbena.sockets.stream.Stream stream) throws IOException {
+    static void fill(org.verbena.sockets.stream.Stream stream) throws IOException {
         ByteBuffer b = ByteBuffer.allocateDirect(64 << 10);
         while (stream.write(b.clear()) > 0) {
             // until there is no room

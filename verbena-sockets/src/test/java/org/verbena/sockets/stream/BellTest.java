@@ -173,6 +173,55 @@ class BellTest {
         assertThat(bell().isBroken()).isFalse();
     }
 
+    /** Its memory goes then, from which nobody could be woken. */
+    @Test
+    void failureOfASessionWakesTheOwnerOfAQueue() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        try (ReadyQueue queue = new ReadyQueue()) {
+            assertThat(stream.arm(OP_READ, queue)).isZero();
+            for (boolean byWake : new boolean[] {true, false}) {
+                assertThat(queue.sleep(true)).isTrue();
+                assertThat(queue.isAtBell()).isTrue();
+                CompletableFuture<Path> self = new CompletableFuture<>();
+                Thread sleeper = Thread.ofPlatform().start(() -> {
+                    self.complete(KernelThread.self());
+                    queue.await(-1);
+                });
+                KernelThread.awaitAsleep(self.get());
+                if (byWake) {
+                    queue.wake();
+                } else {
+                    sessions.a.fail();
+                }
+                assertEnds(sleeper);
+                queue.awake();
+            }
+            assertThat(queue.sleep(true)).isTrue();
+            assertThat(queue.isAtBell()).as("without the session").isFalse();
+            queue.awake();
+        }
+    }
+
+    @Test
+    void sessionThatFailsBeforeTheOwnerSleepsKeepsItAwake() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        try (ReadyQueue queue = new ReadyQueue()) {
+            assertThat(stream.arm(OP_READ, queue)).isZero();
+            assertThat(queue.sleep(true)).isTrue();
+            sessions.a.fail();
+            queue.await(-1);
+            queue.awake();
+        }
+    }
+
+    /** A hostile peer may give its memory such an address. */
+    @Test
+    void viewOfMisalignedWordsIsRefused() throws Exception {
+        completeHandshake(HandshakeMessage.FEATURES);
+        assertThat(sessions.a.view(sessions.b.header().rkey(), sessions.b.header().address(), 8)).isNotNull();
+        assertThat(sessions.a.view(sessions.b.header().rkey(), sessions.b.header().address() + 4, 8)).isNull();
+    }
+
     /** What a peer writes there wakes at most. */
     @Test
     void anyWordOfThePeerOnlyWakes() throws Exception {

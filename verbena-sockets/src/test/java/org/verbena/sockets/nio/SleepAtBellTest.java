@@ -2,6 +2,7 @@
 package org.verbena.sockets.nio;
 
 import static java.nio.channels.SelectionKey.OP_READ;
+import static java.nio.channels.SelectionKey.OP_WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,6 +13,10 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,9 +27,9 @@ import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.KernelThread;
 
-/** A thread that selects channels with rings sleeps at a futex, and all that is to end a selection ends it. */
+/** A platform thread that waits for rings sleeps at a futex, and all that is to end its wait ends it. */
 @Timeout(120)
-class SelectorBellTest {
+class SleepAtBellTest {
     /** Number of the system call. */
     private static final String FUTEX = System.getProperty("os.arch").equals("aarch64") ? "98" : "202";
 
@@ -125,6 +130,46 @@ class SelectorBellTest {
         t.join();
     }
 
+    /** The inner selector keeps a list of what was asked of it, until it selects. */
+    @Test
+    void interestThatChangesManyTimesIsTakenByTheKernelsSelector() throws Exception {
+        KernelKeys kernel = ((VerbenaSelector) selector).kernelKeys();
+        for (int i = 0; i < 5000; i++) {
+            key.interestOps(i % 2 == 0 ? 0 : OP_READ);
+            selector.selectNow();
+            assertThat(kernel.behind()).isLessThan(1100);
+        }
+    }
+
+    /** The 64th selector of a process and those after it have no queue: their doorbells come by TCP alone. */
+    @Test
+    void selectorsWithoutAQueueAreServedByTheKernel() throws Exception {
+        List<Selector> others = new ArrayList<>();
+        try {
+            for (int i = 0; i < 64; i++) {
+                others.add(VerbenaSelectorProvider.instance().openSelector());
+            }
+            try (Carrier.Pair late = Carrier.RING.connected()) {
+                Selector last = others.getLast();
+                late.tested().configureBlocking(false);
+                SelectionKey lateKey = late.tested().register(last, OP_READ);
+                Thread t = whenAsleep(false, () -> write(late.peer()));
+                assertThat(last.select()).isEqualTo(1);
+                assertThat(late.tested().read(ByteBuffer.allocate(10))).isEqualTo(1);
+                last.selectedKeys().clear();
+                t.join();
+                assertThat(last.select(1)).isZero(); // it is armed, and polled no more
+                write(late.peer());
+                Await.until("found without a wait", () -> last.selectNow() == 1);
+                assertThat(lateKey.isReadable()).isTrue();
+            }
+        } finally {
+            for (Selector s : others) {
+                s.close();
+            }
+        }
+    }
+
     /** The kernel has channels of it then, too. */
     @Test
     void besideAChannelOfTheKernelItSleepsInTheKernelsSelector() throws Exception {
@@ -147,6 +192,38 @@ class SelectorBellTest {
             t = whenAsleep(true, () -> write(pair.peer()));
             assertThat(selector.select()).isEqualTo(1);
             t.join();
+        }
+    }
+
+    /** The bell was rung for the writer before the reader, which has come first, was about to sleep there. */
+    @Test
+    void ringBeforeTheLeaderPreparedWakesTheFollower() throws Exception {
+        try (Carrier.Pair both = Carrier.RING.connected()) {
+            StreamSocketChannel channel = (StreamSocketChannel) both.tested();
+            var stream = Objects.requireNonNull(channel.streamOrNull());
+            Waiting waiting = channel.waiting();
+            Await.until("the end of TCP is watched", () -> stream.bell() != null);
+            int before;
+            do {
+                WaitingTest.fill(stream);
+                before = waiting.prepare(stream, OP_WRITE);
+            } while (waiting.arm(stream, OP_WRITE) != 0);
+            WaitingTest.takeAll(both);
+
+            CompletableFuture<Path> self = new CompletableFuture<>();
+            Threads.Started reader = Threads.PLATFORM.start(() -> {
+                int prepared = waiting.prepare(stream, OP_READ);
+                assertThat(waiting.arm(stream, OP_READ)).isZero();
+                self.complete(KernelThread.self());
+                return waiting.await(channel.input().lock(), stream, OP_READ, prepared, 0);
+            });
+            KernelThread.awaitAsleep(self.get());
+            WaitingTest.fill(stream); // what was signalled is not there any more
+
+            waiting.await(channel.output().lock(), stream, OP_WRITE, before, 0);
+
+            both.peer().write(ByteBuffer.allocate(1));
+            reader.get();
         }
     }
 }
