@@ -17,6 +17,9 @@ final class KernelKeys {
     /** How long the kernel may stay unpolled while there is always something else ready. */
     private static final long POLL_INTERVAL_NANOS = 10_000;
 
+    /** The same while a {@link KernelWatch} says that the kernel has nothing to report. */
+    private static final long QUIET_INTERVAL_NANOS = 1_000_000;
+
     private static final int MAX_ASKED = 1024;
 
     private final Selector inner;
@@ -27,6 +30,9 @@ final class KernelKeys {
     private int asked;
     /** There may be something at a socket that nobody has to wait for any more. */
     private boolean left;
+    /** In the last poll: keys reported, and those of them for more than a doorbell. */
+    private int reported;
+    private int reportedOwn;
 
     KernelKeys(Selector inner) {
         this.inner = inner;
@@ -39,6 +45,26 @@ final class KernelKeys {
     /** Whether it is time to poll the kernel again although no thread waits. */
     boolean isDue() {
         return System.nanoTime() - polledAt >= POLL_INTERVAL_NANOS;
+    }
+
+    /** As {@link #isDue}, while a {@link KernelWatch} says that there is nothing. */
+    boolean isDueThoughQuiet() {
+        return System.nanoTime() - polledAt >= QUIET_INTERVAL_NANOS;
+    }
+
+    /** There is nothing to report now, as far as a {@link KernelWatch} knows. */
+    void isQuiet() {
+        polledAt = System.nanoTime();
+    }
+
+    /** Whether the last poll has found something. */
+    boolean hasReported() {
+        return reported > 0;
+    }
+
+    /** Whether the last poll has found nothing but doorbells. */
+    boolean hasReportedDoorbellsOnly() {
+        return reportedOwn == 0;
     }
 
     /** The interest of an inner key was changed. */
@@ -100,10 +126,13 @@ final class KernelKeys {
         polledAt = System.nanoTime();
         asked = 0;
         left = false;
+        reported = ready.size();
+        reportedOwn = 0;
         for (int i = 0; i < ready.size(); i++) {
             SelectorKey key = ready.get(i);
             int ops = key.kernelReady;
             key.kernelReady = 0;
+            reportedOwn += key.byRing && !key.byKernel && !key.deaf ? 0 : 1;
             Stream s = key.stream;
             if (s != null && key.isValid()) {
                 ops = s.kernelReady(ops, key.interest() & SelectorKey.BYTES);

@@ -45,6 +45,7 @@ public final class VerbenaSelector extends AbstractSelector {
     private final UpdateQueue updates = new UpdateQueue();
     private final KeyList dropped = new KeyList();
     private final SelectorSpin spin = new SelectorSpin();
+    private final KernelWatch watch;
 
     private final Set<SelectionKey> keys = ConcurrentHashMap.newKeySet();
     private final Set<SelectionKey> publicKeys = Collections.unmodifiableSet(keys);
@@ -68,6 +69,7 @@ public final class VerbenaSelector extends AbstractSelector {
         kernel = new KernelKeys(DefaultSelectorProvider.get().openSelector()); // first: without it no queue is taken
         queue = new ReadyQueue();
         active = new ActiveKeys(queue);
+        watch = new KernelWatch(kernel.inner(), this::wakeAtBell);
     }
 
     private void ensureOpen() {
@@ -156,12 +158,20 @@ public final class VerbenaSelector extends AbstractSelector {
         }
     }
 
+    /** The kernel has something to report: only a thread that sleeps at the bell has to be told. */
+    private void wakeAtBell() {
+        if (asleep && queue.isAtBell()) {
+            queue.wake();
+        }
+    }
+
     @Override
     protected void implCloseSelector() throws IOException {
         wakeup();
         synchronized (this) {
             try (queue) {
                 kernel.inner().close();
+                watch.close();
                 spin.close();
                 synchronized (selected) {
                     dropped.truncate(0);
@@ -236,7 +246,7 @@ public final class VerbenaSelector extends AbstractSelector {
     private int doSelect(@Nullable Consumer<SelectionKey> action, long nanos) throws IOException {
         dropCancelled();
         poll();
-        if (nanos == 0) {
+        if (nanos == 0 || found.isEmpty() && isEnded()) { // without a wait: what is ready must be found now
             if (kernelKeys > 0 || isKernelDue()) {
                 kernel.poll(found, active);
             }
@@ -256,7 +266,10 @@ public final class VerbenaSelector extends AbstractSelector {
 
     /** Whether to ask the kernel although memory is polled. It has nothing to say where all that is wanted rings the bell. */
     private boolean isKernelDue() {
-        return isHeard() ? kernel.isOwed() : kernel.isDue();
+        if (isHeard()) {
+            return kernel.isOwed();
+        }
+        return watch.isQuiet() && kernel.behind() == 0 ? kernel.isDueThoughQuiet() : kernel.isDue();
     }
 
     /** Whether all that is wanted comes by rings, and wakes a thread at the bell. */
@@ -331,22 +344,25 @@ public final class VerbenaSelector extends AbstractSelector {
 
     /** Sleeps at the bell or in the inner selector until something happens; may wake up without need. */
     private void sleep(long nanos) throws IOException {
-        if (isHeard() && kernel.isOwed()) {
-            kernel.poll(found, active);
-        }
+        boolean mayUseBell = mayUseBell();
+        boolean watched = mayUseBell && !isHeard();
         boolean mustPoll = active.armAll(found);
-        boolean mayUseBell = isHeard() && !Thread.currentThread().isVirtual(); // which would keep its carrier
         if (!found.isEmpty() || nanos != UNLIMITED && nanos <= 0 || !queue.sleep(mayUseBell)) {
             return;
         }
         asleep = true;
         try {
-            if (!isEnded() && updates.isEmpty()) {
-                if (queue.isAtBell()) {
-                    sleepAtBell(mustPoll ? TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS) : nanos);
-                } else {
-                    kernel.await(found, active, millis(nanos, mustPoll));
-                }
+            if (isEnded() || !updates.isEmpty()) {
+                return;
+            }
+            if (!queue.isAtBell()) {
+                kernel.await(found, active, millis(nanos, mustPoll));
+                sleptInKernel();
+            } else if (!watched) {
+                sleepAtBell(mustPoll, nanos);
+            } else if (watch.arm()) {
+                sleepAtBell(mustPoll, nanos);
+                sleptWatched();
             }
         } finally {
             asleep = false;
@@ -354,10 +370,47 @@ public final class VerbenaSelector extends AbstractSelector {
         }
     }
 
-    private void sleepAtBell(long nanos) {
+    /** Asks the kernel for what was left there first, since the thread may not wait for it. */
+    private boolean mayUseBell() throws IOException {
+        if (Thread.currentThread().isVirtual()) { // which would keep its carrier
+            return false;
+        }
+        if (isHeard()) {
+            if (kernel.isOwed()) {
+                kernel.poll(found, active);
+            }
+            return true;
+        }
+        if (ringKeys == 0 || !queue.isComplete() || !watch.isWorthwhile()) {
+            return false;
+        }
+        if (kernel.behind() > 0) {
+            kernel.poll(found, active);
+        }
+        return kernel.behind() == 0; // else the kernel does not know yet what it is to report
+    }
+
+    private void sleptInKernel() {
+        if (!isHeard()) {
+            kernel.leave(); // of a doorbell that was asked for and has not come yet
+            if (kernel.hasReported()) { // else it has ended by wakeup(), or the time is over
+                watch.sleptInKernel(kernel.hasReportedDoorbellsOnly());
+            }
+        }
+    }
+
+    private void sleptWatched() throws IOException {
+        if (watch.sleptAtBell()) {
+            kernel.poll(found, active);
+        } else {
+            kernel.isQuiet();
+        }
+    }
+
+    private void sleepAtBell(boolean mustPoll, long nanos) {
         begin(); // an interrupt wakes
         try {
-            queue.await(nanos);
+            queue.await(mustPoll ? TimeUnit.MILLISECONDS.toNanos(POLL_MILLIS) : nanos);
         } finally {
             end();
         }

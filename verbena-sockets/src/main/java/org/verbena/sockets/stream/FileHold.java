@@ -8,18 +8,17 @@ import java.lang.invoke.MethodType;
 import java.nio.channels.FileChannel;
 import java.util.Objects;
 
-import jdk.internal.access.JavaLangAccess;
-import jdk.internal.access.SharedSecrets;
 import org.jspecify.annotations.Nullable;
 import sun.nio.ch.FileChannelImpl;
 import sun.nio.ch.IOUtil;
+
+import org.verbena.sockets.jdk.JdkMembers;
 
 /**
  * The descriptor of a file of the JDK, which stays open as long as it is held: the holder is among the threads that the JDK
  * waits for before it closes the descriptor, as one that reads or writes. So it is held for moments only.
  *
- * <p>These are private members of the JDK. Package {@code jdk.internal.access} makes them accessible; where that is not
- * exported to this module, or with another JDK, no file can be held. Thread-safe.
+ * <p>These are private members of the JDK. Where they are not accessible, or with another JDK, no file can be held. Thread-safe.
  */
 public final class FileHold {
     /** No hold; {@link #release} takes it, too. */
@@ -29,19 +28,11 @@ public final class FileHold {
 
     private FileHold() {}
 
-    /** The members, all of {@link FileChannelImpl}; loaded only where the package is exported. */
+    /** The members, all of {@link FileChannelImpl}. */
     private record Jdk(MethodHandle descriptor, MethodHandle direct, MethodHandle writable, MethodHandle threads,
             MethodHandle add, MethodHandle remove) {
         static Jdk find() throws ReflectiveOperationException {
-            Module mine = FileHold.class.getModule();
-            Module base = Object.class.getModule();
-            JavaLangAccess access = SharedSecrets.getJavaLangAccess();
-            if (mine.isNamed()) {
-                access.addOpens(base, "sun.nio.ch", mine);
-            } else {
-                access.addOpensToAllUnnamed(base, "sun.nio.ch");
-            }
-            MethodHandles.Lookup lookup = MethodHandles.privateLookupIn(FileChannelImpl.class, MethodHandles.lookup());
+            MethodHandles.Lookup lookup = JdkMembers.lookup(FileChannelImpl.class);
             Class<?> set = lookup.findClass("sun.nio.ch.NativeThreadSet");
             return new Jdk(lookup.findGetter(FileChannelImpl.class, "fd", FileDescriptor.class),
                     lookup.findGetter(FileChannelImpl.class, "direct", boolean.class),
@@ -56,7 +47,7 @@ public final class FileHold {
     }
 
     private static @Nullable Jdk find() {
-        if (!Object.class.getModule().isExported("jdk.internal.access", FileHold.class.getModule())) {
+        if (!JdkMembers.areAccessible()) {
             return null;
         }
         try {

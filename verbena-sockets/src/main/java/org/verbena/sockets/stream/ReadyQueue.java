@@ -63,7 +63,7 @@ public final class ReadyQueue implements AutoCloseable {
     }
 
     private synchronized int add(Session session) throws VerbsException {
-        if (closed) {
+        if (closed || session.isFailed()) {
             return 0;
         }
         for (ReadyRings.Ring ring : rings) {
@@ -114,9 +114,7 @@ public final class ReadyQueue implements AutoCloseable {
             asleep = true;
             dropFailed();
             atBell = mayUseBell && isComplete() && bell.isPossible(rings);
-            if (atBell) {
-                bell.prepare(rings);
-            }
+            bell.prepare(atBell ? rings : NONE);
             for (ReadyRings.Ring ring : rings) {
                 ring.sleep(true, atBell);
             }

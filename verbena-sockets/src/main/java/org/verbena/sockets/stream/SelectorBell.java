@@ -40,13 +40,18 @@ final class SelectorBell {
     /** Before the peers are told that the owner sleeps. */
     void prepare(ReadyRings.Ring[] of) {
         rings = of;
-        if (of.length == 1) {
-            before = BlockLayout.bell(of[0].bell(), 0);
+        FutexSet all = words;
+        if (all != null) {
+            all.clear(); // also if it is not used this time: it would hold the memory of sessions that have ended
+        }
+        if (of.length < 2) {
+            before = of.length == 0 ? 0 : BlockLayout.bell(of[0].bell(), 0);
             return;
         }
-        FutexSet all = words == null ? new FutexSet() : words;
-        words = all;
-        all.clear();
+        if (all == null) {
+            all = new FutexSet();
+            words = all;
+        }
         for (ReadyRings.Ring ring : of) {
             MemorySegment bell = ring.bell();
             all.add(bell, 0, BlockLayout.bell(bell, 0));

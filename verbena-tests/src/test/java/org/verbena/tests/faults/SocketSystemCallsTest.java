@@ -29,6 +29,7 @@ class SocketSystemCallsTest {
         Child.Builder program = Child.of(WaitPeer.class).option("-Dverbena.spin=0");
         if (by.equals("verbena")) {
             program.option("-Djava.nio.channels.spi.SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider");
+            program.option("--add-exports=java.base/jdk.internal.access=ALL-UNNAMED"); // for a selector beside a listener
         }
         try (Child child = program.start(what)) {
             child.await("READY");
@@ -47,7 +48,7 @@ class SocketSystemCallsTest {
 
     /** To sleep at the bell, and to ring that of the peer, where TCP reads and writes. */
     @ParameterizedTest
-    @ValueSource(strings = {"blocking", "selector"})
+    @ValueSource(strings = {"blocking", "selector", "listener"})
     void sleepingRoundTripSleepsOnceAndRingsOnce(String what) throws Exception {
         callsPerRound("jdk", what);
         SystemCalls calls = calls("verbena", what, WARM_UP, ROUNDS);

@@ -18,8 +18,8 @@ import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
 /**
- * A child whose thread "waiter" answers each byte of another one, {@code blocking} or by a {@code selector}, or selects bytes that
- * it does not read, {@code ready}. The other one asks again when the waiter has had time to sleep.
+ * A child whose thread "waiter" answers each byte of another one, {@code blocking}, by a {@code selector}, or by one with a {@code listener},
+ * too; or it selects bytes that it does not read, {@code ready}. The other one asks again when the waiter has had time to sleep.
  */
 final class WaitPeer {
     private static final int IDLE_CONNECTIONS = 20;
@@ -79,6 +79,7 @@ final class WaitPeer {
             switch (what) {
                 case "blocking" -> answer();
                 case "selector" -> select(true);
+                case "listener" -> selectBesideListener();
                 default -> select(false);
             }
         });
@@ -110,23 +111,37 @@ final class WaitPeer {
     }
 
     private void select(boolean answers) throws IOException {
-        ByteBuffer one = ByteBuffer.allocateDirect(1);
         try (Selector selector = PROVIDER.openSelector()) {
-            for (SocketChannel waiter : waiters) {
-                waiter.configureBlocking(false);
-                waiter.register(selector, SelectionKey.OP_READ);
-            }
-            while (true) {
-                selector.select();
-                for (SelectionKey key : selector.selectedKeys()) {
-                    if (answers) {
-                        answer((SocketChannel) key.channel(), one);
-                    } else {
-                        rounds.incrementAndGet();
-                    }
+            select(selector, answers);
+        }
+    }
+
+    private void selectBesideListener() throws IOException {
+        try (Selector selector = PROVIDER.openSelector();
+                ServerSocketChannel listener = PROVIDER.openServerSocketChannel()) {
+            listener.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            listener.configureBlocking(false);
+            listener.register(selector, SelectionKey.OP_ACCEPT);
+            select(selector, true);
+        }
+    }
+
+    private void select(Selector selector, boolean answers) throws IOException {
+        ByteBuffer one = ByteBuffer.allocateDirect(1);
+        for (SocketChannel waiter : waiters) {
+            waiter.configureBlocking(false);
+            waiter.register(selector, SelectionKey.OP_READ);
+        }
+        while (true) {
+            selector.select();
+            for (SelectionKey key : selector.selectedKeys()) {
+                if (answers) {
+                    answer((SocketChannel) key.channel(), one);
+                } else {
+                    rounds.incrementAndGet();
                 }
-                selector.selectedKeys().clear();
             }
+            selector.selectedKeys().clear();
         }
     }
 
