@@ -18,6 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.verbena.testkit.Await;
+
 /**
  * A thread that waits in a stream of {@link Channels} holds the channel's blocking lock: that must not prevent ending
  * the channel.
@@ -41,6 +43,16 @@ class LentLockTest {
 
     private static Threads.Started writer(Threads threads, SocketChannel channel) throws InterruptedException {
         return blocked(threads.start(() -> write(channel, MORE_THAN_THERE_IS_ROOM_FOR)));
+    }
+
+    /** A writer waits at once, and lastingly: the kernel makes room as long as it moves bytes to the other end, so that is over. */
+    private static Carrier.Pair connectedWithoutRoom(Carrier carrier) throws Exception {
+        Carrier.Pair pair = carrier.connected();
+        pair.tested().configureBlocking(false);
+        ByteBuffer bytes = ByteBuffer.allocate(1 << 20);
+        Await.untilLasting("no room", () -> pair.tested().write(bytes.clear()) == 0);
+        pair.tested().configureBlocking(true);
+        return pair;
     }
 
     private static Threads.Started blocked(Threads.Started thread) throws InterruptedException {
@@ -71,7 +83,7 @@ class LentLockTest {
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void interruptedReaderClosesUnderAWriter(Carrier carrier, Threads threads) throws Exception {
-        Carrier.Pair pair = carrier.connected();
+        Carrier.Pair pair = connectedWithoutRoom(carrier);
         var writer = writer(threads, pair.tested());
         var reader = threads.start(() -> {
             Thread.currentThread().interrupt();
@@ -86,7 +98,7 @@ class LentLockTest {
     @MethodSource("carriersAndThreads")
     void interruptOfOneWaitingThreadEndsBoth(Carrier carrier, Threads threads) throws Exception {
         for (boolean atReader : new boolean[] {false, true}) {
-            Carrier.Pair pair = carrier.connected();
+            Carrier.Pair pair = connectedWithoutRoom(carrier);
             var reader = reader(threads, pair.tested());
             var writer = writer(threads, pair.tested());
             Threads.PLATFORM.start(() -> { // an interrupt closes the channel itself
@@ -102,7 +114,7 @@ class LentLockTest {
     @ParameterizedTest
     @MethodSource("carriersAndThreads")
     void thirdThreadClosesUnderReaderAndWriter(Carrier carrier, Threads threads) throws Exception {
-        Carrier.Pair pair = carrier.connected();
+        Carrier.Pair pair = connectedWithoutRoom(carrier);
         var reader = reader(threads, pair.tested());
         var writer = writer(threads, pair.tested());
         threads.start(() -> {
