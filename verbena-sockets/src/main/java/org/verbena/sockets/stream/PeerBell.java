@@ -7,15 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Futex;
 
-/** The bell of one of the peer's queues, at which its owner sleeps. Guarded by the session's lock. */
+/** A bell in the peer's memory, at which one of its threads sleeps. Guarded by the session's lock. */
 final class PeerBell {
     private final Session session;
     private final long address;
     private final int key;
     private @Nullable MemorySegment view;
     private long rings;
-    /** The nap that it was rung for last: once is enough. */
-    private long rung;
 
     PeerBell(Session session, long address, int key) {
         this.session = session;
@@ -23,16 +21,22 @@ final class PeerBell {
         this.key = key;
     }
 
-    /** Changes it, if that was not done for this nap; {@link #wake} follows when the word has arrived. */
-    void ring(RingStream stream, int queue, long nap) {
-        if (nap != rung) {
-            rung = nap;
-            stream.out().woke();
-            session.postWord(Session.BELL, stream.index(), queue, address, key, BlockLayout.bellWord(++rings));
-        }
+    /**
+     * Changes it; {@link #wake} follows when the word has arrived, by {@link ReadyRings#bellArrived}.
+     *
+     * @param index of the connection that rings
+     * @param queue of the peer whose bell it is, 0 for that of the connection
+     */
+    void change(int index, int queue) {
+        session.postWord(Session.BELL, index, queue, address, key, BlockLayout.bellWord(++rings));
     }
 
-    /** Wakes who sleeps there. */
+    /** Times it was changed. */
+    long rings() {
+        return rings;
+    }
+
+    /** Wakes the thread that sleeps there. */
     void wake() {
         MemorySegment seen = view;
         if (seen == null) {

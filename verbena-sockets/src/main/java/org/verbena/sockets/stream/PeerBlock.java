@@ -5,8 +5,6 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Futex;
-
 /**
  * The control block of the other end: words are written to it until this end has closed the connection, and where it is mapped
  * the peer's own words are read there. Guarded by the session's lock, but for that view.
@@ -28,8 +26,7 @@ final class PeerBlock {
     private final boolean ringsBells;
     /** The peer's block from {@link BlockLayout#BELL} on, its own words among it; null if it is not mapped. */
     private volatile @Nullable MemorySegment view;
-    /** Times its bell was rung. Written under the session's lock. */
-    private long rings;
+    private final PeerBell bell;
     /** Nothing more may be written to the peer's memory: it may serve another connection already. */
     private boolean gone;
 
@@ -45,6 +42,7 @@ final class PeerBlock {
         key = peer.blockKey();
         address = peer.blockAddress();
         index = peer.index();
+        bell = new PeerBell(own.session, address + BlockLayout.BELL, key);
     }
 
     int key() {
@@ -96,23 +94,17 @@ final class PeerBlock {
     /** Changes the peer's bell; {@link #wake} follows when the word has arrived. The session's lock is held. */
     void ring() {
         if (!gone) {
-            rings++;
-            own.session.postWord(Session.BELL, own.index, 0, address + BlockLayout.BELL, key, BlockLayout.bellWord(
-                    rings));
+            bell.change(own.index, 0);
         }
     }
 
     long rings() {
-        return rings;
+        return bell.rings();
     }
 
     /** Wakes the peer's thread that sleeps at its bell; the session's lock is held. */
     void wake() {
-        find();
-        MemorySegment seen = view;
-        if (seen != null) { // else the peer is gone
-            Futex.wake(seen, 0, Integer.MAX_VALUE);
-        }
+        bell.wake();
     }
 
     /** Whether the peer's own words are mapped. */

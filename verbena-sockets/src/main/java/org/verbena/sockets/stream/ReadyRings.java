@@ -59,6 +59,7 @@ final class ReadyRings {
     /** Those that there are, for threads that hold the session's lock. */
     private volatile List<Ring> made = List.of();
     private final @Nullable PeerBell[] bells = new @Nullable PeerBell[QUEUES];
+    private final long[] rungFor = new long[QUEUES];
     /** The peer rings the bells of this process's queues. */
     private volatile boolean peerRings;
 
@@ -94,7 +95,11 @@ final class ReadyRings {
             bell = new PeerBell(session, session.peerHeader() + (long) queue * SLOT + BELL, session.peerHeaderKey());
             bells[queue] = bell;
         }
-        bell.ring(stream, queue, nap);
+        if (nap != rungFor[queue]) { // once for each time that the owner went to sleep is enough
+            rungFor[queue] = nap;
+            stream.out().woke();
+            bell.change(stream.index(), queue);
+        }
     }
 
     /** The bell of the peer's queue, or of its end of the connection for no queue, has changed. The session's lock is held. */

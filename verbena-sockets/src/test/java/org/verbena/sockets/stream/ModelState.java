@@ -33,7 +33,7 @@ final class ModelState {
             Map.entry(RingWriter.class, List.of("own", "ending", "direct", "peerWaitsOver", "ringKey", "ringAddress",
                     "seenDataArm",
                     "armSequence", "bytes", "stalls")),
-            Map.entry(PeerBlock.class, List.of("own", "key", "address", "index", "view", "rings")),
+            Map.entry(PeerBlock.class, List.of("own", "key", "address", "index", "view", "bell")),
             Map.entry(Ending.class, List.of("tcp", "out", "changed", "since")),
             Map.entry(Doorbells.class, List.of("tcp", "lock", "bytes", "taken")),
             Map.entry(Link.class, List.of("session", "index", "blockMemory", "block")),
