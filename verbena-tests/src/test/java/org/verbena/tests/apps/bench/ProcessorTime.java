@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 /** Processor time of processes, user and system, in seconds. */
 final class ProcessorTime {
@@ -43,6 +44,35 @@ final class ProcessorTime {
             return time.getAtIndex(ValueLayout.JAVA_LONG, 0) + time.getAtIndex(ValueLayout.JAVA_LONG, 1)
                     / NANOS_A_SECOND;
         }
+    }
+
+    /**
+     * Of a JVM that runs and keeps its compiler's threads, without the time of these: they compile again now and then, each time
+     * as much work as seconds of light load. For differences only.
+     */
+    static double withoutCompiler(long pid) throws IOException {
+        long compiler = 0;
+        Path threads = Path.of("/proc/" + pid + "/task");
+        try (Stream<Path> all = Files.list(threads)) {
+            for (Path thread : all.toList()) {
+                compiler += isCompiler(thread) ? nanos(thread) : 0;
+            }
+        }
+        return of(pid) - compiler / NANOS_A_SECOND;
+    }
+
+    private static boolean isCompiler(Path thread) {
+        try {
+            String name = Files.readString(thread.resolve("comm")); // 15 characters of the name at most
+            return name.startsWith("C1 Compiler") || name.startsWith("C2 Compiler");
+        } catch (IOException ended) {
+            return false; // no thread of the compiler's
+        }
+    }
+
+    /** The first field of {@code schedstat}: Documentation/scheduler/sched-stats.rst of the kernel. */
+    private static long nanos(Path thread) throws IOException {
+        return Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ", -1)[0]);
     }
 
     private static int call(MethodHandle function, int number, MemorySegment result) {

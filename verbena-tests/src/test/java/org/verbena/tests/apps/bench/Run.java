@@ -21,6 +21,8 @@ record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleCo
     /** Connections at rest stay open: RMI's, and those of the JDK's HTTP, would be closed within the measurement. */
     private static final String[] KEEP_OPEN = {"-Dsun.rmi.transport.connectionTimeout=86400000",
         "-Djdk.httpclient.keepalive.timeout=86400", "-Dsun.net.httpserver.idleInterval=86400"};
+    /** So that {@link ProcessorTime#withoutCompiler} finds those threads. */
+    private static final String KEEP_COMPILER = "-XX:-UseDynamicNumberOfCompilerThreads";
     private static final int MILLIS_A_SECOND = 1000;
     /** A load ends its threads when it has measured, which is nothing that it does at rest. */
     private static final Duration MARGIN = Duration.ofSeconds(1);
@@ -60,6 +62,9 @@ record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleCo
 
     private App.Java java() {
         App.Java java = App.java(scratch, by).asUsersDo().jvm(JVM);
+        if (load() != Load.FULL) {
+            java.option(KEEP_COMPILER);
+        }
         return load() == Load.NONE ? java.option(KEEP_OPEN) : java;
     }
 
@@ -111,12 +116,12 @@ record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleCo
         return load() == Load.FULL ? "full" : Long.toString(perSecond);
     }
 
-    /** Lets JVMs work, or rest, and notes their processor time a second. */
+    /** Lets JVMs work, or rest, and notes their processor time a second but for that of the compiler. */
     void measureProcessorTime(String name, App first, App... others) throws Exception {
         long start = System.nanoTime();
-        double before = processorTime(first, others);
+        double before = withoutCompiler(first, others);
         Thread.sleep(length().measured());
-        double used = processorTime(first, others) - before;
+        double used = withoutCompiler(first, others) - before;
         note(Metric.processorTime(name), used * MILLIS_A_SECOND / ((System.nanoTime() - start) / 1e9));
     }
 
@@ -124,6 +129,14 @@ record Run(Path scratch, App.By by, Setting setting, long perSecond, ObjDoubleCo
         double sum = ProcessorTime.of(first.pid());
         for (App o : others) {
             sum += ProcessorTime.of(o.pid());
+        }
+        return sum;
+    }
+
+    private static double withoutCompiler(App first, App... others) throws Exception {
+        double sum = ProcessorTime.withoutCompiler(first.pid());
+        for (App o : others) {
+            sum += ProcessorTime.withoutCompiler(o.pid());
         }
         return sum;
     }
