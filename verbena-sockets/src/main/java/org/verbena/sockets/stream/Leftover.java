@@ -48,7 +48,7 @@ final class Leftover {
         return SocketEvents.read(tcp, rest);
     }
 
-    /** So many of the bytes that were just read are the stream's. */
+    /** The first {@code n} of the bytes that were just read are the stream's. */
     void keep(int n) {
         bytes.limit(bytes.limit() + n);
     }

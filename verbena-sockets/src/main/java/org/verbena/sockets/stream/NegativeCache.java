@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class NegativeCache {
     /** How long it is believed. */
     static final long NANOS = 60_000_000_000L;
-    /** So many are remembered; the eldest goes first. */
+    /** The number of peers that are remembered; the eldest goes first. */
     static final int MAX_ENTRIES = 1024;
 
     private record Refusal(FallbackReason reason, long until) {}

@@ -67,7 +67,7 @@ final class PeerBlock {
 
     /**
      * Posts the word that this end writes no more, nor reads; the session's lock is held. Where an earlier word has not arrived yet,
-     * the peer's bell is not rung for it: TCP's end, which follows, wakes who sleeps there.
+     * the peer's bell is not rung for it: TCP's end, which follows, wakes the thread that sleeps there.
      */
     void close(int kind, long how) {
         post(kind, BlockLayout.CLOSED, how);

@@ -13,14 +13,14 @@ public final class PollCounters {
     private static final LongAdder IN_VAIN = new LongAdder();
     private static final LongAdder NANOS = new LongAdder();
 
-    /** So many polls that found something are added at a time, but the first ones at once. */
+    /** Polls that found something are added in this number, but the first ones each at once. */
     private static final int BATCH = 64;
 
     private int first;
     private int found;
     private long nanos;
 
-    /** A thread has polled for so long, and has found what it waited for, or has not and is about to sleep. */
+    /** A thread has polled for that time, and has found what it waited for, or has not and is about to sleep. */
     public void polled(boolean success, long forNanos) {
         nanos += forNanos;
         if (success) {

@@ -47,7 +47,7 @@ final class RemoteSessions {
     /** Requests, and offers, whose connection has not been found yet: the program may accept it in a moment. */
     private static final int MAX_HELD = 1024;
     /**
-     * So long the process there may be about to listen: it opens its device first, on a busy machine that takes
+     * The time for which the process there may be about to listen: it opens its device first, on a busy machine that takes
      * seconds.
      */
     private static final long LISTEN_TIMEOUT_NANOS = Math.min(Handshake.RENDEZVOUS_TIMEOUT_NANOS, 5_000_000_000L);

@@ -16,16 +16,17 @@ final class RingThreshold {
     private static final int BYTES_OF_MESSAGE = 4096;
     private static final long BYTES;
     private static final int MESSAGES;
-    /** Whether it is the same for all programs. */
-    private static final boolean SET = System.getProperty(PROPERTY) != null;
-    private static final boolean SET_TO_ZERO;
+    /** Whether the property says how much, for all programs the same. */
+    private static final boolean PROPERTY_IS_SET = System.getProperty(PROPERTY) != null;
+    /** Whether it says that nothing is to be carried first. */
+    private static final boolean PROPERTY_IS_ZERO;
     /** For programs that have not asked for Verbena's channels by their names. */
     private static volatile boolean dropIn;
 
     static {
         long set = Long.getLong(PROPERTY, DEFAULT_BYTES);
-        SET_TO_ZERO = set <= 0;
-        BYTES = SET_TO_ZERO ? DEFAULT_BYTES : set;
+        PROPERTY_IS_ZERO = set <= 0;
+        BYTES = PROPERTY_IS_ZERO ? DEFAULT_BYTES : set;
         MESSAGES = Math.clamp(BYTES / BYTES_OF_MESSAGE, 1, Integer.MAX_VALUE);
     }
 
@@ -59,7 +60,7 @@ final class RingThreshold {
 
     /** Whether connections of this process begin their handshakes at once. */
     static boolean isZero() {
-        return SET ? SET_TO_ZERO : !dropIn || Outbound.WAITS;
+        return PROPERTY_IS_SET ? PROPERTY_IS_ZERO : !dropIn || Outbound.WAITS;
     }
 
     /** Whether what TCP carries is to be compared with it. */

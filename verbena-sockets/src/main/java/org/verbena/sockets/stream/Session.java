@@ -48,7 +48,7 @@ final class Session {
     static final int SPACE = 2;
     /** An entry of a ready queue has arrived: check whether the queue's owner sleeps. */
     static final int READY_ENTRY = 3;
-    /** The peer's bell has changed: wake who sleeps there. */
+    /** The peer's bell has changed: wake the thread that sleeps there. */
     static final int BELL = 4;
 
     private static final long FIRST_PROBE_NANOS = 1_000_000_000L;

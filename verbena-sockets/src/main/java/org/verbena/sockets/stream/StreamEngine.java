@@ -415,7 +415,7 @@ final class StreamEngine {
             watched.put(fd, callback);
             ends.put(stream, new End(fd, callback));
             stream.in().watched();
-            stream.changed(); // who waits for its end may sleep at a bell now
+            stream.changed(); // a thread that waits for its end may sleep at a bell now
         } catch (LinuxException e) {
             debug("the end of a connection is noticed late: " + e.getMessage());
         }
