@@ -9,15 +9,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A system property of the sockets, which the agent's arguments may set too. No pattern is compiled before there is a
- * value to match: few programs set any, and all of them come by here when they open their first channel.
- *
- * @param name after {@code verbena.}
- * @param values a pattern of what it takes
- * @param least if it is a number, and
- * @param most more than least then
- * @param takes what values it takes, for a person
+ * value to match, and each once: few programs set any, and all of them come by here when they open their first channel.
  */
-record DropInProperty(String name, String values, long least, long most, String takes) {
+final class DropInProperty {
     private static final String PREFIX = "verbena.";
     private static final String DIGITS = "\\d{1,19}";
 
@@ -48,6 +42,29 @@ record DropInProperty(String name, String values, long least, long most, String 
     private static final List<String> OTHERS = List.of("verbena.agent", "verbena.erm.", "verbena.ibverbs",
             "verbena.perf.", "verbena.rdmacm", "verbena.roce.", "verbena.test.");
 
+    private final String name;
+    private final String values;
+    private final long least;
+    private final long most;
+    private final String takes;
+    /** Of {@link #values}; null until there is one to match. Several threads may compile it. */
+    private @Nullable Pattern pattern;
+
+    /**
+     * @param name after {@code verbena.}
+     * @param values a pattern of what it takes
+     * @param least if it is a number, and
+     * @param most more than least then
+     * @param takes what values it takes, for a person
+     */
+    private DropInProperty(String name, String values, long least, long most, String takes) {
+        this.name = name;
+        this.values = values;
+        this.least = least;
+        this.most = most;
+        this.takes = takes;
+    }
+
     private static DropInProperty of(String name, String values, String takes) {
         return new DropInProperty(name, values, 0, 0, takes);
     }
@@ -59,7 +76,12 @@ record DropInProperty(String name, String values, long least, long most, String 
     }
 
     private boolean isTaken(String value) {
-        if (!Pattern.matches(values, value)) {
+        Pattern compiled = pattern;
+        if (compiled == null) {
+            compiled = Pattern.compile(values);
+            pattern = compiled;
+        }
+        if (!compiled.matcher(value).matches()) {
             return false;
         }
         try {
@@ -120,7 +142,7 @@ record DropInProperty(String name, String values, long least, long most, String 
     }
 
     private static String unknownName() {
-        return "is not known; there are " + ALL.stream().map(DropInProperty::name).collect(Collectors.joining(", "));
+        return "is not known; there are " + ALL.stream().map(p -> p.name).collect(Collectors.joining(", "));
     }
 
     private String refuses(String value) {
