@@ -47,6 +47,18 @@ public final class Futex {
                 0, 0) == 0;
     }
 
+    /**
+     * Whether the kernel lets threads sleep at a word, which memory that cannot be shared or a sandbox may prevent: for a
+     * sleep that ended and has no reason of its own. Asks by a wait that takes no time.
+     *
+     * @throws IllegalArgumentException for heap memory or a misaligned word
+     * @throws IndexOutOfBoundsException if the word is not inside the segment
+     */
+    public static boolean canSleep(MemorySegment segment, long offset) {
+        int error = await(segment, offset, 0, 0);
+        return error == 0 || error == Errno.EAGAIN || error == Errno.ETIMEDOUT || error == Errno.EINTR;
+    }
+
     /** The address of a struct timespec of this thread's; null for a negative time. */
     private static long timespec(long nanos) {
         if (nanos < 0) {

@@ -69,9 +69,11 @@ class FutexTest {
             assertThatThrownBy(() -> Futex.await(word, offset, 0, 0)).isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> Futex.awaitWoken(word, offset, 0, 0)).isInstanceOf(
                     IndexOutOfBoundsException.class);
+            assertThatThrownBy(() -> Futex.canSleep(word, offset)).isInstanceOf(IndexOutOfBoundsException.class);
             assertThatThrownBy(() -> Futex.wake(word, offset, 1)).isInstanceOf(IndexOutOfBoundsException.class);
         }
         assertThatThrownBy(() -> Futex.await(word, 2, 0, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Futex.canSleep(word, 2)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> Futex.wake(word, 0, -1)).isInstanceOf(IllegalArgumentException.class);
         MemorySegment heap = MemorySegment.ofArray(new int[4]);
         assertThatThrownBy(() -> Futex.await(heap, 0, 0, 0))
@@ -98,6 +100,17 @@ class FutexTest {
         Futex.wake(word, 0, 1);
         sleeper.join();
         arena.close();
+    }
+
+    @Test
+    void threadsCanSleepAtAnyWordThatCanBeShared() throws Exception {
+        MemorySegment word = Mapping.anonymous(4096).segment();
+        assertThat(Futex.canSleep(word, 0)).isTrue();
+        for (int value : new int[] {1, -1, Integer.MIN_VALUE}) {
+            word.set(ValueLayout.JAVA_INT, 4, value);
+            assertThat(Futex.canSleep(word, 4)).isTrue();
+        }
+        assertThat(Futex.canSleep(MemorySegment.ofAddress(4096).reinterpret(4), 0)).isFalse();
     }
 
     @Test

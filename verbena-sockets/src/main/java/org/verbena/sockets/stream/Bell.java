@@ -3,7 +3,6 @@ package org.verbena.sockets.stream;
 
 import java.lang.foreign.MemorySegment;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.Futex;
 
 /**
@@ -51,8 +50,8 @@ public final class Bell {
         try {
             boolean woken = Futex.awaitWoken(block, BlockLayout.BELL, before, nanos == 0 ? -1 : nanos);
             now = BlockLayout.bell(block, BlockLayout.BELL);
-            if (!woken && now == before) {
-                checkAgain(before); // most often a signal, or the time is over
+            if (!woken && now == before && !Futex.canSleep(block, BlockLayout.BELL)) {
+                broken = true; // most often it can: it was a signal, or the time is over
             }
         } finally {
             asleep = false;
@@ -60,13 +59,6 @@ public final class Bell {
         }
         if (BlockLayout.rings(now) != BlockLayout.rings(before)) {
             heard++;
-        }
-    }
-
-    private void checkAgain(int before) {
-        int error = Futex.await(block, BlockLayout.BELL, before, 0);
-        if (error != 0 && error != Errno.EAGAIN && error != Errno.EINTR && error != Errno.ETIMEDOUT) {
-            broken = true;
         }
     }
 
