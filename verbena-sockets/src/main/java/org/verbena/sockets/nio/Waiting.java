@@ -240,7 +240,7 @@ final class Waiting {
 
     /** Whether a follower would miss a ring: the leader sleeps elsewhere, or has come when the bell had been rung already. */
     private static boolean misses(Sleeper follower, Sleeper leader) {
-        return leader.bell != follower.bell || follower.bell != null && follower.bell.prepare() != follower.unrung;
+        return leader.bell != follower.bell || follower.bell != null && follower.bell.value() != follower.unrung;
     }
 
     private void sleepAsLeader(Stream stream, Sleeper self, int op, long nanos) throws IOException {

@@ -14,7 +14,10 @@ import org.verbena.linux.Futex;
  */
 public final class Bell {
     private final MemorySegment block;
-    /** A thread is about to sleep: only then is there anything to change, and nobody gives back the block. */
+    /**
+     * A thread is about to sleep: only then is there anything to change, and nobody gives back the block. It stays after one that
+     * did not sleep then, which costs the few changes of a connection a word that nobody waits for.
+     */
     private volatile boolean prepared;
     private volatile boolean asleep;
     /** The kernel does not let a thread sleep here. */
@@ -35,6 +38,11 @@ public final class Bell {
     /** Before the peer is asked to ring; returns the value for {@link #await}. */
     public int prepare() {
         prepared = true;
+        return value();
+    }
+
+    /** What {@link #prepare} would return, for a thread that leaves the sleep here to another. */
+    public int value() {
         return BlockLayout.bell(block, BlockLayout.BELL);
     }
 
@@ -49,7 +57,7 @@ public final class Bell {
         int now = before;
         try {
             boolean woken = Futex.awaitWoken(block, BlockLayout.BELL, before, nanos == 0 ? -1 : nanos);
-            now = BlockLayout.bell(block, BlockLayout.BELL);
+            now = value();
             if (!woken && now == before && !Futex.canSleep(block, BlockLayout.BELL)) {
                 broken = true; // most often it can: it was a signal, or the time is over
             }
