@@ -22,35 +22,29 @@ class BellTest {
     /** Longer than anything takes; what is to wake a thread comes before. */
     private static final long LONG_NANOS = 60_000_000_000L;
 
-    private final FakeTcp[] tcp = FakeTcp.pair(200_000);
-    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
-    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
+    private LinkedPair pair;
     private SessionPair sessions;
-    private Link link;
-    private Link peerLink;
+    private RingStream stream;
+    private RingStream peer;
 
     @BeforeEach
     void offer() throws VerbsException {
-        sessions = SessionPair.ofTwo();
-        link = Link.create(sessions.a, stream);
-        peerLink = Link.create(sessions.b, peer);
-        assertThat(stream.prepare(link)).isTrue();
-        assertThat(peer.prepare(peerLink)).isTrue();
-        stream.takeLink(); // this process's engine has nothing to give back
-        peer.takeLink();
+        pair = new LinkedPair(200_000, SessionPair.ofTwo());
+        sessions = pair.sessions;
+        stream = pair.stream;
+        peer = pair.peer;
     }
 
     @AfterEach
     void disconnect() throws VerbsException {
-        sessions.close();
+        pair.close();
     }
 
     /** Both on rings, and their ends watched. */
     private void completeHandshake(long features) throws Exception {
         stream.out().peerFeatures(features);
         peer.out().peerFeatures(features);
-        stream.completeHandshake(peerLink.offer());
-        peer.completeHandshake(link.offer());
+        pair.completeHandshake();
         assertThat(stream.read(ByteBuffer.allocate(1))).isZero();
         assertThat(peer.read(ByteBuffer.allocate(1))).isZero();
         stream.in().watched();
@@ -92,7 +86,7 @@ class BellTest {
         bell().await(before, LONG_NANOS); // rung before it sleeps
         assertThat(stream.figures().wakeUps()).isEqualTo(1);
         assertThat(peer.figures().doorbells()).isEqualTo(1);
-        assertThat(tcp[0].read(ByteBuffer.allocate(10))).isZero();
+        assertThat(pair.tcp[0].read(ByteBuffer.allocate(10))).isZero();
     }
 
     @Test
@@ -133,7 +127,7 @@ class BellTest {
         for (int i = 1; i <= 65_536; i++) {
             bell().prepare();
             stream.changed();
-            assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isEqualTo(i & 0xffff);
+            assertThat(BlockLayout.bell(pair.link.block, BlockLayout.BELL)).isEqualTo(i & 0xffff);
         }
     }
 
@@ -142,18 +136,18 @@ class BellTest {
     void changesTouchTheWordOnlyForASleeper() throws Exception {
         completeHandshake(HandshakeMessage.FEATURES);
         stream.changed();
-        assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isZero();
+        assertThat(BlockLayout.bell(pair.link.block, BlockLayout.BELL)).isZero();
         bell().prepare();
         stream.changed();
-        assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isEqualTo(1);
+        assertThat(BlockLayout.bell(pair.link.block, BlockLayout.BELL)).isEqualTo(1);
         stream.in().leave();
         stream.changed();
-        assertThat(BlockLayout.bell(link.block, BlockLayout.BELL)).isEqualTo(1);
+        assertThat(BlockLayout.bell(pair.link.block, BlockLayout.BELL)).isEqualTo(1);
     }
 
     @Test
     void blockOfAnOfferIsAligned() {
-        Offer sane = link.offer();
+        Offer sane = pair.link.offer();
         assertThat(sane.isSane()).isTrue();
         for (int off : new int[] {1, 2, 4}) {
             assertThat(new Offer(sane.index(), sane.blockKey(), sane.blockAddress() + off, sane.ringKey(), sane
@@ -228,11 +222,11 @@ class BellTest {
         completeHandshake(HandshakeMessage.FEATURES);
         for (long word : new long[] {-1, 1, 0xffff_0000L, 0x7fff_ffffL}) {
             int before = bell().prepare();
-            BlockLayout.putRelease(link.block, BlockLayout.BELL, word);
+            BlockLayout.putRelease(pair.link.block, BlockLayout.BELL, word);
             bell().await(before, 0); // it is another value
         }
         int before = bell().prepare();
-        BlockLayout.putRelease(link.block, BlockLayout.BELL, Long.MIN_VALUE | Integer.toUnsignedLong(before));
+        BlockLayout.putRelease(pair.link.block, BlockLayout.BELL, Long.MIN_VALUE | Integer.toUnsignedLong(before));
         long start = System.nanoTime();
         bell().await(before, 1_000_000); // what is above counts for nothing
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(1_000_000);

@@ -21,32 +21,22 @@ import org.verbena.verbs.VerbsException;
 
 /** The moment in which a reader comes to the ring, while another thread polls the same connection. */
 class ChangeTest {
-    private final FakeTcp[] tcp = FakeTcp.pair(200_000);
-    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
-    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
+    private LinkedPair pair;
     private SessionPair sessions;
-    private Link link;
-    private Link peerLink;
+    private RingStream stream;
+    private RingStream peer;
 
     @BeforeEach
     void offer() throws VerbsException {
-        sessions = SessionPair.ofOne();
-        link = Link.create(sessions.a, stream);
-        peerLink = Link.create(sessions.b, peer);
-        assertThat(stream.prepare(link)).isTrue();
-        assertThat(peer.prepare(peerLink)).isTrue();
-        stream.takeLink(); // this process's engine has nothing to give back
-        peer.takeLink();
+        pair = new LinkedPair(200_000, SessionPair.ofOne());
+        sessions = pair.sessions;
+        stream = pair.stream;
+        peer = pair.peer;
     }
 
     @AfterEach
     void disconnect() throws VerbsException {
-        sessions.close();
-    }
-
-    private void completeHandshake() {
-        stream.completeHandshake(peerLink.offer());
-        peer.completeHandshake(link.offer());
+        pair.close();
     }
 
     private static ByteBuffer bytes(int n) {
@@ -58,7 +48,7 @@ class ChangeTest {
      */
     @Test
     void writerWaitingForAReaderSwitchesToTheRing() throws Exception {
-        completeHandshake();
+        pair.completeHandshake();
         peer.write(bytes(10));
         Inbound in = stream.in();
         CompletableFuture<Integer> ready = new CompletableFuture<>();
@@ -86,19 +76,19 @@ class ChangeTest {
     @ValueSource(ints = {0, 5})
     void readTakingTheFirstDoorbellWakesSleepers(int byTcp) throws Exception {
         assertThat(peer.write(bytes(byTcp))).isEqualTo(byTcp);
-        stream.completeHandshake(peerLink.offer());
+        stream.completeHandshake(pair.peerLink.offer());
         AtomicInteger notifications = new AtomicInteger();
         stream.listen(notifications::incrementAndGet);
         assertThat(stream.arm(OP_READ, null)).isZero();
-        tcp[0].whileReading = () -> {
-            peer.completeHandshake(link.offer());
+        pair.tcp[0].whileReading = () -> {
+            peer.completeHandshake(pair.link.offer());
             write(10); // rings
         };
 
         assertThat(stream.read(bytes(100))).isEqualTo(byTcp == 0 ? 10 : byTcp);
 
         assertThat(stream.figures().wakeUps()).isEqualTo(1);
-        assertThat(tcp[0].isReadable()).isFalse();
+        assertThat(pair.tcp[0].isReadable()).isFalse();
         assertThat(notifications).as("so the key is polled").hasPositiveValue();
         if (byTcp > 0) {
             assertThat(stream.arm(OP_READ, null)).isEqualTo(OP_READ);
@@ -106,15 +96,15 @@ class ChangeTest {
         }
         assertThat(stream.arm(OP_READ, null)).isZero();
         write(1);
-        assertThat(tcp[0].isReadable()).as("a doorbell for what comes next").isTrue();
+        assertThat(pair.tcp[0].isReadable()).as("a doorbell for what comes next").isTrue();
     }
 
     /** TCP stays at its end, which must not wake a selector that waits for room in the ring. */
     @Test
     void writerWaitingForRoomIsNotEndedByTcp() throws Exception {
         peer.shutdownOutput();
-        tcp[0].arrive(0);
-        completeHandshake();
+        pair.tcp[0].arrive(0);
+        pair.completeHandshake();
         assertThat(stream.isOutputByRing()).isTrue();
         assertThat(stream.kernelOps(OP_WRITE)).as("a doorbell may come").isEqualTo(OP_READ);
         assertThat(stream.kernelOps(OP_READ)).isEqualTo(OP_READ);
@@ -130,9 +120,9 @@ class ChangeTest {
     @Test
     void unreadBytesStayWithTcp() throws Exception {
         assertThat(peer.keepOutputByTcp()).isTrue(); // as for urgent data
-        completeHandshake();
+        pair.completeHandshake();
         assertThat(peer.write(bytes(150_000))).isEqualTo(150_000);
-        tcp[0].arrive(Integer.MAX_VALUE);
+        pair.tcp[0].arrive(Integer.MAX_VALUE);
         assertThat(stream.kernelOps(OP_WRITE)).isEqualTo(OP_READ);
         for (int i = 0; i < 8; i++) {
             assertThat(stream.kernelReady(OP_READ, OP_READ)).isEqualTo(OP_READ);
@@ -157,6 +147,6 @@ class ChangeTest {
                 sessions.b.poll();
             }
         }
-        tcp[0].arrive(Integer.MAX_VALUE);
+        pair.tcp[0].arrive(Integer.MAX_VALUE);
     }
 }

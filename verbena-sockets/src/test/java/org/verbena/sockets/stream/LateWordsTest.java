@@ -15,29 +15,23 @@ import org.verbena.verbs.VerbsException;
 
 /** An end that has sent {@code closed} writes nothing more: the peer's memory may serve another connection by then. */
 class LateWordsTest {
-    private final FakeTcp[] tcp = FakeTcp.pair(20_000);
-    private final RingStream stream = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
-    private final RingStream peer = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
+    private LinkedPair pair;
     private SessionPair sessions;
-    private Link link;
-    private Link peerLink;
+    private RingStream stream;
+    private RingStream peer;
 
     @BeforeEach
     void completeHandshake() throws VerbsException {
-        sessions = SessionPair.ofOne();
-        link = Link.create(sessions.a, stream);
-        peerLink = Link.create(sessions.b, peer);
-        assertThat(stream.prepare(link)).isTrue();
-        assertThat(peer.prepare(peerLink)).isTrue();
-        stream.completeHandshake(peerLink.offer());
-        peer.completeHandshake(link.offer());
-        stream.takeLink(); // this process's engine has nothing to give back
-        peer.takeLink();
+        pair = new LinkedPair(20_000, SessionPair.ofOne());
+        pair.completeHandshake();
+        sessions = pair.sessions;
+        stream = pair.stream;
+        peer = pair.peer;
     }
 
     @AfterEach
     void disconnect() throws VerbsException {
-        sessions.close();
+        pair.close();
     }
 
     /** The engine's thread is in the middle of the handshake while another thread closes the channel. */
@@ -56,7 +50,7 @@ class LateWordsTest {
     }
 
     private long[] words() {
-        return peerLink.block.toArray(ValueLayout.JAVA_LONG);
+        return pair.peerLink.block.toArray(ValueLayout.JAVA_LONG);
     }
 
     /** A number is given to the next connection while something of the one before is still on its way. */
@@ -72,9 +66,9 @@ class LateWordsTest {
     /** A peer may be several rings ahead of a reader that has not even taken what TCP brought. */
     @Test
     void ringsAreGrantedWithoutAReader() throws Exception {
-        FakeTcp[] pair = FakeTcp.pair(20_000);
-        RingStream from = new RingStream(pair[0], Stream.Role.CLIENT, null, false);
-        RingStream to = new RingStream(pair[1], Stream.Role.SERVER, null, false);
+        FakeTcp[] tcp = FakeTcp.pair(20_000);
+        RingStream from = new RingStream(tcp[0], Stream.Role.CLIENT, null, false);
+        RingStream to = new RingStream(tcp[1], Stream.Role.SERVER, null, false);
         Link fromLink = Link.create(sessions.a, from);
         Link toLink = Link.create(sessions.b, to);
         byte[] sent = new byte[500_000];
@@ -98,7 +92,7 @@ class LateWordsTest {
         }
         assertThat(calls).isEqualTo(4);
         assertThat(to.isInputByRing()).isFalse();
-        pair[1].arrive(2000);
+        tcp[1].arrive(2000);
         ByteBuffer got = ByteBuffer.allocate(sent.length);
         while (got.hasRemaining()) {
             assertThat(to.read(got)).isPositive();
