@@ -52,12 +52,22 @@ public final class Await {
      * briefly.
      */
     public static <X extends Exception> void untilLasting(String what, Condition<X> condition) throws X {
+        until(what, lasting(condition));
+    }
+
+    /** As the other, and fails when the limit has passed. */
+    public static <X extends Exception> void untilLasting(Duration limit, Condition<X> condition,
+            Supplier<String> state) throws X {
+        until(limit, lasting(condition), state);
+    }
+
+    private static <X extends Exception> Condition<X> lasting(Condition<X> condition) {
         int[] looks = new int[1];
-        until(what, () -> {
+        return () -> {
             during(LOOK);
             looks[0] = condition.holds() ? looks[0] + 1 : 0;
             return looks[0] == LOOKS;
-        });
+        };
     }
 
     /** Looks for {@link #WHILE} that the condition does not come to hold. */

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** Platform threads as the kernel shows them, known by their folder in {@code /proc}. */
@@ -23,6 +25,24 @@ public final class KernelThread {
     /** Waits until a thread sleeps: for the JVM it does so more briefly. */
     public static void awaitAsleep(Path thread) {
         Await.untilLasting(thread + " sleeps", () -> isAsleep(thread));
+    }
+
+    /**
+     * Waits until a thread of this process sleeps in one of these system calls, by their numbers; fails when the limit has
+     * passed.
+     */
+    public static void awaitAsleepIn(Path thread, Set<String> calls, Duration limit) {
+        Await.untilLasting(limit, () -> isAsleep(thread) && calls.contains(systemCall(thread)),
+                () -> thread + " is to sleep in one of the system calls " + calls + ", is in " + systemCall(thread));
+    }
+
+    /** The number of the system call that a thread of this process is in, proc(5); {@code running} if it is in none. */
+    private static String systemCall(Path thread) {
+        try {
+            return Files.readString(thread.resolve("syscall")).strip().split(" ", 2)[0];
+        } catch (IOException gone) {
+            return "";
+        }
     }
 
     /** Whether a thread sleeps; not when it is ready to run and has no processor. */
