@@ -38,6 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.verbena.linux.Fd;
 import org.verbena.linux.Memfd;
 import org.verbena.sockets.VerbenaSocketChannel;
+import org.verbena.sockets.stream.Released;
 import org.verbena.sockets.stream.RingLoan;
 import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
@@ -452,12 +453,12 @@ class FileFromRingTest {
                 return null;
             }).get();
             pair.peer().close();
+            awaitEngine();
             List<Carrier.Pair> others = new ArrayList<>(); // which would be given the ring
             for (int i = 0; i < 10; i++) {
                 others.add(Carrier.RING.connected());
                 others.getLast().peer().write(ByteBuffer.allocate(4096));
             }
-            Thread.sleep(1500); // more than the engine takes to give memory back
             assertThat(loan.write(file, 0)).isEqualTo(lent);
             held.stepBack();
             loan.end();
@@ -465,6 +466,18 @@ class FileFromRingTest {
             assertThat(Files.readAllBytes(path)).isEqualTo(slice(0, lent));
             for (Carrier.Pair p : others) {
                 p.close();
+            }
+        }
+    }
+
+    /** Until the engine has given back the memory of connections that were closed by both ends before this call. */
+    private static void awaitEngine() throws Exception {
+        for (int i = 0; i < 2; i++) { // it may have come by the others just before the first one was closed
+            try (Carrier.Pair later = Carrier.RING.connected()) {
+                var stream = ((StreamSocketChannel) later.tested()).connectedStream();
+                later.tested().close();
+                later.peer().close(); // second, or its memory were given back at once
+                Await.until("memory is given back", () -> Released.is(stream));
             }
         }
     }
