@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.linux;
 
-import java.io.IOException;
-import java.nio.file.Files;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,24 +31,41 @@ final class MemoryGroups {
         }
     }
 
-    /** A group's directory. */
-    record Group(Version version, Path directory) {
+    /** A group: its directory, and the files there that tell what it may have and has. */
+    static final class Group {
+        private final Version version;
+        private final Path directory;
+        private final ProcText.Source limit;
+        private final ProcText.Source use;
+        private final ProcText.Source statistics;
+
+        Group(Version version, Path directory) {
+            this.version = version;
+            this.directory = directory;
+            limit = ProcText.Source.of(directory.resolve(version.limit));
+            use = ProcText.Source.of(directory.resolve(version.use));
+            statistics = ProcText.Source.of(directory.resolve("memory.stat"));
+        }
+
+        Path directory() {
+            return directory;
+        }
+
         /** The limit in bytes; -1 if there is none. */
-        long limit() {
-            return ProcText.number(directory.resolve(version.limit));
+        long limit(ProcText text) {
+            return text.read(limit).number();
         }
 
         /** Memory that can be allocated before the limit is reached; {@link Long#MAX_VALUE} if there is none. */
-        long room(long ifLess) {
-            long limit = limit();
-            long use = limit < 0 ? -1 : ProcText.number(directory.resolve(version.use));
-            if (use < 0 || limit - use >= ifLess) {
+        long room(ProcText text, long ifLess) {
+            long most = limit(text);
+            long used = most < 0 ? -1 : text.read(use).number();
+            if (used < 0 || most - used >= ifLess) {
                 return Long.MAX_VALUE;
             }
             // Reclaimable memory only adds to the room, and for memory.stat the kernel sums over all processors.
-            long cache = Math.max(0, ProcText.field(ProcText.text(directory.resolve("memory.stat")),
-                    version.reclaimable));
-            return limit - Math.max(0, use - cache);
+            long cache = Math.max(0, text.read(statistics).field(version.reclaimable));
+            return most - Math.max(0, used - cache);
         }
     }
 
@@ -77,10 +93,15 @@ final class MemoryGroups {
     }
 
     private final List<Mount> mounts = new ArrayList<>();
+    /** What the file of the process had in it, and what groups that are: seldom others. */
+    private MemorySegment known = MemorySegment.NULL;
+    private Group[] groups = {};
+    /** For the files of the process and of its groups, under this object's monitor. */
+    private final ProcText text = new ProcText();
 
     /** @param mountinfo of the process; if it lists no hierarchy, the default paths are used */
     MemoryGroups(Path mountinfo, Path usual) {
-        for (String line : ProcText.text(mountinfo).split("\n", -1)) {
+        for (String line : new ProcText().read(ProcText.Source.of(mountinfo)).toString().split("\n", -1)) {
             int dash = line.indexOf(" - ");
             String[] place = dash < 0 ? new String[0] : line.substring(0, dash).split(" ", -1);
             String[] source = dash < 0 ? new String[0] : line.substring(dash + 3).split(" ", -1);
@@ -104,10 +125,23 @@ final class MemoryGroups {
         return path.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
     }
 
-    /** All groups of the process, by its file /proc/self/cgroup. */
-    List<Group> of(Path cgroup) {
-        List<Group> groups = new ArrayList<>();
-        for (String line : ProcText.text(cgroup).split("\n", -1)) { // "0::/path" of version 2, "5:memory:/path" of version 1
+    /** What reads files here; the caller has this one's monitor. */
+    ProcText text() {
+        return text;
+    }
+
+    /** All groups of the process, by its file /proc/self/cgroup. The caller has this one's monitor, and does not change the array. */
+    Group[] of(ProcText.Source cgroup) {
+        if (!text.read(cgroup).isSame(known)) {
+            groups = find(text.toString());
+            known = text.copy();
+        }
+        return groups;
+    }
+
+    private Group[] find(String cgroup) {
+        List<Group> found = new ArrayList<>();
+        for (String line : cgroup.split("\n", -1)) { // "0::/path" of version 2, "5:memory:/path" of version 1
             String[] parts = line.split(":", 3);
             if (parts.length < 3) {
                 continue;
@@ -117,60 +151,10 @@ final class MemoryGroups {
                     : ("," + parts[1] + ",").contains(",memory,") ? Version.V1 : null;
             for (Mount mount : mounts) {
                 if (mount.version == version) {
-                    mount.addGroups(parts[2], groups);
+                    mount.addGroups(parts[2], found);
                 }
             }
         }
-        return groups;
-    }
-
-    /** Reads the small files of proc(5) and of control groups. */
-    static final class ProcText {
-        private ProcText() {}
-
-        /** The number after a name at the start of a line, or -1. */
-        static long field(String text, String name) {
-            int at = 0;
-            while (!(text.startsWith(name, at) && text.startsWith(" ", at + name.length()))) {
-                at = text.indexOf('\n', at) + 1;
-                if (at == 0) {
-                    return -1;
-                }
-            }
-            String rest = text.substring(at + name.length(), end(text, at)).strip();
-            int word = rest.indexOf(' ');
-            return parse(word < 0 ? rest : rest.substring(0, word));
-        }
-
-        private static int end(String text, int from) {
-            int end = text.indexOf('\n', from);
-            return end < 0 ? text.length() : end;
-        }
-
-        /** The number in a file; -1 if it has none, such as "max". */
-        static long number(Path file) {
-            String text = text(file);
-            return parse(text.substring(0, end(text, 0)).strip());
-        }
-
-        private static long parse(String word) {
-            if (word.isEmpty() || !Character.isDigit(word.charAt(0))) {
-                return -1;
-            }
-            try {
-                return Long.parseLong(word);
-            } catch (NumberFormatException notANumber) {
-                return -1;
-            }
-        }
-
-        /** Empty if there is no such file. */
-        static String text(Path file) {
-            try {
-                return Files.exists(file) ? Files.readString(file) : "";
-            } catch (IOException gone) {
-                return "";
-            }
-        }
+        return found.toArray(Group[]::new);
     }
 }

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.AllocatedBytes;
+
 class AvailableMemoryTest {
     @TempDir Path dir;
     private Path meminfo;
@@ -24,7 +26,15 @@ class AvailableMemoryTest {
 
     /** As without a mountinfo: at the default paths. */
     private long available(Path machine, Path cgroup) {
-        return AvailableMemory.read(machine, cgroup, new MemoryGroups(none, dir.resolve("root")));
+        return read(machine, cgroup, new MemoryGroups(none, dir.resolve("root")));
+    }
+
+    private static long read(Path machine, Path cgroup, MemoryGroups mounted) {
+        return AvailableMemory.read(ProcText.Source.of(machine), ProcText.Source.of(cgroup), mounted);
+    }
+
+    private static MemoryLimit limit(Path machine, Path cgroup, MemoryGroups mounted) {
+        return AvailableMemory.limit(ProcText.Source.of(machine), ProcText.Source.of(cgroup), mounted);
     }
 
     private static void v1(Path group, String limit, String use) throws IOException {
@@ -79,29 +89,56 @@ class AvailableMemoryTest {
         v1(memory, "5000", "1000");
         v1(memory.resolve("worker"), "4000", "1500");
         v1(memory.resolve("other"), "10", "10");
-        assertThat(AvailableMemory.read(meminfo, inside, mounted)).isEqualTo(2500);
-        assertThat(AvailableMemory.limit(meminfo, inside, mounted))
+        assertThat(read(meminfo, inside, mounted)).isEqualTo(2500);
+        assertThat(limit(meminfo, inside, mounted))
                 .isEqualTo(new MemoryLimit(4000, memory.resolve("worker").toString()));
         v1(memory.resolve("worker"), "9223372036854771712", "1500"); // the value of version 1 for no limit
-        assertThat(AvailableMemory.read(meminfo, inside, mounted)).isEqualTo(4000);
-        assertThat(AvailableMemory.limit(meminfo, inside, mounted)).isEqualTo(new MemoryLimit(5000, memory.toString()));
+        assertThat(read(meminfo, inside, mounted)).isEqualTo(4000);
+        assertThat(limit(meminfo, inside, mounted)).isEqualTo(new MemoryLimit(5000, memory.toString()));
         // a group whose path is not visible in the container: the container's group applies
         Path elsewhere = Files.writeString(dir.resolve("elsewhere"), "7:cpu,memory:/docker/abcd\n");
-        assertThat(AvailableMemory.limit(meminfo, elsewhere, mounted).bytes()).isEqualTo(5000);
+        assertThat(limit(meminfo, elsewhere, mounted).bytes()).isEqualTo(5000);
         // the smallest limit of all ancestors, in either hierarchy
         v2(unified.resolve("slice"), "3000", "2900");
         v2(unified.resolve("slice/service"), "max", "100");
         Path both = Files.writeString(dir.resolve("both"), "7:cpu,memory:/docker/abc\n0::/slice/service\n");
-        assertThat(AvailableMemory.read(meminfo, both, mounted)).isEqualTo(100);
-        assertThat(AvailableMemory.limit(meminfo, both, mounted))
+        assertThat(read(meminfo, both, mounted)).isEqualTo(100);
+        assertThat(limit(meminfo, both, mounted))
                 .isEqualTo(new MemoryLimit(3000, unified.resolve("slice").toString()));
     }
 
     @Test
     void machineMemoryIsALimit() throws Exception {
         MemoryGroups mounted = new MemoryGroups(none, dir);
-        assertThat(AvailableMemory.limit(meminfo, none, mounted)).isEqualTo(new MemoryLimit(2_048_000_000, ""));
-        assertThat(AvailableMemory.limit(none, none, mounted)).isEqualTo(new MemoryLimit(Long.MAX_VALUE, ""));
+        assertThat(limit(meminfo, none, mounted)).isEqualTo(new MemoryLimit(2_048_000_000, ""));
+        assertThat(limit(none, none, mounted)).isEqualTo(new MemoryLimit(Long.MAX_VALUE, ""));
         assertThat(Sys.memoryLimit().bytes()).isBetween(1L << 20, 1L << 60);
+    }
+
+    /** A process may be moved. */
+    @Test
+    void groupOfTheProcessMayChange() throws Exception {
+        MemoryGroups mounted = new MemoryGroups(none, dir.resolve("root"));
+        v2(dir.resolve("root/a"), "1000", "100");
+        v2(dir.resolve("root/b"), "2000", "100");
+        Path own = dir.resolve("own");
+        for (String group : new String[] {"a", "b", "c", "a"}) {
+            Files.writeString(own, "0::/" + group + "\n");
+            assertThat(read(meminfo, own, mounted)).as(group).isEqualTo(switch (group) {
+                case "a" -> 900;
+                case "b" -> 1900;
+                default -> 1_024_000_000;
+            });
+        }
+    }
+
+    @Test
+    void readingAllocatesAsGoodAsNothing() throws Exception {
+        assertThat(AllocatedBytes.leastOf(() -> {
+            for (int i = 0; i < 100; i++) {
+                Sys.availableMemory();
+                Sys.memoryLimit();
+            }
+        })).as("bytes in 100 queries").isLessThan(100 * 64);
     }
 }
