@@ -9,11 +9,16 @@ import java.lang.reflect.Method;
 public final class AllocatedBytes {
     private static final Object BEAN;
     private static final Method BYTES;
+    /** After some calls a method has code of its own for calls by reflection. */
+    private static final int CALLS_UNTIL_COMPILED = 50;
 
     static {
         try {
             BEAN = Class.forName("java.lang.management.ManagementFactory").getMethod("getThreadMXBean").invoke(null);
             BYTES = Class.forName("com.sun.management.ThreadMXBean").getMethod("getCurrentThreadAllocatedBytes");
+            for (int i = 0; i < CALLS_UNTIL_COMPILED; i++) { // which allocates: a query would be taken for an expensive one
+                BYTES.invoke(BEAN);
+            }
         } catch (ReflectiveOperationException e) {
             throw new LinkageError("this JVM does not count what threads allocate", e);
         }
