@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -161,7 +162,10 @@ final class ShmContext extends Context implements Departure {
         for (QueuePairBase qp : queuePairs.all()) {
             qp.receiveCounts().update();
         }
-        regionCounts.forEach(RegionCounts::update);
+        List<Session> sessions = control.sessions();
+        for (RegionCounts r : regionCounts) {
+            r.update(sessions);
+        }
         for (VerbsObject o : children()) {
             if (o instanceof ShmSharedReceiveQueue srq) {
                 srq.updateCounts();

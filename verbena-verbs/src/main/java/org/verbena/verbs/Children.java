@@ -2,9 +2,10 @@
 package org.verbena.verbs;
 
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -33,8 +34,14 @@ final class Children {
 
     /** Those that are not closed yet, in no order. */
     List<VerbsObject> open() {
-        return references.stream().map(WeakReference::get).filter(Objects::nonNull).<VerbsObject>map(o -> o)
-                .filter(o -> !o.isClosed()).toList();
+        List<VerbsObject> open = new ArrayList<>(); // providers ask again and again, and a stream has more to allocate
+        for (Reference r : references) {
+            VerbsObject o = r.get();
+            if (o != null && !o.isClosed()) {
+                open.add(o);
+            }
+        }
+        return Collections.unmodifiableList(open);
     }
 
     /** Reports those that were dropped without a close, and closes the others, each before what it was made from. */

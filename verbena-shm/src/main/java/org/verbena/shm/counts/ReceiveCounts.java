@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm.counts;
 
+import java.util.Arrays;
+
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.spi.RawMemory;
@@ -38,6 +40,8 @@ public final class ReceiveCounts {
     private final int number;
     /** Counts of peers of earlier connections, less those of this one when the connection was made. */
     private final long[] offset = new long[CountsLayout.NUMBERS];
+    /** Of {@link #session}, for an update. */
+    private final long[] now = new long[CountsLayout.NUMBERS];
 
     public ReceiveCounts(int number, CounterEntry entry) {
         this.number = number;
@@ -98,7 +102,7 @@ public final class ReceiveCounts {
     /** A connection begins: accesses of the peer belong to this queue pair from now on. */
     public synchronized void connected(Session s) {
         session = s;
-        long[] now = sums(s);
+        sumUp(s);
         for (int i = 0; i < now.length; i++) {
             offset[i] = RawMemory.getLong(entry.cell(PublishedObjects.cell(OF_PEER[i]))) - now[i];
         }
@@ -108,7 +112,7 @@ public final class ReceiveCounts {
     public synchronized void update() {
         Session s = session;
         if (s != null) {
-            long[] now = sums(s);
+            sumUp(s);
             for (int i = 0; i < now.length; i++) {
                 entry.raise(PublishedObjects.cell(OF_PEER[i]), offset[i] + now[i]);
             }
@@ -121,9 +125,8 @@ public final class ReceiveCounts {
         session = null;
     }
 
-    private long[] sums(Session s) {
-        long[] sums = new long[CountsLayout.NUMBERS];
-        s.counts().addOfQueuePair(number, sums);
-        return sums;
+    private void sumUp(Session s) {
+        Arrays.fill(now, 0);
+        s.counts().addOfQueuePair(number, now);
     }
 }

@@ -2,6 +2,7 @@
 package org.verbena.shm.counts;
 
 import java.util.Collections;
+import java.util.List;
 import java.util.Set;
 import java.util.WeakHashMap;
 
@@ -24,6 +25,8 @@ public final class RegionCounts {
     private final CounterEntry entry;
     /** Counts of peers that are gone, less those for an earlier region with this key. */
     private final long[] gone = new long[CountsLayout.NUMBERS];
+    /** For an update. */
+    private final long[] now = new long[CountsLayout.NUMBERS];
     /** Those peers. */
     private final Set<Session> ended = Collections.newSetFromMap(new WeakHashMap<>());
     private boolean closed;
@@ -41,12 +44,21 @@ public final class RegionCounts {
     }
 
     /** Reads the counts of all peers. */
-    public synchronized void update() {
+    public void update() {
+        update(control.sessions());
+    }
+
+    /**
+     * As the other, for one that updates several.
+     *
+     * @param sessions those that there are
+     */
+    public synchronized void update(List<Session> sessions) {
         if (closed) {
             return; // the entry is perhaps another object's
         }
-        long[] now = gone.clone();
-        for (Session s : control.sessions()) {
+        System.arraycopy(gone, 0, now, 0, now.length);
+        for (Session s : sessions) {
             if (!ended.contains(s)) {
                 s.counts().addOfKey(key, now);
             }
