@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ObjLongConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -97,6 +98,11 @@ public final class Rules {
         Map<String, Long> all = new TreeMap<>();
         COUNTERS.forEach((name, a) -> all.put(name, a.sum()));
         return all;
+    }
+
+    /** Passes on the counters with their values, in any order. */
+    public static void forEachCounter(ObjLongConsumer<String> action) {
+        COUNTERS.forEach((name, a) -> action.accept(name, a.sum()));
     }
 
     /**

@@ -158,13 +158,13 @@ final class KernelStream extends Stream {
     }
 
     @Override
-    public StreamFigures figures() {
-        return new StreamFigures(0, sent, 0, received, 0, 0, 0, 0);
+    void addTo(StreamTally tally) {
+        tally.add(0, sent, 0, received, 0, 0, 0, 0);
     }
 
     @Override
-    public StreamState state() {
-        return StreamState.byTcp(StreamState.state(inputEnded, outputEnded), reason);
+    void state(StreamState.Reader to) {
+        to.readByTcp(StreamState.state(inputEnded, outputEnded), reason);
     }
 
     @Override

@@ -22,6 +22,8 @@ public final class OpenSocket {
     private final @Nullable SocketChannel connecting;
     private final @Nullable Decision decision;
     private final LongAdder accepted = new LongAdder();
+    /** Guarded by {@link PublishedSockets}. */
+    @Nullable PublishedSocket published;
 
     private OpenSocket(@Nullable ServerSocketChannel listening, @Nullable SocketChannel connecting,
             @Nullable Decision decision) {
@@ -55,9 +57,12 @@ public final class OpenSocket {
         }
     }
 
-    static List<OpenSocket> all() {
+    /** Adds all that there are. */
+    static void addAll(List<OpenSocket> to) {
         synchronized (ALL) {
-            return List.copyOf(ALL);
+            for (OpenSocket s : ALL) { // addAll has an array made of them first
+                to.add(s);
+            }
         }
     }
 

@@ -3,11 +3,15 @@ package org.verbena.sockets.stream;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.ObjLongConsumer;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
 import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rule;
+import org.verbena.sockets.rules.RuleSet;
 import org.verbena.sockets.rules.Rules;
 import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.telemetry.CounterEntry;
@@ -20,6 +24,9 @@ final class PublishedRules {
     private final CounterEntry sockets;
     private final Map<Rule, CounterEntry> rules = new HashMap<>();
     private final Map<String, CounterEntry> counters = new HashMap<>();
+    private final ObjLongConsumer<String> counter = this::update;
+    /** Those that all have their entries; null before any have. */
+    private @Nullable RuleSet seen;
 
     PublishedRules(CounterFile file, CounterEntry sockets) {
         this.file = file;
@@ -28,13 +35,24 @@ final class PublishedRules {
 
     /** Brings all up to date. */
     void update() {
-        for (Role role : Role.values()) {
-            Rules.check().rules(role).forEach(this::entry);
+        RuleSet now = Rules.check();
+        if (now != seen) {
+            for (Role role : Role.values()) {
+                now.rules(role).forEach(this::entry);
+            }
+            seen = now;
         }
         rules.forEach((rule, e) -> raise(e, SocketSamplePoint.RULE_SOCKETS, rule.hits()));
-        Rules.counters().forEach((name, n) -> raise(
-                counters.computeIfAbsent(name, k -> take(SocketObjectType.RULE_COUNTER, counters.size() + 1, k)),
-                SocketSamplePoint.RULE_COUNTER_SOCKETS, n));
+        Rules.forEachCounter(counter);
+    }
+
+    private void update(String name, long n) {
+        CounterEntry e = counters.get(name);
+        if (e == null) {
+            e = take(SocketObjectType.RULE_COUNTER, counters.size() + 1, name);
+            counters.put(name, e);
+        }
+        raise(e, SocketSamplePoint.RULE_COUNTER_SOCKETS, n);
     }
 
     private static void raise(CounterEntry e, int point, long value) {
@@ -43,11 +61,13 @@ final class PublishedRules {
 
     /** The number of a rule's entry. */
     long entry(Rule rule) {
-        return rules.computeIfAbsent(rule, r -> {
-            CounterEntry e = take(SocketObjectType.RULE, rules.size() + 1, r.place().text().strip());
-            e.setAttribute(SocketLayout.LINE, r.place().line());
-            return e;
-        }).id();
+        CounterEntry e = rules.get(rule);
+        if (e == null) {
+            e = take(SocketObjectType.RULE, rules.size() + 1, rule.place().text().strip());
+            e.setAttribute(SocketLayout.LINE, rule.place().line());
+            rules.put(rule, e);
+        }
+        return e.id();
     }
 
     private CounterEntry take(int type, int number, String name) {

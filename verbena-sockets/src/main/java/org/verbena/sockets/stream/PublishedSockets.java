@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.stream;
 
-import java.io.IOException;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
-import java.nio.channels.NetworkChannel;
-import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.function.IntSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -20,10 +11,8 @@ import org.verbena.linux.MemoryLimit;
 import org.verbena.linux.ServiceThread;
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
-import org.verbena.sockets.SocketState;
 import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Rule;
-import org.verbena.sockets.telemetry.SocketAddresses;
 import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.telemetry.CounterFile;
@@ -47,20 +36,20 @@ public final class PublishedSockets {
      */
     private static final int DESCRIPTORS = 16;
     private static final long NANOS_OF_MILLI = 1_000_000;
-    private static final int TCP = 1;
-    private static final int RING = 2;
+    private static final FallbackReason[] REASONS = FallbackReason.values();
 
     private static volatile @Nullable IntSupplier active;
 
     private final CounterEntry all;
     private final PublishedRules rules;
-    /**
-     * By the number of the {@link Stream} or {@link OpenSocket} that each describes: what has ended is not to be kept here.
-     */
-    private final Map<Long, CounterEntry> published = new HashMap<>();
+    /** All that have an entry; what has ended is not to be kept here, which refer to no socket. */
+    private final List<PublishedSocket> published = new ArrayList<>();
+    private long updates;
 
-    /** Connections whose entry has the name of a device, which is known after the handshake. */
-    private final Set<Long> byDevice = new HashSet<>();
+    /** For an update. */
+    private final List<Stream> streams = new ArrayList<>();
+    private final List<OpenSocket> others = new ArrayList<>();
+    private final StreamTally tally = new StreamTally();
 
     private PublishedSockets(CounterFile file) {
         int cells = FallbackReason.values().length - 1 + SocketSamplePoint.SOCKETS_GROWTHS
@@ -146,33 +135,16 @@ public final class PublishedSockets {
     }
 
     private synchronized void update() {
-        List<Stream> streams = StreamCounters.open();
-        List<OpenSocket> others = OpenSocket.all();
-        Set<Long> open = new HashSet<>();
-        streams.forEach(s -> open.add(s.number()));
-        others.forEach(s -> open.add(s.number()));
-        published.entrySet().removeIf(e -> {
-            boolean gone = !open.contains(e.getKey());
-            if (gone) {
-                e.getValue().close();
-            }
-            return gone;
-        });
-        byDevice.retainAll(open);
-        rules.update();
-        int notPublished = 0;
-        int listening = 0;
-        for (OpenSocket s : others) {
-            listening += s.listening() == null ? 0 : 1;
-            notPublished += publish(s) ? 0 : 1;
+        try {
+            StreamCounters.addOpen(streams);
+            OpenSocket.addAll(others);
+            closeEnded();
+            rules.update();
+            sockets();
+        } finally {
+            streams.clear();
+            others.clear();
         }
-        for (Stream s : streams) {
-            notPublished += publish(s) ? 0 : 1;
-        }
-        StreamTotals totals = StreamTotals.now();
-        all.setAttribute(SocketLayout.OPEN, totals.open());
-        all.setAttribute(SocketLayout.LISTENING, listening);
-        all.setAttribute(SocketLayout.NOT_PUBLISHED, notPublished);
         IntSupplier parts = active;
         if (parts != null) {
             all.setAttribute(SocketLayout.ACTIVE, SocketLayout.AGENT | parts.getAsInt());
@@ -182,7 +154,47 @@ public final class PublishedSockets {
         raise(all, SocketSamplePoint.SOCKETS_POLLS_FOUND, PollCounters.found());
         raise(all, SocketSamplePoint.SOCKETS_POLLS_IN_VAIN, PollCounters.inVain());
         raise(all, SocketSamplePoint.SOCKETS_POLL_NANOS, PollCounters.nanos());
-        raise(totals);
+        totals();
+    }
+
+    /** Before others get their entries, of which there may be too few. */
+    private void closeEnded() {
+        updates++;
+        for (OpenSocket s : others) {
+            found(s.published);
+        }
+        for (Stream s : streams) {
+            found(s.published);
+        }
+        for (int i = published.size() - 1; i >= 0; i--) {
+            PublishedSocket p = published.get(i);
+            if (!p.isFoundBy(updates)) {
+                published.set(i, published.getLast());
+                published.removeLast();
+                p.close();
+            }
+        }
+    }
+
+    private void found(@Nullable PublishedSocket p) {
+        if (p != null) {
+            p.found(updates);
+        }
+    }
+
+    private void sockets() {
+        int notPublished = 0;
+        int listening = 0;
+        for (OpenSocket s : others) {
+            listening += s.listening() == null ? 0 : 1;
+            notPublished += publish(s) ? 0 : 1;
+        }
+        for (Stream s : streams) {
+            notPublished += publish(s) ? 0 : 1;
+        }
+        all.setAttribute(SocketLayout.OPEN, streams.size());
+        all.setAttribute(SocketLayout.LISTENING, listening);
+        all.setAttribute(SocketLayout.NOT_PUBLISHED, notPublished);
     }
 
     private void memory() {
@@ -197,110 +209,78 @@ public final class PublishedSockets {
     }
 
     @SuppressWarnings("EnumOrdinal") // the points are in the order of the reasons
-    private void raise(StreamTotals totals) {
-        raise(all, SocketSamplePoint.SOCKETS_OPENED, totals.opened());
-        raise(all, SocketSamplePoint.SOCKETS_HANDSHAKES, totals.handshakes());
-        figures(all, SocketSamplePoint.SOCKETS_TX_RING_BYTES, totals.figures());
-        totals.fallbacks().forEach((reason, n) -> raise(all, SocketLayout.FIRST_REASON + reason.ordinal(), n));
-    }
-
-    private static void figures(CounterEntry e, int first, StreamFigures f) {
-        raise(e, first, f.sentByRing());
-        raise(e, first + 1, f.sentByTcp());
-        raise(e, first + 2, f.receivedByRing());
-        raise(e, first + 3, f.receivedByTcp());
-        raise(e, first + 4, f.doorbells());
-        raise(e, first + 5, f.wakeUps());
-        raise(e, first + 6, f.stalls());
-        raise(e, first + 7, f.growths());
+    private void totals() {
+        tally.clear();
+        raise(all, SocketSamplePoint.SOCKETS_OPENED, StreamCounters.addUp(tally));
+        raise(all, SocketSamplePoint.SOCKETS_HANDSHAKES, StreamCounters.completedHandshakes());
+        tally.raise(all, SocketSamplePoint.SOCKETS_TX_RING_BYTES);
+        for (FallbackReason reason : REASONS) {
+            if (reason != FallbackReason.NONE) {
+                raise(all, SocketLayout.FIRST_REASON + reason.ordinal(), StreamCounters.fallbacks(reason));
+            }
+        }
     }
 
     private static long bit(int point) {
         return 1L << (point & 0xff);
     }
 
-    private static void raise(CounterEntry e, int point, long value) {
+    static void raise(CounterEntry e, int point, long value) {
         e.raise(point & 0xff, value);
-    }
-
-    private @Nullable CounterEntry entry(int type, long number, String name, long created, int cells) {
-        CounterEntry e = published.get(number);
-        if (e == null && published.size() < MAX_ENTRIES) {
-            e = CounterFile.own().take(type, (int) number, name, all.id(), CounterLayout.SMALL_CELLS,
-                    (1L << cells) - 1, created * NANOS_OF_MILLI);
-            published.put(number, e);
-        }
-        return e;
     }
 
     // ---- one socket; true if others can see it
 
     private boolean publish(OpenSocket s) {
-        ServerSocketChannel listening = s.listening();
-        SocketChannel connecting = s.connecting();
-        CounterEntry e = listening == null
-                ? entry(SocketObjectType.CONNECTION, s.number(), NAME, s.created(), 0)
-                : entry(SocketObjectType.LISTENER, s.number(), NAME, s.created(), 1);
-        if (e == null) {
+        PublishedSocket p = s.published;
+        if (p == null) {
+            p = s.listening() == null
+                    ? enter(SocketObjectType.CONNECTION, s.number(), null, s.created(), 0)
+                    : enter(SocketObjectType.LISTENER, s.number(), null, s.created(), 1);
+            s.published = p;
+        }
+        if (p == null) {
             return false;
         }
-        if (listening != null) {
-            e.setState(SocketState.LISTEN);
-            addresses(e, listening, null, 0);
-            raise(e, SocketSamplePoint.LISTENER_ACCEPTED, s.connectionsAccepted());
-        } else if (connecting != null) {
-            e.setState(SocketState.CONNECTING);
-            addresses(e, connecting, connecting, SocketLayout.CLIENT << SocketLayout.ROLE);
-        }
-        rule(e, s.decision());
-        return e.isVisible();
+        p.update(s, rule(s.decision()));
+        return p.isVisible();
     }
 
-    @SuppressWarnings("EnumOrdinal")
     private boolean publish(Stream s) {
         String device = s.remoteDevice();
-        if (device != null && byDevice.add(s.number())) {
-            CounterEntry before = published.remove(s.number());
-            if (before != null) {
-                before.close();
-            }
+        PublishedSocket p = s.published;
+        if (p != null && device != null && !p.isByDevice()) {
+            published.remove(p);
+            p.close();
+            p = null;
         }
-        CounterEntry e = entry(SocketObjectType.CONNECTION, s.number(), device == null ? NAME : device, s.created(),
-                SocketSamplePoint.CONNECTION_GROWTHS - SocketSamplePoint.CONNECTION_TX_RING_BYTES + 1);
-        if (e == null) {
+        if (p == null) {
+            p = enter(SocketObjectType.CONNECTION, s.number(), device, s.created(),
+                    SocketSamplePoint.CONNECTION_GROWTHS - SocketSamplePoint.CONNECTION_TX_RING_BYTES + 1);
+            s.published = p;
+        }
+        if (p == null) {
             return false;
         }
-        StreamState state = s.state();
-        e.setState(state.state());
-        addresses(e, s.tcp(), s.tcp(),
-                (s.role() == Stream.Role.CLIENT ? SocketLayout.CLIENT : SocketLayout.SERVER) << SocketLayout.ROLE
-                        | (state.inputByRing() ? RING : TCP) << SocketLayout.IN_BY
-                        | (state.outputByRing() ? RING : TCP) << SocketLayout.OUT_BY
-                        | state.reason().ordinal() << SocketLayout.REASON);
-        e.setAttribute(SocketLayout.OUT_RING, (long) state.outRing() << 32 | state.outOccupied());
-        e.setAttribute(SocketLayout.IN_RING, (long) state.inRing() << 32 | state.inOccupied());
-        rule(e, s.decision());
-        figures(e, SocketSamplePoint.CONNECTION_TX_RING_BYTES, s.figures());
-        return e.isVisible();
+        p.update(s, rule(s.decision()), tally);
+        return p.isVisible();
     }
 
-    private void rule(CounterEntry e, @Nullable Decision d) {
-        Rule by = d == null ? null : d.rule();
-        e.setAttribute(SocketLayout.RULE, by == null ? 0 : rules.entry(by));
-    }
-
-    /** Addresses and bits; of a channel that is closed meanwhile they stay as they were. */
-    private static void addresses(CounterEntry e, NetworkChannel local, @Nullable SocketChannel remote, int bits) {
-        try {
-            SocketAddresses.put(e, internet(local.getLocalAddress()), remote == null
-                    ? null
-                    : internet(remote.getRemoteAddress()), bits);
-        } catch (IOException closed) {
-            // the next update finds it gone
+    private @Nullable PublishedSocket enter(int type, long number, @Nullable String device, long created, int cells) {
+        if (published.size() >= MAX_ENTRIES) {
+            return null;
         }
+        PublishedSocket p = new PublishedSocket(CounterFile.own().take(type, (int) number, device == null
+                ? NAME
+                : device, all.id(), CounterLayout.SMALL_CELLS, (1L << cells) - 1, created * NANOS_OF_MILLI),
+                device != null);
+        p.found(updates);
+        published.add(p);
+        return p;
     }
 
-    private static @Nullable InetSocketAddress internet(@Nullable SocketAddress address) {
-        return address instanceof InetSocketAddress a ? a : null;
+    private long rule(@Nullable Decision d) {
+        Rule by = d == null ? null : d.rule();
+        return by == null ? 0 : rules.entry(by);
     }
 }

@@ -485,22 +485,23 @@ final class RingStream extends Stream {
     }
 
     @Override
-    public StreamFigures figures() {
-        return new StreamFigures(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells + out
+    void addTo(StreamTally tally) {
+        tally.add(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells + out
                 .rings(),
                 in.wakeUps(), out.stalls(), in.growths() + out.growths());
     }
 
     @Override
-    public synchronized StreamState state() {
+    synchronized void state(StreamState.Reader to) {
         int state = handshake == null ? StreamState.state(inputEnded, outputEnded) : SocketState.HANDSHAKE;
         Link own = link;
         if (closure != Closure.OPEN || !offered || own == null) { // as long as it is open the rings stay
-            return StreamState.byTcp(state, carrier.reason());
+            to.readByTcp(state, carrier.reason());
+            return;
         }
         synchronized (own.session) {
             long unread = in.unread();
-            return new StreamState(state, in.isByRing(), out.isByRing(), carrier.reason(), out.ringSize(), out
+            to.read(state, in.isByRing(), out.isByRing(), carrier.reason(), out.ringSize(), out
                     .occupied(),
                     in.ringSize(unread), unread);
         }

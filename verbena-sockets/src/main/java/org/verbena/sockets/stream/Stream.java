@@ -41,6 +41,8 @@ public abstract class Stream {
     }
 
     private final long number = StreamCounters.nextNumber();
+    /** Guarded by {@link PublishedSockets}. */
+    @Nullable PublishedSocket published;
     private final long created = System.currentTimeMillis();
     private final long createdNanos = System.nanoTime();
     private final Role role;
@@ -356,10 +358,24 @@ public abstract class Stream {
     public abstract String fallbackReason();
 
     /** What it has come to, from any thread. */
-    public abstract StreamFigures figures();
+    public final StreamFigures figures() {
+        StreamTally tally = new StreamTally();
+        addTo(tally);
+        return tally.figures();
+    }
+
+    /** Adds what it has come to; from any thread. */
+    abstract void addTo(StreamTally tally);
 
     /** How it stands, from any thread. */
-    public abstract StreamState state();
+    public final StreamState state() {
+        StreamState.Kept kept = new StreamState.Kept();
+        state(kept);
+        return kept.state();
+    }
+
+    /** Tells how it stands, from any thread. */
+    abstract void state(StreamState.Reader to);
 
     /** The device whose rings lead to another host; null if there are none, or they lead to this one. */
     @Nullable

@@ -24,7 +24,7 @@ final class StreamCounters {
 
     private static final Set<Stream> OPEN = new HashSet<>(); // and the lock of what follows
     private static long opened;
-    private static StreamFigures closed = StreamFigures.NONE;
+    private static final StreamTally CLOSED = new StreamTally();
 
     static {
         Arrays.setAll(FALLBACKS, i -> new LongAdder());
@@ -72,6 +72,15 @@ final class StreamCounters {
         }
     }
 
+    /** Adds those connections. */
+    static void addOpen(List<Stream> to) {
+        synchronized (OPEN) {
+            for (Stream stream : OPEN) { // addAll has an array made of them first
+                to.add(stream);
+            }
+        }
+    }
+
     /** A connection begins. */
     static <S extends Stream> S opened(S stream) {
         synchronized (OPEN) {
@@ -85,7 +94,7 @@ final class StreamCounters {
     static void closed(Stream stream) {
         synchronized (OPEN) {
             if (OPEN.remove(stream)) {
-                closed = closed.plus(stream.figures());
+                stream.addTo(CLOSED);
             }
         }
         StreamEvents.closed(stream.tcp(), stream.age(),
@@ -130,12 +139,25 @@ final class StreamCounters {
                 fallbacks.put(reason, fallbacks(reason));
             }
         }
+        StreamTally sum = new StreamTally();
         synchronized (OPEN) {
-            StreamFigures sum = closed;
+            addUp(sum);
+            return new StreamTotals(opened, OPEN.size(), completedHandshakes(), fallbacks, sum.figures());
+        }
+    }
+
+    /**
+     * Adds what all connections have come to, those that have ended too.
+     *
+     * @return how many there were
+     */
+    static long addUp(StreamTally sum) {
+        synchronized (OPEN) {
+            sum.add(CLOSED);
             for (Stream stream : OPEN) {
-                sum = sum.plus(stream.figures());
+                stream.addTo(sum);
             }
-            return new StreamTotals(opened, OPEN.size(), completedHandshakes(), fallbacks, sum);
+            return opened;
         }
     }
 }

@@ -18,19 +18,9 @@ import org.verbena.sockets.telemetry.StreamEvents;
  */
 public record StreamFigures(long sentByRing, long sentByTcp, long receivedByRing, long receivedByTcp, long doorbells,
         long wakeUps, long stalls, long growths) {
-    /** Of nothing. */
-    static final StreamFigures NONE = new StreamFigures(0, 0, 0, 0, 0, 0, 0, 0);
-
     /** For the flight recorder. */
     StreamEvents.Carried carried() {
         return new StreamEvents.Carried(sentByRing, sentByTcp, receivedByRing, receivedByTcp, doorbells, wakeUps,
                 stalls);
-    }
-
-    StreamFigures plus(StreamFigures other) {
-        return new StreamFigures(sentByRing + other.sentByRing, sentByTcp + other.sentByTcp,
-                receivedByRing + other.receivedByRing, receivedByTcp + other.receivedByTcp,
-                doorbells + other.doorbells, wakeUps + other.wakeUps, stalls + other.stalls,
-                growths + other.growths);
     }
 }

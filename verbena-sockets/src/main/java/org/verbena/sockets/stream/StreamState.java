@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.stream;
 
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.sockets.SocketState;
 
 /**
@@ -17,9 +21,32 @@ import org.verbena.sockets.SocketState;
  */
 public record StreamState(int state, boolean inputByRing, boolean outputByRing, FallbackReason reason, int outRing,
         long outOccupied, int inRing, long inOccupied) {
-    /** Of one without rings. */
-    static StreamState byTcp(int state, FallbackReason reason) {
-        return new StreamState(state, false, false, reason, 0, 0, 0, 0);
+    /** What takes the parameters, for one that looks again and again and is not to allocate. */
+    interface Reader {
+        /** As the record has them. The stream may be locked. */
+        void read(int state, boolean inputByRing, boolean outputByRing, FallbackReason reason, int outRing,
+                long outOccupied, int inRing, long inOccupied);
+
+        /** Of a stream without rings. */
+        default void readByTcp(int state, FallbackReason reason) {
+            read(state, false, false, reason, 0, 0, 0, 0);
+        }
+    }
+
+    /** Keeps what it reads. */
+    static final class Kept implements Reader {
+        private @Nullable StreamState state;
+
+        @Override
+        public void read(int state, boolean inputByRing, boolean outputByRing, FallbackReason reason, int outRing,
+                long outOccupied, int inRing, long inOccupied) {
+            this.state = new StreamState(state, inputByRing, outputByRing, reason, outRing, outOccupied, inRing,
+                    inOccupied);
+        }
+
+        StreamState state() {
+            return Objects.requireNonNull(state);
+        }
     }
 
     /** What a connection that is decided is called, by what the program has ended of it. */

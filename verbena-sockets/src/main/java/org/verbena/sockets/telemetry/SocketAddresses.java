@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.telemetry;
 
-import java.net.InetAddress;
+import java.net.Inet4Address;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
@@ -22,22 +22,34 @@ public final class SocketAddresses {
      */
     public static void put(CounterEntry e, @Nullable InetSocketAddress local, @Nullable InetSocketAddress remote,
             int bits) {
-        long ports = bits;
         if (local != null) {
-            ports |= (long) local.getPort() << 48 | put(e, SocketLayout.LOCAL, local, SocketLayout.LOCAL_IPV4);
+            put(e, SocketLayout.LOCAL, local);
         }
         if (remote != null) {
-            ports |= (long) remote.getPort() << 32 | put(e, SocketLayout.REMOTE, remote, SocketLayout.REMOTE_IPV4);
+            put(e, SocketLayout.REMOTE, remote);
         }
-        e.setAttribute(SocketLayout.PORTS, ports);
+        e.setAttribute(SocketLayout.PORTS, ports(local, remote) | bits);
     }
 
-    private static int put(CounterEntry e, int at, InetSocketAddress socket, int ipv4) {
-        InetAddress a = socket.getAddress();
-        byte[] bytes = a.getAddress();
-        ByteBuffer whole = ByteBuffer.allocate(2 * Long.BYTES).put(0, bytes);
+    /** What of {@link SocketLayout#PORTS} belongs to the addresses. */
+    public static long ports(@Nullable InetSocketAddress local, @Nullable InetSocketAddress remote) {
+        long ports = 0;
+        if (local != null) {
+            ports |= (long) local.getPort() << 48 | (isIpv4(local) ? SocketLayout.LOCAL_IPV4 : 0);
+        }
+        if (remote != null) {
+            ports |= (long) remote.getPort() << 32 | (isIpv4(remote) ? SocketLayout.REMOTE_IPV4 : 0);
+        }
+        return ports;
+    }
+
+    private static boolean isIpv4(InetSocketAddress socket) {
+        return socket.getAddress() instanceof Inet4Address;
+    }
+
+    private static void put(CounterEntry e, int at, InetSocketAddress socket) {
+        ByteBuffer whole = ByteBuffer.allocate(2 * Long.BYTES).put(0, socket.getAddress().getAddress());
         e.setAttribute(at, whole.getLong(0));
         e.setAttribute(at + 1, whole.getLong(Long.BYTES));
-        return bytes.length == 4 ? ipv4 : 0;
     }
 }

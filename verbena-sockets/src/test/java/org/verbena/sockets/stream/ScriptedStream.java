@@ -176,13 +176,11 @@ public final class ScriptedStream extends Stream {
     }
 
     @Override
-    public StreamFigures figures() {
-        return StreamFigures.NONE;
-    }
+    void addTo(StreamTally tally) {}
 
     @Override
-    public StreamState state() {
-        return StreamState.byTcp(0, FallbackReason.NONE);
+    void state(StreamState.Reader to) {
+        to.readByTcp(0, FallbackReason.NONE);
     }
 
     @Override
