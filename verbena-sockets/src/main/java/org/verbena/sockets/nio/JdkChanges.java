@@ -3,6 +3,7 @@ package org.verbena.sockets.nio;
 
 import java.io.FileDescriptor;
 import java.io.IOException;
+import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodType;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -109,13 +110,20 @@ public final class JdkChanges {
 
     // ---- new sockets: the method that makes them is called, for a Socket would have the JDK look for proxies
 
+    /** Found when it is first asked for. */
+    private static @Nullable MethodHandle makes;
+
     private static boolean areSocketsAsked() throws IOException {
         asked = false;
         tries = Thread.currentThread();
         try {
-            return PlainAcceptor.members().findStatic(SocketImpl.class, "createPlatformSocketImpl", MethodType
-                    .methodType(
-                            SocketImpl.class, boolean.class)).invoke(false) != null && asked;
+            MethodHandle made = makes;
+            if (made == null) {
+                made = PlainAcceptor.members().findStatic(SocketImpl.class, "createPlatformSocketImpl", MethodType
+                        .methodType(SocketImpl.class, boolean.class));
+                makes = made;
+            }
+            return (SocketImpl) made.invokeExact(false) != null && asked;
         } catch (IOException | Error e) {
             throw e;
         } catch (Throwable e) {
@@ -172,7 +180,22 @@ public final class JdkChanges {
 
         @Override
         protected void accept(SocketImpl s) throws SocketException {
-            throw new SocketException("this was a trial");
+            throw new Tried();
+        }
+    }
+
+    /** What is thrown each time somebody looks at the process, and by none but {@link Listening} here. */
+    private static final class Tried extends SocketException {
+        private static final long serialVersionUID = 1L;
+
+        Tried() {
+            super("this was a trial");
+        }
+
+        @Override
+        @SuppressWarnings("UnsynchronizedOverridesSynchronized")
+        public Throwable fillInStackTrace() {
+            return this;
         }
     }
 
