@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.Futex;
 import org.verbena.linux.FutexSet;
 
@@ -62,12 +61,16 @@ final class SelectorBell {
     void await(long nanos) {
         ReadyRings.Ring[] of = rings;
         FutexSet all = words;
+        boolean isOver;
         if (of.length > 1 && all != null) {
-            all.awaitWoken(nanos);
-        } else if (of.length == 1 && !Futex.awaitWoken(of[0].bell(), 0, before, nanos) && BlockLayout.bell(of[0].bell(),
-                0) == before) {
-            int error = Futex.await(of[0].bell(), 0, before, 0); // most often the time is over, or it is a signal
-            broken = error != 0 && error != Errno.EAGAIN && error != Errno.EINTR && error != Errno.ETIMEDOUT;
+            isOver = all.awaitWoken(nanos);
+        } else {
+            isOver = of.length == 0 || Futex.awaitWoken(of[0].bell(), 0, before, nanos) || BlockLayout.bell(of[0]
+                    .bell(),
+                    0) != before;
+        }
+        if (!isOver && !Futex.canSleep(of[0].bell(), 0)) { // else another bell was rung, the time is over, or it is a signal
+            broken = true;
         }
     }
 
