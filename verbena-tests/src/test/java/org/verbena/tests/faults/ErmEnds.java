@@ -7,12 +7,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 record ErmEnds(Child client, Child server) implements AutoCloseable {
     private static final String LOCAL = "127.0.0.1";
 
+    /** One that waits for an answer for as long as a busy machine may need. */
     static Child.Builder process() {
-        return Child.of(ErmPeer.class);
+        return Child.of(ErmPeer.class).option("-Dverbena.erm.patience=60000");
     }
 
     static ErmEnds open() throws Exception {
         return open(process(), process());
+    }
+
+    /** Both wait no longer than users' processes do: for tests that stop one. */
+    static ErmEnds openWithUsualPatience() throws Exception {
+        return open(Child.of(ErmPeer.class), Child.of(ErmPeer.class));
     }
 
     static ErmEnds open(Child.Builder client, Child.Builder server) throws Exception {

@@ -212,7 +212,7 @@ class RemoteMemoryProcessesTest {
      */
     @Test
     void rightsOfAStoppedPeerAreRevoked() throws Exception {
-        try (ErmEnds ends = ErmEnds.open()) {
+        try (ErmEnds ends = ErmEnds.openWithUsualPatience()) {
             int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
             int target = ErmEnds.region(ends.server(), ends.client(), "allocate", MEBIBYTE, 2);
             ends.client().tell("flood " + source + " " + target + " " + MEBIBYTE).await("FLOODING");
@@ -314,7 +314,7 @@ class RemoteMemoryProcessesTest {
     @Test
     void memoryIsRevokedFromAStoppedPeer() throws Exception {
         for (int i = 0; i < 2; i++) {
-            try (ErmEnds ends = ErmEnds.open()) {
+            try (ErmEnds ends = ErmEnds.openWithUsualPatience()) {
                 int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
                 int target = ErmEnds.region(ends.server(), ends.client(), "allocate", MEBIBYTE, 2);
                 ends.client().tell("flood " + source + " " + target + " " + MEBIBYTE).await("FLOODING");
@@ -340,7 +340,7 @@ class RemoteMemoryProcessesTest {
      */
     @Test
     void registeredMemoryIsRevokedOnceAStoppedPeerContinues() throws Exception {
-        try (ErmEnds ends = ErmEnds.open()) {
+        try (ErmEnds ends = ErmEnds.openWithUsualPatience()) {
             int source = ErmEnds.region(ends.client(), ends.server(), "allocate", MEBIBYTE, 1);
             int target = ErmEnds.region(ends.server(), ends.client(), "register", MEBIBYTE, 2);
             ends.client().tell("flood " + source + " " + target + " " + MEBIBYTE).await("FLOODING");
