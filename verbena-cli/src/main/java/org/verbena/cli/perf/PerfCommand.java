@@ -9,12 +9,9 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -28,6 +25,7 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.OpenDevices;
+import org.verbena.cli.support.Terminal;
 import org.verbena.cli.support.Units;
 
 /** {@code verbena perf}: measures the machine's limits, verbs, remote memory and TCP side by side. */
@@ -142,51 +140,53 @@ public final class PerfCommand implements Callable<Integer> {
         if (worker && listener != null) {
             return PerfWorker.measure(options, listener, out);
         }
-        PerfProgress progress = new PerfProgress(spec.commandLine().getErr());
-        List<PerfResult> results;
-        try {
-            results = listener == null ? runs(options, progress) : connect(options, listener, progress);
-        } finally {
-            progress.done();
+        return measure(options, listener, out);
+    }
+
+    private int measure(PerfOptions options, @Nullable InetSocketAddress listener, PrintWriter out)
+            throws IOException {
+        PrintWriter err = spec.commandLine().getErr();
+        PerfReport.Form form = new PerfReport.Form(json, Terminal.OUT.isTerminal(), Terminal.OUT.columns(),
+                spec.commandLine().getColorScheme().ansi());
+        try (PerfReport report = new PerfReport(options, form, runs, new PerfProgress(err, options), out, err)) {
+            try {
+                if (listener == null) {
+                    for (int i = 1; i <= runs; i++) {
+                        report.run(i);
+                        PerfPair.run(options, report);
+                    }
+                } else {
+                    connect(options, listener, report);
+                }
+            } catch (PerfInterrupted e) {
+                report.interrupted();
+                return ExitCode.INTERRUPTED;
+            } catch (IOException e) {
+                if (report.isInterrupted()) {
+                    return ExitCode.INTERRUPTED; // the failure is a consequence
+                }
+                throw e;
+            }
+            report.print();
         }
-        if (json) {
-            out.println(results.stream().map(r -> "  " + r.toJson()).collect(Collectors.joining(",\n", "[\n", "\n]")));
-        } else {
-            new PerfTable(results, out, spec.commandLine().getColorScheme().ansi()).print(runs);
-        }
-        out.flush();
         return 0;
     }
 
     private int compareCounting(PerfOptions options, PrintWriter out) throws IOException {
-        PerfProgress progress = new PerfProgress(spec.commandLine().getErr());
         List<PerfCounting.Row> rows;
-        try {
+        try (PerfProgress progress = new PerfProgress(spec.commandLine().getErr(), options)) {
             rows = PerfCounting.measure(options, runs, progress);
-        } finally {
-            progress.done();
         }
         PerfCounting.print(rows, runs, json, out);
         out.flush();
         return 0;
     }
 
-    private List<PerfResult> runs(PerfOptions options, PerfProgress progress) throws IOException {
-        Map<String, List<PerfResult>> byJob = new LinkedHashMap<>();
-        for (int i = 1; i <= runs; i++) {
-            progress.run(i, runs);
-            for (PerfResult r : PerfPair.run(options, progress)) {
-                byJob.computeIfAbsent(r.key(), k -> new ArrayList<>()).add(r);
-            }
-        }
-        return byJob.values().stream().map(PerfResult::median).toList();
-    }
-
-    private List<PerfResult> connect(PerfOptions options, InetSocketAddress listener, PerfProgress progress)
+    private static void connect(PerfOptions options, InetSocketAddress listener, PerfReport report)
             throws IOException {
         try (OpenDevices devices = new OpenDevices();
                 PerfClient client = new PerfClient(options, devices, listener)) {
-            return client.run(progress);
+            client.run(report);
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.OwnJvm;
 
 /**
@@ -89,6 +90,12 @@ final class PerfJvm implements AutoCloseable {
                 ? "was killed by signal " + (code - SIGNAL)
                 : "ended with exit code " + code)
                 + (said.isEmpty() ? "" : "; it said: " + said);
+    }
+
+    /** Whether SIGINT has ended it; waits like {@link #verdict}. */
+    boolean interrupted() {
+        verdict();
+        return !process.isAlive() && process.exitValue() == ExitCode.INTERRUPTED;
     }
 
     @Override

@@ -49,6 +49,19 @@ final class PerfPair {
     private static List<PerfResult> collect(PerfJvm client, PerfJvm server, PerfClient.Watcher watcher)
             throws IOException {
         List<PerfResult> results = new ArrayList<>();
+        try {
+            collect(client, server, watcher, results);
+        } catch (IOException e) {
+            if (client.interrupted() || server.interrupted()) {
+                throw new PerfInterrupted(e);
+            }
+            throw e;
+        }
+        return results;
+    }
+
+    private static void collect(PerfJvm client, PerfJvm server, PerfClient.Watcher watcher, List<PerfResult> results)
+            throws IOException {
         for (String line = client.line(); line != null; line = client.line()) {
             if (line.startsWith(BEGINS)) {
                 String[] words = line.split(" ", 4);
@@ -68,7 +81,6 @@ final class PerfPair {
         if (verdict != null) {
             throw new CommandException(verdict);
         }
-        return results;
     }
 
     private static String orElse(@Nullable String a, String b) {

@@ -4,6 +4,7 @@ package org.verbena.cli.perf;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -27,6 +28,8 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     /** Their names in JSON. */
     static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
     static final double[] RANKS = {50, 90, 99, 99.9, 99.99, 100};
+    /** A percentile with fewer round trips beyond it depends on single ones. */
+    static final int ENOUGH = 10;
 
     /** Of a test of round trips. */
     static PerfResult latency(PerfJob job, long iterations, List<Double> rtt, double allocatedPerOperation) {
@@ -47,6 +50,16 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     /** The key that it shares with results of other runs. */
     String key() {
         return test + " " + device + " " + ends + " " + size + " " + connections;
+    }
+
+    /** Whether fewer than {@link #ENOUGH} round trips were longer than a percentile; never of the longest one. */
+    boolean isUnsure(int i) {
+        return RANKS[i] < 100 && iterations * (1 - RANKS[i] / 100) < ENOUGH - 1e-6;
+    }
+
+    /** The same, of any percentile. */
+    boolean isUnsure() {
+        return IntStream.range(0, rtt.size()).anyMatch(this::isUnsure);
     }
 
     ObjectNode toJson() {

@@ -11,6 +11,9 @@ public final class ExitCode {
     /** The command line was wrong. */
     public static final int USAGE = 2;
 
+    /** A person stopped it: 128 and the number of SIGINT, as for any process that the signal ends. */
+    public static final int INTERRUPTED = 130;
+
     private ExitCode() {}
 
     /** Prints the stack trace of a failure if {@code VERBENA_DEBUG} is set. */

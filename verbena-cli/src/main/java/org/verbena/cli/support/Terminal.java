@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
+import org.jline.terminal.TerminalBuilder;
 import picocli.CommandLine.Help;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.ColorScheme;
@@ -21,6 +22,10 @@ public enum Terminal {
     /** Standard error. */
     ERR(2);
 
+    /** The columns of what is no terminal. */
+    public static final int UNLIMITED = Integer.MAX_VALUE;
+    private static final int USUAL_COLUMNS = 80;
+
     private final int descriptor;
 
     Terminal(int descriptor) {
@@ -31,6 +36,27 @@ public enum Terminal {
     public boolean isTerminal() {
         String to = target();
         return to.startsWith("/dev/pts/") || to.startsWith("/dev/tty") || to.equals("/dev/console");
+    }
+
+    /** The columns: {@code COLUMNS}, or what the terminal says; {@link #UNLIMITED} where the stream is none. */
+    public int columns() {
+        if (!isTerminal()) {
+            return UNLIMITED;
+        }
+        String said = System.getenv("COLUMNS");
+        if (said != null && said.matches("[1-9][0-9]{0,5}")) {
+            return Integer.parseInt(said);
+        }
+        if (!IN.isTerminal() || !OUT.isTerminal()) { // JLine has a terminal of both only
+            return USUAL_COLUMNS;
+        }
+        try (org.jline.terminal.Terminal terminal = TerminalBuilder.builder().system(true).providers("ffm,exec")
+                .dumb(true).nativeSignals(false).graphemeCluster(false).build()) {
+            int columns = terminal.getSize().getColumns();
+            return columns > 0 ? columns : USUAL_COLUMNS;
+        } catch (IOException | RuntimeException unknown) {
+            return USUAL_COLUMNS;
+        }
     }
 
     /** Whether the stream goes to another process, which stops reading when it has seen enough. */

@@ -17,6 +17,7 @@ import picocli.CommandLine.Help.Ansi;
 
 import org.verbena.cli.Main;
 import org.verbena.cli.support.ExitCode;
+import org.verbena.cli.support.Terminal;
 import org.verbena.cli.support.Units;
 
 /** Command lines of {@code verbena perf}, and the table that it prints. */
@@ -105,12 +106,12 @@ class PerfCommandUsageTest {
     @Test
     void tableComparesWithTheLimitOfTheSize() {
         StringWriter out = new StringWriter();
-        new PerfTable(List.of(latency(PerfTest.WRITE_LAT, 32, 300), latency(PerfTest.SEND_LAT, 64, 440),
+        PerfTable.print(List.of(latency(PerfTest.WRITE_LAT, 32, 300), latency(PerfTest.SEND_LAT, 64, 440),
                 latency(PerfTest.SEND_LAT, 4096, 900), latency(PerfTest.TCP_LAT_SPIN, 32, 6000),
                 latency(PerfTest.LIMIT_CACHELINE, 8, 250), latency(PerfTest.LIMIT_TWOLINE, 64, 400),
                 bandwidth(PerfTest.WRITE_BW, 18e9), bandwidth(PerfTest.LIMIT_MEMCPY, 20e9), bandwidth(PerfTest.TCP_BW,
                         2e9)),
-                new PrintWriter(out), Ansi.OFF).print(3);
+                Terminal.UNLIMITED, 3, new PrintWriter(out), Ansi.OFF);
         assertThat(out.toString()).containsPattern(
                 "write-lat +32 +1000 +0\\.300 +0\\.400 .* 5000\\.0 +0 +1\\.20x +20\\.0x\n")
                 .containsPattern("send-lat +64 .* 1\\.10x *\n").containsPattern("send-lat +4096 .* 0 *\n")
@@ -203,7 +204,7 @@ class PerfCommandUsageTest {
 
     private static String table(List<PerfResult> results) {
         StringWriter out = new StringWriter();
-        new PerfTable(results, new PrintWriter(out), Ansi.OFF).print(1);
+        PerfTable.print(results, Terminal.UNLIMITED, 1, new PrintWriter(out), Ansi.OFF);
         return out.toString();
     }
 

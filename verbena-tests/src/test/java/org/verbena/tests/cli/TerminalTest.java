@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,6 +14,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -131,5 +134,44 @@ class TerminalTest {
         }
         assertThat(onTerminal(Map.of("NO_COLOR", "1"), 2, verbena() + "perf nonsense")).contains("unknown test")
                 .doesNotContain(ESCAPE);
+    }
+
+    /** Runs a command until the terminal has shown a text, and presses Ctrl-C then; returns all that it showed. */
+    private static String interrupted(String command, String when) throws Exception {
+        ProcessBuilder b = new ProcessBuilder("script", "-qec", "exec " + command, "/dev/null").redirectErrorStream(
+                true);
+        b.environment().putAll(Map.of("TERM", "xterm", "SHELL", "/bin/sh", "COLUMNS", "80"));
+        Process p = b.start();
+        StringBuilder shown = new StringBuilder();
+        try (Reader r = p.inputReader(StandardCharsets.UTF_8)) {
+            boolean pressed = false;
+            for (int c = r.read(); c >= 0; c = r.read()) {
+                shown.append((char) c);
+                if (!pressed && shown.indexOf(when) >= 0) {
+                    pressed = true;
+                    p.getOutputStream().write(3);
+                    p.getOutputStream().flush();
+                }
+            }
+            assertThat(p.waitFor()).as(shown.toString()).isEqualTo(130);
+        } finally {
+            p.destroyForcibly();
+        }
+        return shown.toString();
+    }
+
+    /** The second size takes a quarter of an hour. */
+    @Test
+    void rowsAppearAndStayWhenItIsInterrupted() throws Exception {
+        String perf = verbena() + "perf limit-memcpy --size=8,32m -n 100000 --warm-up=1ms";
+        String shown = interrupted(perf, "2 of 2: limit-memcpy 33554432 bytes");
+        assertThat(shown).containsPattern(
+                "\n[^\n]*limit-memcpy +8 [^\n]*\n[^\n]*2 of 2: limit-memcpy 33554432 bytes \\[#+-+\\] "
+                        + "[0-9-:]+ left").containsPattern("interrupted, 1 test of this run was complete")
+                .doesNotContain("killed by signal").doesNotContain("the peer");
+        String progress = interrupted(perf + " --json >" + dir + "/json", "2 of 2: limit-memcpy 33554432 bytes");
+        assertThat(progress).contains("interrupted, 1 test").endsWith("was complete\r\n");
+        assertThat(new ObjectMapper().readTree(read("json"))).singleElement().satisfies(row -> assertThat(row.get(
+                "iterations").asLong()).isEqualTo(100_000));
     }
 }
