@@ -79,7 +79,6 @@ class SwitchModelTest {
 
     @Test
     void memoryOfEndedConnectionsIsReused() throws Exception {
-        long before = sessions.a.arena().total() + sessions.b.arena().total();
         for (int seed = 0; seed < 500; seed++) {
             new Schedule(seed).run();
         }
@@ -87,8 +86,8 @@ class SwitchModelTest {
         for (int seed = 0; seed < 500; seed++) {
             new Schedule(seed).run();
         }
-        assertThat(sessions.a.arena().total() + sessions.b.arena().total()).isEqualTo(first)
-                .isGreaterThanOrEqualTo(before);
+        // less where the engine has given back what was not used for a while
+        assertThat(sessions.a.arena().total() + sessions.b.arena().total()).isPositive().isLessThanOrEqualTo(first);
         assertThat(sessions.a.streams().all()).isEmpty();
         assertThat(sessions.b.streams().all()).isEmpty();
     }
