@@ -48,7 +48,7 @@ final class PerfClient implements AutoCloseable {
     private final PerfOptions options;
     private final OpenDevices devices;
     private final PerfControl server;
-    private final int[] cpus;
+    private final List<Integer> cpus;
     private final boolean sameHost;
     private final int[] times = new int[BATCH];
     private final Set<PerfTest> warm = EnumSet.noneOf(PerfTest.class);
@@ -65,7 +65,7 @@ final class PerfClient implements AutoCloseable {
             throw new CommandException("the listener at " + show(address) + " is another version of verbena perf");
         }
         sameHost = hello.text("host").equals(PerfServer.host());
-        cpus = options.pin() ? PerfCpus.pair(PerfCpus.allowed()) : new int[] {PerfCpus.ANY, PerfCpus.ANY};
+        cpus = PerfCpus.chosen(options, sameHost);
     }
 
     private static PerfControl connect(InetSocketAddress address) throws IOException {
@@ -128,7 +128,8 @@ final class PerfClient implements AutoCloseable {
     }
 
     private PerfLoop open(PerfJob job) throws IOException {
-        String test = "TEST " + job.line() + " cpu=" + (sameHost ? cpus[1] : cpus[0]);
+        String test = "TEST " + job.line() + " cpu=" + (cpus.isEmpty() ? PerfCpus.ANY : cpus.getLast())
+                + (options.cpus().isEmpty() ? "" : " required=1");
         if (job.test().isVerbs()) {
             return openVerbs(job, test);
         }
@@ -212,7 +213,7 @@ final class PerfClient implements AutoCloseable {
 
     private Batch batch(PerfLoop loop, long n) throws IOException {
         server.send("GO n=" + n);
-        PerfCpus.run(loop, n, cpus[0]);
+        PerfCpus.run(loop, n, cpus.isEmpty() ? PerfCpus.ANY : cpus.getFirst());
         PerfFields done = server.expect("DONE", Math.max(PerfServer.ANSWER_SECONDS, loop.elapsed() / 1_000_000_000));
         // Bytes have arrived when the receiver has seen the last one.
         long nanos = Math.max(loop.elapsed(), done.number("elapsed", 0, Long.MAX_VALUE));

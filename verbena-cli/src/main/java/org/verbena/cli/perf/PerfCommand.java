@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -101,6 +102,10 @@ public final class PerfCommand implements Callable<Integer> {
     @Option(names = "--no-pin",
             description = "Do not bind the two measuring threads to two CPUs.") private boolean noPin;
 
+    @Option(names = "--cpus", paramLabel = "A,B", split = ",",
+            description = "CPU of the measuring thread and of its peer's (default: two that share no core).") private List<Integer> cpus = List
+                    .of();
+
     @Option(names = {"-l", "--listen"}, paramLabel = "PORT", arity = "0..1", fallbackValue = DEFAULT_PORT,
             description = "Only be measured against: wait for --connect (default port: " + DEFAULT_PORT
                     + "; HOST:PORT to listen elsewhere than on 127.0.0.1).") private @Nullable String listen;
@@ -131,22 +136,24 @@ public final class PerfCommand implements Callable<Integer> {
         }
         PerfOptions options = options();
         InetSocketAddress listener = connect == null ? null : address(connect, "--connect");
-        if (listener == null || isHere(listener)) {
+        boolean oneHost = listener == null || isHere(listener);
+        if (oneHost) {
             requireCpus(options);
         }
+        PerfCpus.require(oneHost || cpus.isEmpty() ? cpus : cpus.subList(0, 1));
         if (counters) {
             return compareCounting(options, out);
         }
         if (worker && listener != null) {
             return PerfWorker.measure(options, listener, out);
         }
-        return measure(options, listener, out);
+        return measure(options, listener, PerfMachine.here(options, oneHost), out);
     }
 
-    private int measure(PerfOptions options, @Nullable InetSocketAddress listener, PrintWriter out)
-            throws IOException {
+    private int measure(PerfOptions options, @Nullable InetSocketAddress listener, PerfMachine machine,
+            PrintWriter out) throws IOException {
         PrintWriter err = spec.commandLine().getErr();
-        PerfReport.Form form = new PerfReport.Form(json, Terminal.OUT.isTerminal(), Terminal.OUT.columns(),
+        PerfReport.Form form = new PerfReport.Form(machine, json, Terminal.OUT.isTerminal(), Terminal.OUT.columns(),
                 spec.commandLine().getColorScheme().ansi());
         try (PerfReport report = new PerfReport(options, form, runs, new PerfProgress(err, options), out, err)) {
             try {
@@ -270,6 +277,9 @@ public final class PerfCommand implements Callable<Integer> {
         range("--qps", qps, 1, PerfJob.MAX_QPS);
         range("--inline", inline, 0, PerfJob.MAX_INLINE);
         range("--iterations", iterations == null ? 1 : iterations, 1, MAX_ITERATIONS);
+        if (!cpus.isEmpty()) {
+            checkCpus();
+        }
         if (verify && qps > 1) {
             throw usage("--verify works with one queue pair only");
         }
@@ -299,8 +309,19 @@ public final class PerfCommand implements Callable<Integer> {
                         ? PerfOptions.DEFAULT_SIZES
                         : sizes.stream().distinct().sorted().toList(),
                 device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
-                warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin,
+                warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin, cpus,
                 connections.stream().distinct().sorted().toList());
+    }
+
+    private void checkCpus() {
+        if (noPin) {
+            throw usage("--cpus and --no-pin exclude each other");
+        }
+        cpus.forEach(n -> range("--cpus", n, 0, Short.MAX_VALUE));
+        if (cpus.size() != 2 || cpus.getFirst().equals(cpus.getLast())) {
+            throw usage("--cpus " + cpus.stream().map(String::valueOf).collect(Collectors.joining(","))
+                    + ": must be two different CPUs, of the measuring thread and of its peer's, for instance 0,1");
+        }
     }
 
     /** A size that no named test takes is refused; a test of one size is allowed beside others as their reference. */

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
+import java.util.List;
 
 import org.verbena.cli.support.CommandException;
 import org.verbena.linux.CpuAffinity;
@@ -28,6 +29,30 @@ final class PerfCpus {
             }
         }
         return new int[] {first, second};
+    }
+
+    /** The processors of the measuring side and of its peer; empty if they are not bound. */
+    static List<Integer> chosen(PerfOptions options, boolean oneHost) throws CommandException {
+        if (!options.pin()) {
+            return List.of();
+        }
+        if (!options.cpus().isEmpty()) {
+            return options.cpus();
+        }
+        int[] pair = pair(allowed());
+        return List.of(pair[0], pair[oneHost ? 1 : 0]);
+    }
+
+    /** Fails if a processor that a person has named cannot be used. */
+    static void require(List<Integer> cpus) throws CommandException {
+        BitSet allowed = allowed();
+        for (int cpu : cpus) {
+            if (!allowed.get(cpu)) {
+                throw new CommandException("CPU " + cpu + " of --cpus cannot be used: this process may use "
+                        + allowed + (allowed.cardinality() == 1 ? " only" : "")
+                        + ", see nproc, taskset and the container's CPU set");
+            }
+        }
     }
 
     private static BitSet siblings(int cpu) {

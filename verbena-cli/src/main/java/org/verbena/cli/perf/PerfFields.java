@@ -27,6 +27,11 @@ final class PerfFields {
         return value;
     }
 
+    /** Whether the peer said anything of it. */
+    boolean has(String key) {
+        return values.containsKey(key);
+    }
+
     long number(String key, long min, long max) throws CommandException {
         String value = text(key);
         try {

@@ -16,10 +16,11 @@ import org.verbena.cli.support.OpenDevices;
  * @param nanos time of each test
  * @param warmUpNanos time to warm up before each test
  * @param budgetNanos time for all together, or {@link PerfBudget#NONE}
+ * @param cpus processors of the measuring side and of its peer; empty to choose them
  */
 record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
         long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
-        List<Integer> connections) {
+        List<Integer> cpus, List<Integer> connections) {
     static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
     /** The default sizes of channel tests in a run of everything, for round trips and for bandwidth. */
     private static final long NIO_LATENCY_SIZE = 64;
@@ -62,7 +63,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     List<String> arguments() {
         List<String> a = new ArrayList<>();
         tests.forEach(t -> a.add(t.title()));
-        a.add("--size=" + sizes.stream().map(String::valueOf).collect(Collectors.joining(",")));
+        a.add("--size=" + commas(sizes));
         if (!device.isEmpty()) {
             a.add("--device=" + device);
         }
@@ -73,12 +74,19 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         }
         a.add("--inline=" + inline);
         a.add("--qps=" + qps);
-        a.add("--connections=" + connections.stream().map(String::valueOf).collect(Collectors.joining(",")));
+        a.add("--connections=" + commas(connections));
+        if (!cpus.isEmpty()) {
+            a.add("--cpus=" + commas(cpus));
+        }
         flag(a, events, "--events");
         flag(a, consume, "--consume");
         flag(a, verify, "--verify");
         flag(a, !pin, "--no-pin");
         return a;
+    }
+
+    private static String commas(List<? extends Number> numbers) {
+        return numbers.stream().map(String::valueOf).collect(Collectors.joining(","));
     }
 
     private static void flag(List<String> arguments, boolean on, String name) {

@@ -21,10 +21,11 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     /**
      * How results are printed.
      *
+     * @param machine where it is measured
      * @param live each row at once, in the last run
      * @param room columns of the terminal
      */
-    record Form(boolean json, boolean live, int room, Ansi ansi) {}
+    record Form(PerfMachine machine, boolean json, boolean live, int room, Ansi ansi) {}
 
     private final Form form;
     private final int runs;
@@ -45,7 +46,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         this.out = out;
         this.err = err;
         this.live = form.live() && !form.json()
-                ? new PerfTable(PerfShape.of(options), form.room(), out, form.ansi())
+                ? new PerfTable(PerfShape.of(options), form.machine().lines(), form.room(), out, form.ansi())
                 : null;
         Runtime.getRuntime().addShutdownHook(hook);
     }
@@ -109,11 +110,12 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     private void write(int of) {
         List<PerfResult> results = byJob.values().stream().map(PerfResult::median).toList();
         if (form.json()) {
-            out.println(results.stream().map(r -> "  " + r.toJson()).collect(Collectors.joining(",\n", "[\n", "\n]")));
+            out.println(results.stream().map(r -> "  " + r.toJson().set("machine", form
+                    .machine().toJson())).collect(Collectors.joining(",\n", "[\n", "\n]")));
         } else if (live != null && run == runs) {
             live.end(of);
         } else if (!results.isEmpty()) {
-            PerfTable.print(results, form.room(), of, out, form.ansi());
+            PerfTable.print(results, form.machine().lines(), form.room(), of, out, form.ansi());
         }
         out.flush();
     }

@@ -12,6 +12,7 @@ import java.nio.channels.DatagramChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
@@ -101,6 +102,9 @@ final class PerfServer {
     private void test(PerfControl client, PerfFields test) throws IOException {
         PerfJob job = PerfJob.of(test);
         int cpu = (int) test.number("cpu", PerfCpus.ANY, Short.MAX_VALUE);
+        if (test.has("required")) {
+            PerfCpus.require(List.of(cpu));
+        }
         try (PerfLoop loop = open(client, job, test)) {
             client.send("STARTED");
             String line = client.next(LONGEST_SECONDS);

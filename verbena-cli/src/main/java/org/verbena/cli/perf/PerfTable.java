@@ -26,6 +26,7 @@ final class PerfTable {
     private final PrintWriter out;
     private final Ansi ansi;
     private final PerfShape shape;
+    private final List<String> machine;
     private final int room;
     private final List<PerfResult> results = new ArrayList<>();
     /** The ratios of each row when it was printed. */
@@ -36,9 +37,11 @@ final class PerfTable {
     /**
      * Makes one without rows.
      *
+     * @param machine lines that stand above it
      * @param room columns of the terminal, or {@link Terminal#UNLIMITED}
      */
-    PerfTable(PerfShape shape, int room, PrintWriter out, Ansi ansi) {
+    PerfTable(PerfShape shape, List<String> machine, int room, PrintWriter out, Ansi ansi) {
+        this.machine = machine;
         this.shape = shape;
         this.room = room;
         this.out = out;
@@ -46,18 +49,28 @@ final class PerfTable {
         this.columns = PerfColumns.of(shape, ratios, room);
     }
 
-    /** Prints all at once. */
-    static void print(List<PerfResult> results, int room, int runs, PrintWriter out, Ansi ansi) {
-        PerfTable table = new PerfTable(PerfShape.of(results), room, out, ansi);
+    /** Prints all at once, under lines about the machine. */
+    static void print(List<PerfResult> results, List<String> machine, int room, int runs, PrintWriter out, Ansi ansi) {
+        PerfTable table = new PerfTable(PerfShape.of(results), machine, room, out, ansi);
+        table.under(machine);
         table.results.addAll(results.stream().sorted(ORDER).toList());
         table.heading(table.columns);
         table.rows(table.results, table.columns);
         table.notes(runs);
     }
 
+    /** Prints lines above the table, and an empty one. */
+    private void under(List<String> lines) {
+        lines.forEach(this::note);
+        if (!lines.isEmpty()) {
+            out.println();
+        }
+    }
+
     /** Prints a row that has just been measured. */
     void add(PerfResult result) {
         if (results.isEmpty()) {
+            under(machine);
             heading(columns);
         }
         results.add(result);
@@ -111,7 +124,7 @@ final class PerfTable {
         out.flush();
     }
 
-    /** In lines that fit. */
+    /** A faint sentence, in lines that fit. */
     private void note(String text) {
         StringBuilder line = new StringBuilder();
         for (String word : text.split(" ", -1)) {

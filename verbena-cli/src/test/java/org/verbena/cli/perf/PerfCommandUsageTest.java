@@ -69,6 +69,13 @@ class PerfCommandUsageTest {
         "erm-bw --connections=2              | erm-bw does not take --connections",
         "-d roce_eth0 write-bw erm-bw         | a process has roce_eth0 once, for verbs or for streams",
         "--counters tcp-bw                   | --counters is for tests of verbs, remote memory and channels",
+        "--cpus=1                            | --cpus 1: must be two different CPUs",
+        "--cpus=1,1                          | --cpus 1,1: must be two different CPUs",
+        "--cpus=0,1,2                        | --cpus 0,1,2: must be two different CPUs",
+        "--cpus=0,-1                         | --cpus -1: must be 0",
+        "--cpus=0,x                          | 'x' is not an int",
+        "--cpus=0,1 --no-pin                 | --cpus and --no-pin exclude each other",
+        "--listen=0 --cpus=0,1               | drop --cpus",
         "--sizes=8                           | Unknown option: '--sizes",
     })
     void wrongUsageIsReported(String arguments, String sentence) {
@@ -111,7 +118,7 @@ class PerfCommandUsageTest {
                 latency(PerfTest.LIMIT_CACHELINE, 8, 250), latency(PerfTest.LIMIT_TWOLINE, 64, 400),
                 bandwidth(PerfTest.WRITE_BW, 18e9), bandwidth(PerfTest.LIMIT_MEMCPY, 20e9), bandwidth(PerfTest.TCP_BW,
                         2e9)),
-                Terminal.UNLIMITED, 3, new PrintWriter(out), Ansi.OFF);
+                List.of(), Terminal.UNLIMITED, 3, new PrintWriter(out), Ansi.OFF);
         assertThat(out.toString()).containsPattern(
                 "write-lat +32 +1000 +0\\.300 +0\\.400 .* 5000\\.0 +0 +1\\.20x +20\\.0x\n")
                 .containsPattern("send-lat +64 .* 1\\.10x *\n").containsPattern("send-lat +4096 .* 0 *\n")
@@ -204,7 +211,7 @@ class PerfCommandUsageTest {
 
     private static String table(List<PerfResult> results) {
         StringWriter out = new StringWriter();
-        PerfTable.print(results, Terminal.UNLIMITED, 1, new PrintWriter(out), Ansi.OFF);
+        PerfTable.print(results, List.of(), Terminal.UNLIMITED, 1, new PrintWriter(out), Ansi.OFF);
         return out.toString();
     }
 

@@ -20,6 +20,12 @@ import org.verbena.cli.support.Terminal;
 class PerfTableTest {
     private static final List<Double> LARGE = List.of(99_999_999.0, 123_456_789.0, 1.5e9, 2e9, 2.1e9, 2_147_483_647.0);
 
+    private static final PerfMachine MACHINE = new PerfMachine("Some Corporation Processor(R) Number 1234 @ 2.00GHz",
+            2, 0.5, List.of(0, 1), "Linux 6.8.0", "Eclipse Adoptium 25+36-LTS");
+    /** Two lines about the machine, which are folded at 80 columns, and an empty one. */
+    private static final int ABOVE_80 = 4;
+    private static final int ABOVE = 3;
+
     private static PerfOptions options(String arguments) {
         PerfCommand command = new PerfCommand();
         new CommandLine(command).parseArgs(arguments.split(" "));
@@ -50,7 +56,7 @@ class PerfTableTest {
 
     private static List<String> live(PerfOptions options, List<PerfResult> rows, int room) {
         StringWriter out = new StringWriter();
-        PerfTable table = new PerfTable(PerfShape.of(options), room, new PrintWriter(out), Ansi.OFF);
+        PerfTable table = new PerfTable(PerfShape.of(options), MACHINE.lines(), room, new PrintWriter(out), Ansi.OFF);
         rows.forEach(table::add);
         table.end(5);
         return out.toString().lines().toList();
@@ -70,7 +76,7 @@ class PerfTableTest {
         List<String> lines = live(everything(), rows(), room);
         assertThat(lines).allSatisfy(l -> assertThat(l.length()).as(l).isLessThanOrEqualTo(room));
         StringWriter sorted = new StringWriter();
-        PerfTable.print(rows(), room, 5, new PrintWriter(sorted), Ansi.OFF);
+        PerfTable.print(rows(), MACHINE.lines(), room, 5, new PrintWriter(sorted), Ansi.OFF);
         assertThat(sorted.toString().lines()).allSatisfy(l -> assertThat(l.length()).as(l).isLessThanOrEqualTo(room));
     }
 
@@ -82,22 +88,25 @@ class PerfTableTest {
         List<PerfResult> two = List.of(latency(PerfTest.WRITE_LAT, 8, 1000, LARGE), bandwidth(PerfTest.WRITE_BW, 8,
                 1e9));
         List<String> at80 = live(options("write-lat write-bw --device=shm0"), two, 80);
-        assertThat(at80.get(1).split(" +")).containsExactly("test", "#bytes", "t_typical", "p99", "t_max", "GB/s",
+        assertThat(at80.get(ABOVE_80 + 1).split(" +")).containsExactly("test", "#bytes", "t_typical", "p99", "t_max",
+                "GB/s",
                 "vs", "limit", "vs", "tcp");
         assertThat(at80).anyMatch(l -> l.startsWith("More columns: in a wider terminal"));
         List<String> at160 = live(options("write-lat write-bw --device=shm0"), two, 160);
-        assertThat(at160.get(1).split(" +")).containsExactly("test", "#bytes", "#iterations", "t_typical", "p90", "p99",
+        assertThat(at160.get(ABOVE + 1).split(" +")).containsExactly("test", "#bytes", "#iterations", "t_typical",
+                "p90", "p99",
                 "p99.9", "p99.99", "t_max", "GB/s", "M/s", "B/op", "vs", "limit", "vs", "tcp");
         assertThat(at160).noneMatch(l -> l.startsWith("More columns"));
         assertThat(at160).isEqualTo(live(options("write-lat write-bw --device=shm0"), two, Terminal.UNLIMITED));
-        assertThat(at80.get(2).split(" +")).hasSize(5);
-        assertThat(at160.get(2).split(" +")).hasSize(10);
+        assertThat(at80.get(ABOVE_80 + 2).split(" +")).hasSize(5);
+        assertThat(at160.get(ABOVE + 2).split(" +")).hasSize(10);
     }
 
     @Test
     void rowAppearsWhenItIsMeasured() {
         StringWriter out = new StringWriter();
-        PerfTable table = new PerfTable(PerfShape.of(options("write-lat tcp-lat-spin --device=shm0 --size=8")), 80,
+        PerfTable table = new PerfTable(PerfShape.of(options("write-lat tcp-lat-spin --device=shm0 --size=8")), List
+                .of(), 80,
                 new PrintWriter(out), Ansi.OFF);
         assertThat(out.toString()).isEmpty();
         table.add(latency(PerfTest.WRITE_LAT, 8, 100_000, List.of(300.0, 1.0, 1.0, 1.0, 1.0, 1.0)));
@@ -118,12 +127,24 @@ class PerfTableTest {
         assertThat(all).containsPattern("write-bw .* 0\\.50x").doesNotContain("Compared");
     }
 
+    @Test
+    void machineIsAboveTheTable() {
+        List<PerfResult> one = List.of(bandwidth(PerfTest.WRITE_BW, 8, 1e9));
+        assertThat(live(options("write-bw --device=shm0"), one, 160)).startsWith(
+                "Some Corporation Processor(R) Number 1234 @ 2.00GHz, 2 CPUs, load 0.50; the measuring threads are"
+                        + " bound to CPU 0 and 1.", "Linux 6.8.0, Eclipse Adoptium 25+36-LTS.", "");
+        PerfMachine unknown = new PerfMachine("", 1, -1, List.of(), "Linux 6", "Java");
+        assertThat(unknown.lines().getFirst()).isEqualTo("1 CPU; the measuring threads are not bound.");
+        assertThat(unknown.toJson()).hasToString("{\"cpu\":null,\"cpus\":1,\"load\":null,\"pinned\":null,"
+                + "\"kernel\":\"Linux 6\",\"jdk\":\"Java\"}");
+    }
+
     /** A percentile beyond which there are few samples is marked; the longest one is what it is. */
     @Test
     void smallSamplesAreMarked() {
         List<Double> rtt = List.of(999_999.0, 999_999.0, 999_999.0, 999_999.0, 99_999.0, 999_999.0);
         String row = live(options("write-lat --device=shm0"), List.of(latency(PerfTest.WRITE_LAT, 8, 1000, rtt)), 160)
-                .get(2);
+                .get(ABOVE + 2);
         assertThat(row).containsPattern("1000 +999\\.999 +999\\.999 +999\\.999 +~1000\\.0 +~99\\.999 +999\\.999");
         PerfResult few = latency(PerfTest.WRITE_LAT, 8, 999, rtt);
         assertThat(few.isUnsure(2)).isTrue();

@@ -292,6 +292,23 @@ class PerfCommandTest {
         assertThat(seen).containsExactlyInAnyOrderElementsOf(wanted);
     }
 
+    /** By each row, since an array has no other place. */
+    @Test
+    void rowsSayWhereTheyWereMeasured() throws IOException {
+        assumeTrue(Runtime.getRuntime().availableProcessors() > 1);
+        for (String cpus : List.of("0,1", "1,0")) {
+            JsonNode machine = json(quick("tcp-lat-block", "--json", "--size=8", "--cpus=" + cpus)).get(0).get(
+                    "machine");
+            assertThat(machine.get("pinned").toString()).isEqualTo("[" + cpus + "]");
+            assertThat(machine.get("kernel").asText()).isEqualTo("Linux " + System.getProperty("os.version"));
+            assertThat(machine.get("jdk").asText()).contains(Runtime.version().toString());
+            assertThat(machine.get("cpus").asInt()).isGreaterThan(1);
+            assertThat(machine.get("load").asDouble()).isNotNegative();
+        }
+        assertThat(hosted(quick("tcp-lat-block", "--json", "--size=8", "--no-pin")).get(0).get("machine").get("pinned")
+                .isNull()).isTrue();
+    }
+
     @Test
     void iterationsAreExact() throws IOException {
         for (JsonNode row : hosted("perf", "write-lat", "send-bw", "erm-bw", "limit-cacheline", "--json", "--size=8",
@@ -341,6 +358,7 @@ class PerfCommandTest {
         "write-lat --device=mlx5_9           | open device 'mlx5_9': ENODEV: the devices are shm0",
         "erm-lat --device=roce_lo            | device 'roce_lo' reaches this host alone",
         "write-lat --inline=4000 --size=8    | --inline 4000 is too much: shm0 takes",
+        "tcp-bw --cpus=0,4000                | CPU 4000 of --cpus cannot be used: this process may use {",
         "tcp-bw --connect=127.0.0.1:1        | no listener at 127.0.0.1:1",
         "tcp-bw --connect=nowhere.invalid    | the host 'nowhere.invalid' is not known",
     })
