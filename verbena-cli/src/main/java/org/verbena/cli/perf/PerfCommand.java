@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
@@ -299,6 +300,11 @@ public final class PerfCommand implements Callable<Integer> {
             throw usage("a process has " + device + " once, for verbs or for streams: measure remote memory by it, and"
                     + " verbs, one after the other");
         }
+        if (!device.isEmpty() && !worker && !tests.isEmpty() && tests.stream().noneMatch(t -> t.takesDevice() || t
+                .isUdp())) {
+            throw usage("--device is for tests of verbs and remote memory, and " + tests.getFirst().title()
+                    + " is none: drop it");
+        }
         if (device.chars().anyMatch(c -> c <= ' ' || c > '~')) {
             throw usage("--device '" + device + "' is not the name of a device");
         }
@@ -347,7 +353,8 @@ public final class PerfCommand implements Callable<Integer> {
     private void must(boolean given, String option, Predicate<PerfTest> knows) {
         for (PerfTest t : tests) {
             if (given && !knows.test(t) && !worker) {
-                throw usage(t.title() + " does not take " + option);
+                throw usage(t.title() + " does not take " + option + ": it is for " + Arrays.stream(PerfTest.values())
+                        .filter(knows).map(PerfTest::title).collect(Collectors.joining(", ")));
             }
         }
     }

@@ -28,7 +28,8 @@ record PerfMachine(String model, int processors, double load, List<Integer> pinn
 
     /** This one; {@code oneHost} if the peer runs on it, too. */
     static PerfMachine here(PerfOptions options, boolean oneHost) throws CommandException {
-        return new PerfMachine(readModel(), PerfCpus.allowed().cardinality(), readLoad(), PerfCpus.chosen(options, oneHost),
+        return new PerfMachine(readModel(), PerfCpus.allowed().cardinality(), readLoad(), PerfCpus.chosen(options,
+                oneHost),
                 System.getProperty("os.name") + " " + System.getProperty("os.version"),
                 System.getProperty("java.vendor") + " " + Runtime.version());
     }

@@ -48,8 +48,8 @@ class PerfCommandUsageTest {
         "--listen=0 --json                   | drop --json",
         "--listen=0 --size=8                 | drop --size",
         "--connect=127.0.0.1:x               | --connect 127.0.0.1:x: not a PORT",
-        "write-lat --events                  | write-lat does not take --events",
-        "tcp-bw --qps=2                      | tcp-bw does not take --qps",
+        "write-lat --events                  | write-lat does not take --events: it is for write-imm-lat, send-lat, read-lat",
+        "tcp-bw --qps=2                      | tcp-bw does not take --qps: it is for write-bw, send-bw, read-bw",
         "read-lat --inline=8                 | read-lat does not take --inline",
         "send-lat --consume                  | send-lat does not take --consume",
         "tcp-bw --verify                     | tcp-bw does not take --verify",
@@ -76,6 +76,7 @@ class PerfCommandUsageTest {
         "--cpus=0,x                          | 'x' is not an int",
         "--cpus=0,1 --no-pin                 | --cpus and --no-pin exclude each other",
         "--listen=0 --cpus=0,1               | drop --cpus",
+        "tcp-bw --device=shm0                | --device is for tests of verbs and remote memory, and tcp-bw is none",
         "--sizes=8                           | Unknown option: '--sizes",
     })
     void wrongUsageIsReported(String arguments, String sentence) {
