@@ -5,8 +5,8 @@
  *
  * <p>The module needs two packages of the JDK: {@code --add-exports java.base/sun.nio.ch=org.verbena.sockets} and
  * {@code --add-exports java.base/sun.net=org.verbena.sockets}. With a third, {@code java.base/jdk.internal.access}, it keeps
- * an arena from being closed while an operation uses its memory, as the JDK's channels do, and reads files straight into
- * rings; without it memory is checked as an operation begins, and an arena that is closed under it makes it fail. With a fourth, {@code java.base/jdk.internal.event},
+ * an arena from being closed while an operation uses its memory, as the JDK's channels do, reads files straight into
+ * rings, and lets a selector sleep at a futex although it has a listener, too; without it memory is checked as an operation begins, and an arena that is closed under it makes it fail. With a fourth, {@code java.base/jdk.internal.event},
  * the Flight Recorder's events of sockets have what rings carry. The agent and {@code verbena run} give all four.
  */
 @org.jspecify.annotations.NullMarked @SuppressWarnings("module") // the command is compiled after this one

@@ -4,6 +4,7 @@ package org.verbena.linux;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
 import java.lang.ref.Reference;
 import java.util.Arrays;
 
@@ -23,10 +24,13 @@ public final class FutexSet {
     private static final int FUTEX_32 = 2; // and not FUTEX_PRIVATE_FLAG: between processes
     private static final int CLOCK_MONOTONIC = 1;
     private static final int WAITER = 24; // struct futex_waitv: value, address, flags, reserved
+    private static final VarHandle WORD = ValueLayout.JAVA_INT.varHandle();
     private static final boolean SUPPORTED = Native.call(SyscallNumber.FUTEX_WAITV, 0, 0, 0, 0, 0, 0) == -Errno.EINVAL;
 
     private final MemorySegment waiters = Arena.ofAuto().allocate((long) MAX * WAITER + 16, 8);
     private final @Nullable MemorySegment[] held = new @Nullable MemorySegment[MAX];
+    private final long[] offsets = new long[MAX];
+    private final int[] values = new int[MAX];
     private int size;
 
     /** An empty set. */
@@ -61,6 +65,8 @@ public final class FutexSet {
         waiters.set(ValueLayout.JAVA_LONG, at, Integer.toUnsignedLong(expected));
         waiters.set(ValueLayout.JAVA_LONG, at + 8, word);
         waiters.set(ValueLayout.JAVA_LONG, at + 16, FUTEX_32);
+        offsets[size] = offset;
+        values[size] = expected;
         held[size++] = segment;
     }
 
@@ -89,6 +95,38 @@ public final class FutexSet {
         try {
             return Native.callWithoutErrno(waiters, SyscallNumber.FUTEX_WAITV, waiters.address(), size, 0, timespec,
                     CLOCK_MONOTONIC, 0) >= 0;
+        } finally {
+            Reference.reachabilityFence(held);
+        }
+    }
+
+    /** Whether a word has another value than the expected one. */
+    public boolean isChanged() {
+        for (int i = 0; i < size; i++) {
+            MemorySegment segment = held[i];
+            if (segment != null && (int) WORD.getAcquire(segment, offsets[i]) != values[i]) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the kernel lets threads sleep at these words, as {@link Futex#canSleep} says of one. Asks by a wait that takes no time.
+     *
+     * @throws IllegalStateException if the set is empty
+     */
+    public boolean canSleep() {
+        if (size == 0) {
+            throw new IllegalStateException("nothing to sleep at");
+        }
+        long at = (long) MAX * WAITER;
+        waiters.set(ValueLayout.JAVA_LONG, at, 0); // a time that is over
+        waiters.set(ValueLayout.JAVA_LONG, at + 8, 0);
+        try {
+            long result = Native.call(waiters, SyscallNumber.FUTEX_WAITV, waiters.address(), size, 0, waiters.address()
+                    + at, CLOCK_MONOTONIC, 0);
+            return result >= 0 || result == -Errno.EAGAIN || result == -Errno.ETIMEDOUT || result == -Errno.EINTR;
         } finally {
             Reference.reachabilityFence(held);
         }

@@ -77,6 +77,30 @@ class FutexSetTest {
     }
 
     @Test
+    void changedWordIsFound() throws Exception {
+        set.add(one, 8, 0);
+        set.add(other, 16, 3);
+        assertThat(set.isChanged()).isTrue();
+        other.set(ValueLayout.JAVA_INT, 16, 3);
+        assertThat(set.isChanged()).isFalse();
+        one.set(ValueLayout.JAVA_INT, 8, -1);
+        assertThat(set.isChanged()).isTrue();
+    }
+
+    @Test
+    void sleepIsPossibleAtMemoryThatIsThere() throws Exception {
+        set.add(one, 0, 0);
+        set.add(other, 0, 1); // has another value
+        assertThat(set.canSleep()).isTrue();
+        set.clear();
+        set.add(one, 0, 0);
+        assertThat(set.canSleep()).isTrue();
+        set.clear();
+        set.add(MemorySegment.ofAddress(8).reinterpret(4), 0, 0); // nothing is mapped there
+        assertThat(set.canSleep()).isFalse();
+    }
+
+    @Test
     void wrongArgumentsAreRefused() {
         assertThatThrownBy(() -> set.awaitWoken(0)).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> set.add(one, 4096, 0)).isInstanceOf(IndexOutOfBoundsException.class);

@@ -19,6 +19,8 @@ final class KernelKeys {
 
     /** The same while a {@link KernelWatch} says that the kernel has nothing to report. */
     private static final long QUIET_INTERVAL_NANOS = 1_000_000;
+    /** For how long that is believed while the thread sleeps now and then: what watches may wait for a processor. */
+    private static final long BELIEVED_NANOS = 100_000_000;
 
     private static final int MAX_ASKED = 1024;
 
@@ -26,6 +28,8 @@ final class KernelKeys {
     private final KeyList ready = new KeyList();
     private final Consumer<SelectionKey> collect = this::collect;
     private long polledAt = System.nanoTime();
+    /** When there was nothing to report, by a poll or by what a {@link KernelWatch} knows. */
+    private long quietAt = polledAt;
     /** Changes of interest that the inner selector has yet to take, which it keeps in a list. */
     private int asked;
     /** There may be something at a socket that nobody has to wait for any more. */
@@ -49,12 +53,13 @@ final class KernelKeys {
 
     /** As {@link #isDue}, while a {@link KernelWatch} says that there is nothing. */
     boolean isDueThoughQuiet() {
-        return System.nanoTime() - polledAt >= QUIET_INTERVAL_NANOS;
+        long now = System.nanoTime();
+        return now - quietAt >= QUIET_INTERVAL_NANOS || now - polledAt >= BELIEVED_NANOS;
     }
 
     /** There is nothing to report now, as far as a {@link KernelWatch} knows. */
     void isQuiet() {
-        polledAt = System.nanoTime();
+        quietAt = System.nanoTime();
     }
 
     /** Whether the last poll has found something. */
@@ -124,6 +129,7 @@ final class KernelKeys {
 
     private void processReady(FoundKeys found, ActiveKeys active) {
         polledAt = System.nanoTime();
+        quietAt = polledAt;
         asked = 0;
         left = false;
         reported = ready.size();

@@ -22,7 +22,7 @@ import org.verbena.sockets.jdk.SelectorDescriptor;
 final class KernelWatch {
     private static final int LEAST_QUIET = 4;
     private static final int MOST_QUIET = 1024;
-    /** Sleeps at the bell without a report of the kernel's, after which the next try needs half as many. */
+    /** Number of waits that rings ended without a report of the kernel's, after which the next try needs half as many sleeps. */
     private static final int CALM = 64;
 
     private static final int IDLE = 0;
@@ -70,37 +70,45 @@ final class KernelWatch {
         if (state == ARMED) {
             return true;
         }
+        boolean armed = false;
         state = ARMED; // first: it may fire before the call returns
         try {
-            Fd seen = descriptor;
-            WatchThread watcher = thread;
-            if (seen != null && watcher != null) {
-                watcher.arm(seen, token);
-                return true;
+            armed = ask();
+        } catch (LinuxException | LinkageError | OutOfMemoryError e) {
+            // no descriptor, thread or memory is to be had, for now
+        } finally { // also after an error that ends the selection
+            if (!armed) {
+                state = IDLE;
+                tryLater(MOST_QUIET);
             }
-            return begin();
-        } catch (LinuxException | OutOfMemoryError e) { // no descriptor or thread is to be had
-            return isNotArmed();
         }
+        return armed;
     }
 
-    private boolean begin() throws LinuxException {
+    private boolean ask() throws LinuxException {
+        Fd seen = descriptor;
+        WatchThread watcher = thread;
+        if (seen != null && watcher != null) {
+            watcher.arm(seen, token);
+            return true;
+        }
         int number = SelectorDescriptor.of(inner);
         if (number == SelectorDescriptor.NONE) {
-            return isNotArmed();
+            impossible = true;
+            return false;
         }
-        WatchThread watcher = WatchThread.get();
-        Fd seen = Fd.of(number);
+        seen = Fd.of(number);
+        watcher = WatchThread.get();
         token = watcher.add(seen, this);
         thread = watcher;
         descriptor = seen;
         return true;
     }
 
-    private boolean isNotArmed() {
-        state = IDLE;
-        impossible = true;
-        return false;
+    private void tryLater(int sleeps) {
+        calm = 0;
+        quiet = 0;
+        needed = Math.min(sleeps, MOST_QUIET);
     }
 
     /** Whether the kernel has reported nothing since it was asked to. */
@@ -114,19 +122,17 @@ final class KernelWatch {
         wake.run();
     }
 
-    /** A sleep at the bell after {@link #arm} has ended; returns whether the kernel has to be asked. */
-    boolean sleptAtBell() {
-        if (isQuiet()) {
-            if (++calm >= CALM) {
-                calm = 0;
-                needed = Math.max(needed / 2, LEAST_QUIET);
-            }
-            return false;
+    /** The kernel has reported more than doorbells to a thread that slept at the bell. */
+    void disturbed() {
+        tryLater(2 * needed);
+    }
+
+    /** A wait has ended by what rings brought. */
+    void waited() {
+        if (isQuiet() && ++calm >= CALM) {
+            calm = 0;
+            needed = Math.max(needed / 2, LEAST_QUIET);
         }
-        calm = 0;
-        quiet = 0;
-        needed = Math.min(2 * needed, MOST_QUIET);
-        return true;
     }
 
     /** The selector is closed, and its descriptor with it. */

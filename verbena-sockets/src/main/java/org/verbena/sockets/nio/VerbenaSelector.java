@@ -170,8 +170,11 @@ public final class VerbenaSelector extends AbstractSelector {
         wakeup();
         synchronized (this) {
             try (queue) {
-                kernel.inner().close();
-                watch.close();
+                try {
+                    kernel.inner().close();
+                } finally {
+                    watch.close();
+                }
                 spin.close();
                 synchronized (selected) {
                     dropped.truncate(0);
@@ -297,6 +300,7 @@ public final class VerbenaSelector extends AbstractSelector {
         }
         if (!found.isEmpty()) { // what ends by wakeup() says nothing about the channels
             spin.waited(waited);
+            watch.waited();
         }
     }
 
@@ -400,10 +404,13 @@ public final class VerbenaSelector extends AbstractSelector {
     }
 
     private void sleptWatched() throws IOException {
-        if (watch.sleptAtBell()) {
-            kernel.poll(found, active);
-        } else {
+        if (watch.isQuiet()) {
             kernel.isQuiet();
+            return;
+        }
+        kernel.poll(found, active);
+        if (kernel.hasReported() && !kernel.hasReportedDoorbellsOnly()) { // else it was a late doorbell or wakeup()
+            watch.disturbed();
         }
     }
 

@@ -104,7 +104,9 @@ final class PeerBlock {
 
     /** Wakes the peer's thread that sleeps at its bell; the session's lock is held. */
     void wake() {
-        bell.wake();
+        if (!gone || view != null) { // else that memory may serve another connection already
+            bell.wake();
+        }
     }
 
     /** Whether the peer's own words are mapped. */

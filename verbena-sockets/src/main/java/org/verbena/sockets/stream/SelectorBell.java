@@ -59,19 +59,21 @@ final class SelectorBell {
 
     /** Sleeps until a peer has rung since {@link #prepare}, or {@link #wake}; may end early. */
     void await(long nanos) {
+        long start = nanos < 0 ? 0 : System.nanoTime();
         ReadyRings.Ring[] of = rings;
         FutexSet all = words;
         boolean isOver;
         if (of.length > 1 && all != null) {
-            isOver = all.awaitWoken(nanos);
+            isOver = all.awaitWoken(nanos) || all.isChanged();
         } else {
             isOver = of.length == 0 || Futex.awaitWoken(of[0].bell(), 0, before, nanos) || BlockLayout.bell(of[0]
                     .bell(),
                     0) != before;
         }
-        if (!isOver && !Futex.canSleep(of[0].bell(), 0)) { // else another bell was rung, the time is over, or it is a signal
-            broken = true;
+        if (isOver || nanos >= 0 && System.nanoTime() - start >= nanos) {
+            return;
         }
+        broken = of.length > 1 && all != null ? !all.canSleep() : !Futex.canSleep(of[0].bell(), 0); // else it was a signal
     }
 
     /** Ends a sleep that was prepared. */

@@ -15,8 +15,12 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,6 +31,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.sockets.VerbenaSelectorProvider;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
+import org.verbena.testkit.Seeds;
 
 /**
  * A selector with a listener beside its rings: while the kernel reports nothing but doorbells its thread comes to sleep at a futex, and
@@ -34,8 +40,12 @@ import org.verbena.testkit.Await;
  */
 @Timeout(120)
 class WatchedSelectorTest {
+    private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
     /** Number of the system call. */
-    private static final String FUTEX = System.getProperty("os.arch").equals("aarch64") ? "98" : "202";
+    private static final String FUTEX = AARCH64 ? "98" : "202";
+    /** That, epoll_wait and epoll_pwait. */
+    private static final Set<String> ASLEEP = AARCH64 ? Set.of(FUTEX, "22") : Set.of(FUTEX, "232", "281");
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final List<SocketChannel> accepted = new ArrayList<>();
     private Carrier.Pair pair;
@@ -72,12 +82,21 @@ class WatchedSelectorTest {
         void run() throws Exception;
     }
 
+    private interface ThreadAction {
+        void run(Thread selecting) throws Exception;
+    }
+
     /** Selects in another thread, and acts when that sleeps; returns whether it slept at the bell. */
     private boolean select(int expected, Action action) throws Exception {
+        return select(expected, t -> action.run());
+    }
+
+    private boolean select(int expected, ThreadAction action) throws Exception {
         Threads.Started selecting = Threads.PLATFORM.start(selector::select);
-        selecting.awaitBlocked();
-        boolean atBell = isAtFutex(selecting.folder().get());
-        action.run();
+        Path thread = selecting.folder().get();
+        KernelThread.awaitAsleepIn(thread, ASLEEP, LIMIT);
+        boolean atBell = isAtFutex(thread);
+        action.run(selecting.thread());
         assertThat(selecting.get()).isEqualTo(expected);
         return atBell;
     }
@@ -178,6 +197,56 @@ class WatchedSelectorTest {
         assertThat(selector.select(30)).isZero();
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(30_000_000);
         assertThat(ring()).as("at the bell").isTrue();
+    }
+
+    @Test
+    void interruptEndsItAndStays() throws Exception {
+        ringsUntilAtBell();
+        Threads.Started selecting = Threads.PLATFORM.start(() -> {
+            int found = selector.select();
+            assertThat(Thread.interrupted()).isTrue();
+            return found;
+        });
+        Path thread = selecting.folder().get();
+        KernelThread.awaitAsleepIn(thread, Set.of(FUTEX), LIMIT);
+        selecting.thread().interrupt();
+        assertThat(selecting.get()).isEqualTo(0);
+        assertThat(ring()).as("at the bell").isTrue();
+    }
+
+    /** Whatever comes while the thread is on its way to sleep or awake is found. */
+    @Test
+    void connectionsAndBytesAtAnyMomentAreFound() throws Exception {
+        int rounds = 400;
+        Threads.Started serving = Threads.PLATFORM.start(() -> {
+            int connections = 0;
+            int bytes = 0;
+            while (connections < rounds || bytes < 10 * rounds) {
+                assertThat(selector.select(30_000)).as("%d connections, %d bytes", connections, bytes).isPositive();
+                selector.selectedKeys().clear();
+                for (SocketChannel c = listener.accept(); c != null; c = listener.accept()) {
+                    c.close();
+                    connections++;
+                }
+                bytes += pair.tested().read(ByteBuffer.allocate(100));
+            }
+            return bytes;
+        });
+        Threads.Started connecting = Threads.PLATFORM.start(() -> {
+            Random random = new Random(Seeds.FIRST);
+            for (int i = 0; i < rounds; i++) {
+                SocketChannel.open(listener.getLocalAddress()).close();
+                LockSupport.parkNanos(random.nextInt(1_000_000));
+            }
+            return null;
+        });
+        Random random = new Random(Seeds.FIRST + 1);
+        for (int i = 0; i < 10 * rounds; i++) {
+            pair.peer().write(ByteBuffer.allocate(1));
+            LockSupport.parkNanos(random.nextInt(100_000));
+        }
+        connecting.get();
+        assertThat(serving.get()).isEqualTo(10 * rounds);
     }
 
     @Test
