@@ -13,6 +13,7 @@ import org.verbena.sockets.rules.Role;
 import org.verbena.sockets.rules.Rule;
 import org.verbena.sockets.rules.RuleSet;
 import org.verbena.sockets.rules.Rules;
+import org.verbena.sockets.telemetry.RuleSource;
 import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.telemetry.CounterFile;
@@ -65,6 +66,7 @@ final class PublishedRules {
         if (e == null) {
             e = take(SocketObjectType.RULE, rules.size() + 1, rule.place().text().strip());
             e.setAttribute(SocketLayout.LINE, rule.place().line());
+            RuleSource.put(e, rule.place().source());
             rules.put(rule, e);
         }
         return e.id();

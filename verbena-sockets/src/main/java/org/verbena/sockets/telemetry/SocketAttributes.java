@@ -42,6 +42,10 @@ public final class SocketAttributes {
             case SocketObjectType.RULE -> {
                 all.put("text", e.name());
                 all.put("line", a[SocketLayout.LINE]);
+                String source = RuleSource.of(a);
+                if (!source.isEmpty()) {
+                    all.put("source", source);
+                }
             }
             default -> all.put("name", e.name());
         }

@@ -85,6 +85,8 @@ public final class SocketLayout {
 
     /** Line in which it was written. */
     public static final int LINE = 0;
+    /** Seven longs: where it was written, a file, a property or a method; see {@link RuleSource}. */
+    public static final int SOURCE = 1;
 
     private SocketLayout() {}
 }
