@@ -25,4 +25,5 @@ module org.verbena.cli {
     opens org.verbena.cli.rules to info.picocli;
     opens org.verbena.cli.stat to info.picocli;
     opens org.verbena.cli.support to info.picocli;
+    opens org.verbena.cli.why to info.picocli;
 }

@@ -3,7 +3,6 @@ package org.verbena.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 
 import com.sun.tools.attach.AgentInitializationException;
 import com.sun.tools.attach.AgentLoadException;
@@ -27,20 +25,15 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import org.verbena.cli.support.ExitCode;
-import org.verbena.linux.Sys;
-import org.verbena.linux.UserIds;
+import org.verbena.cli.support.OtherProcess;
 
 /** {@code verbena attach}: loads the agent into a running JVM. */
 @Command(name = "attach", description = {"Brings Verbena's sockets into a Java program that runs: its new sockets.",
     "The program runs Java 25 or newer and is of the same user."})
 final class AttachCommand implements Callable<Integer> {
-    /** The property in which the agent reports its result. */
     private static final String INSTRUMENT = "java.instrument";
-    private static final String STATE = "verbena.agent";
     private static final String ACTIVE = "active";
     private static final String PENDING = "active when";
-    private static final String CAUGHT = "SigCgt:";
-    private static final int SIGQUIT = 3;
     private static final int NEEDED = 25;
     private static final int TRIES = 250;
     private static final int PAUSE_MILLIS = 20;
@@ -94,59 +87,18 @@ final class AttachCommand implements Callable<Integer> {
 
     /** Checks the process here, so that errors are clear: those of the JVM speak of sockets and timeouts. */
     private void requireJvm() throws IOException {
-        Path proc = Path.of("/proc", Long.toString(pid));
         if (pid <= 0) {
             throw new ParameterException(spec.commandLine(), "there is no process " + pid);
         }
-        if (!Files.isDirectory(proc)) {
-            throw new IOException("there is no process " + pid);
-        }
-        int uid = Sys.uid();
-        int owner = ((Number) Files.getAttribute(proc, "unix:uid")).intValue();
-        String wrong = refusal(pid, uid, owner, UserIds.isOneUser(owner));
+        OtherProcess process = OtherProcess.require(pid);
+        String wrong = process.refusal();
         if (wrong != null) {
-            throw new IOException(wrong);
+            throw new IOException(wrong + ": attach " + (process.isOfOtherUser()
+                    ? "as that user"
+                    : "from the namespace of that process"));
         }
-        boolean java;
-        try {
-            java = Files.readString(proc.resolve("maps")).contains("/libjvm.so");
-        } catch (IOException unreadable) {
-            // SIGQUIT asks a JVM to open its attach socket, and would end any other program
-            java = catches(proc, SIGQUIT);
-        }
-        if (!java) {
+        if (!process.isJava()) {
             throw new IOException("process " + pid + " does not run Java");
-        }
-    }
-
-    /**
-     * The reason why a process cannot be attached to; null if there is none.
-     *
-     * @param oneUser whether the owner's id stands for one user, see {@link UserIds#isOneUser}
-     */
-    static @Nullable String refusal(long pid, int uid, int owner, boolean oneUser) {
-        if (uid == 0) {
-            return null;
-        }
-        if (owner != uid) {
-            return "process " + pid + " is of user " + Integer.toUnsignedString(owner) + ", not of this one ("
-                    + Integer.toUnsignedString(uid) + "): attach as that user";
-        }
-        return oneUser
-                ? null
-                : "process " + pid + " is of user " + Integer.toUnsignedString(owner)
-                        + ", which this user namespace says of all whom it does not map: attach from the namespace of that process";
-    }
-
-    /** Whether a process has a handler of a signal; true if that cannot be determined. */
-    static boolean catches(Path proc, int signal) {
-        try (Stream<String> lines = Files.lines(proc.resolve("status"))) {
-            return lines.filter(l -> l.startsWith(CAUGHT)).findFirst()
-                    .map(l -> (Long.parseUnsignedLong(l.substring(CAUGHT.length()).strip(), 16) >>> (signal - 1)
-                            & 1) != 0)
-                    .orElse(true);
-        } catch (IOException | UncheckedIOException | NumberFormatException unknown) {
-            return true;
         }
     }
 
@@ -166,7 +118,7 @@ final class AttachCommand implements Callable<Integer> {
         if (!isNewEnough(version)) {
             return "not active: it runs Java " + version + ", and Verbena needs " + NEEDED + " or newer";
         }
-        String old = before.getProperty(STATE, "");
+        String old = before.getProperty(OtherProcess.AGENT_STATE, "");
         if (old.startsWith(ACTIVE)) {
             if (!settings.isEmpty()) {
                 throw new IOException("process " + pid + " has the agent already (" + old
@@ -188,7 +140,7 @@ final class AttachCommand implements Callable<Integer> {
             throw new IOException("the agent failed in process " + pid + ": " + e.getMessage(), e);
         }
         for (int i = 0; i < TRIES; i++) {
-            String state = vm.getSystemProperties().getProperty(STATE, PENDING);
+            String state = vm.getSystemProperties().getProperty(OtherProcess.AGENT_STATE, PENDING);
             if (!state.startsWith(PENDING)) {
                 return state;
             }

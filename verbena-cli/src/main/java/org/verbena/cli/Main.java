@@ -32,6 +32,7 @@ import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.Terminal;
 import org.verbena.cli.support.Typography;
 import org.verbena.cli.support.WrongUsage;
+import org.verbena.cli.why.WhyCommand;
 
 /** Entry point of the {@code verbena} command. */
 @Command(name = "verbena", description = "RDMA verbs for the JVM.", mixinStandardHelpOptions = true,
@@ -55,7 +56,8 @@ public final class Main implements Runnable {
             StatCommand.class,
             CmatoseCommand.class,
             UdaddyCommand.class,
-            VersionCommand.class);
+            VersionCommand.class,
+            WhyCommand.class);
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it

@@ -114,7 +114,7 @@ public final class DoctorCommand implements Callable<Integer> {
         return DoctorChild.print(DoctorReport.json(f));
     }
 
-    private static List<DoctorCheck> checks(boolean granted) {
+    static List<DoctorCheck> checks(boolean granted) {
         DoctorVerbs verbs = new DoctorVerbs();
         return List.of(
                 main("java", "everything", DoctorHost::java),

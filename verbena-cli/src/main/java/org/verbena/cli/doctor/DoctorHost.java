@@ -29,9 +29,10 @@ final class DoctorHost {
     private static final long SCARCE = 512L << 20;
     private static final long TOO_LITTLE = 32L << 20;
     private static final long FEW_FILES = 1024;
+    private static final String OPEN = "Max open files";
 
     /** Read once, since reading it takes a descriptor. */
-    private static final Optional<DoctorProc.Limit> OPEN_FILES = limit("Max open files");
+    private static final Optional<DoctorProc.Limit> OPEN_FILES = limit(OPEN);
 
     private static final List<String> WANTED = List.of("NET_RAW", "NET_ADMIN", "BPF", "PERFMON", "SYS_ADMIN",
             "SYS_PTRACE", "IPC_LOCK");
@@ -155,14 +156,23 @@ final class DoctorHost {
     }
 
     static DoctorFinding files() {
-        int open = DoctorProc.names(SELF.resolve("fd")).size();
-        if (OPEN_FILES.isEmpty()) {
-            return DoctorFinding.limited("/proc/self/limits does not say how many", "mount /proc");
+        return files(SELF, OPEN_FILES);
+    }
+
+    /** The same of another process. */
+    static DoctorFinding files(Path proc) {
+        return files(proc, DoctorProc.limit(DoctorProc.read(proc.resolve("limits")), OPEN));
+    }
+
+    private static DoctorFinding files(Path proc, Optional<DoctorProc.Limit> known) {
+        int open = DoctorProc.names(proc.resolve("fd")).size();
+        if (known.isEmpty()) {
+            return DoctorFinding.limited(proc + "/limits does not say how many", "mount /proc");
         }
-        DoctorProc.Limit limit = OPEN_FILES.get();
+        DoctorProc.Limit limit = known.get();
         String evidence = (open == 0 ? "unknown how many" : Integer.toString(open)) + " open of " + count(limit.soft())
                 + " (hard limit " + count(limit.hard()) + ")";
-        return hasFewFiles()
+        return limit.soft() < FEW_FILES
                 ? DoctorFinding.limited(evidence, "each peer takes some descriptors: ulimit -n 4096 (systemd:"
                         + " LimitNOFILE=)")
                 : DoctorFinding.ok(evidence);

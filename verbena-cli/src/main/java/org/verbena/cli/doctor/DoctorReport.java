@@ -12,6 +12,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import picocli.CommandLine.Help.Ansi;
 
+import org.verbena.cli.support.Paragraph;
+
 /**
  * Lines for a person, in three columns within 80: verdict, name, and the finding with its remedy. Control characters of
  * a finding are shown as question marks.
@@ -99,30 +101,8 @@ final class DoctorReport {
         return name + " ".repeat(Math.max(1, NAME - name.length()));
     }
 
-    /** Breaks a text at blanks; a word that is longer than a line is broken where the line ends. */
     static List<String> wrap(String text, int width) {
-        List<String> lines = new ArrayList<>();
-        StringBuilder line = new StringBuilder();
-        for (String whole : text.replaceAll("\\p{Cntrl}", "?").strip().split(" +", -1)) {
-            String word = whole;
-            while (!word.isEmpty()) {
-                int room = line.isEmpty() ? width : width - line.length() - 1;
-                if (word.length() <= room) {
-                    line.append(line.isEmpty() ? "" : " ").append(word);
-                    word = "";
-                } else if (line.isEmpty()) {
-                    lines.add(word.substring(0, width));
-                    word = word.substring(width);
-                } else {
-                    lines.add(line.toString());
-                    line.setLength(0);
-                }
-            }
-        }
-        if (!line.isEmpty() || lines.isEmpty()) {
-            lines.add(line.toString());
-        }
-        return lines;
+        return Paragraph.wrap(text, width);
     }
 
     /** All lines as an array of objects, each of which has all keys. */

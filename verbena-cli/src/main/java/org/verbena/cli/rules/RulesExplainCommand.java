@@ -87,39 +87,13 @@ final class RulesExplainCommand implements Callable<Integer> {
         out.println("why:       " + (r.isDatagram()
                 ? "datagrams are always the kernel's, and no rule is asked; else: "
                 : "")
-                + why(rules, r, given, blocks, d));
+                + RuleExplanation.why(rules, r, given, blocks, d, program()));
         if (local == null) {
             rules.askingForLocal(r, peer).forEach(open -> out.println("open:      " + open
                     + ": its local address was not compared, for there is no --from"));
         }
         out.flush();
         return 0;
-    }
-
-    private String why(RuleSet rules, Role role, List<Rule> given, List<Block> blocks, Decision d) {
-        List<Rule> asked = given.stream().filter(x -> x.role() == role).toList();
-        Rule rule = d.rule();
-        if (rule != null && asked.contains(rule)) {
-            return "--rules comes before any file; of its rules for " + role + " " + first(asked, rule, d);
-        }
-        String before = given.isEmpty() ? "" : "of --rules none matches; ";
-        Block block = rules.block();
-        if (block == null) {
-            boolean none = blocks.isEmpty() && given.isEmpty();
-            return before + (none ? "there are no rules: " : blocks.isEmpty() ? "" : "no block matches the program: ")
-                    + "the default";
-        }
-        List<Rule> ofBlock = block.rules().stream().filter(x -> x.role() == role).toList();
-        String where = before + "the block at " + block.place() + " is the first that matches " + program()
-                + "; of its rules for " + role + " ";
-        return where + (rule == null
-                ? "(" + ofBlock.size() + ") none matches, and no later block is tried: the default"
-                : first(ofBlock, rule, d));
-    }
-
-    private static String first(List<Rule> asked, Rule rule, Decision d) {
-        return "(" + asked.size() + ") number " + (asked.indexOf(rule) + 1) + " is the first that matches"
-                + (rule.transport() == Transport.STACK ? "; " + d.reason() : "");
     }
 
     private String program() {

@@ -2,7 +2,7 @@
 package org.verbena.cli.stat;
 
 /** The object of a {@code stat} or {@code monitor} does not exist; the message is a sentence. */
-final class StatFailure extends Exception {
+public final class StatFailure extends Exception {
     private static final long serialVersionUID = 1L;
 
     StatFailure(String message) {
@@ -10,7 +10,7 @@ final class StatFailure extends Exception {
     }
 
     /** The object that was shown before has ended. */
-    static final class Ended extends Exception {
+    public static final class Ended extends Exception {
         private static final long serialVersionUID = 1L;
 
         Ended(String message) {

@@ -16,7 +16,7 @@ import org.verbena.verbs.RemoteObject;
  * @param values the count at each, unsigned
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
-record StatObject(long id, String name, int type, int number, long context, String device, String state,
+public record StatObject(long id, String name, int type, int number, long context, String device, String state,
         Instant created, Map<String, Object> attributes, int[] points, long[] values) {
 
     /** Identifies the same object in another sample. */
@@ -32,7 +32,7 @@ record StatObject(long id, String name, int type, int number, long context, Stri
     }
 
     /** The count at a sample point, unsigned; 0 if that is not counted. */
-    long value(int point) {
+    public long value(int point) {
         int i = Arrays.binarySearch(points, point);
         return i < 0 ? 0 : values[i];
     }

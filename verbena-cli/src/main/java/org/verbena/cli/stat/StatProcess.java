@@ -20,7 +20,7 @@ import org.verbena.verbs.ObjectType;
  * @param kinds the number of its objects, by type
  * @param objects all of them, or the ports, and the sockets if these are wanted
  */
-record StatProcess(long pid, String command, Instant created, long nanos, boolean cached, boolean silent,
+public record StatProcess(long pid, String command, Instant created, long nanos, boolean cached, boolean silent,
         Map<Integer, Integer> kinds, List<StatObject> objects) {
 
     /** Identifies the same process in another sample. */
@@ -53,7 +53,7 @@ record StatProcess(long pid, String command, Instant created, long nanos, boolea
     }
 
     /** A remark about its figures; empty if there is none. */
-    String remark() {
+    public String remark() {
         return silent
                 ? "process " + pid
                         + " does not answer (stopped? another network namespace?): these are the values at hand"

@@ -25,7 +25,7 @@ import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
 
 /** Samples processes: one read of all objects per sample. Not safe for use by several threads. */
-final class StatReader implements AutoCloseable {
+public final class StatReader implements AutoCloseable {
     private static final int[] NO_POINTS = {};
     private static final long[] NO_VALUES = {};
 
@@ -42,13 +42,13 @@ final class StatReader implements AutoCloseable {
      * @param cached true to take the values in the files, and ask no process
      * @param sockets true to include the sockets of all processes
      */
-    StatReader(boolean cached, boolean sockets) {
+    public StatReader(boolean cached, boolean sockets) {
         this.cached = cached;
         this.sockets = sockets;
     }
 
     /** All processes, with their ports, and with their sockets if these are wanted. */
-    StatSnapshot all() throws VerbsException, InterruptedException {
+    public StatSnapshot all() throws VerbsException, InterruptedException {
         Instant time = Instant.now();
         List<String> problems = new ArrayList<>();
         List<StatProcess> found = new ArrayList<>();
@@ -81,7 +81,7 @@ final class StatReader implements AutoCloseable {
      *
      * @throws StatFailure.Ended if it has ended since the first sample
      */
-    StatSnapshot one(long pid) throws VerbsException, StatFailure.Ended {
+    public StatSnapshot one(long pid) throws VerbsException, StatFailure.Ended {
         RemoteProcess last = watched;
         boolean first = last == null || last.pid() != pid;
         RemoteProcess p = last == null || first ? reopen(pid) : last;
@@ -104,7 +104,7 @@ final class StatReader implements AutoCloseable {
     }
 
     /** Treats the next sample as the first one. */
-    void forget() {
+    public void forget() {
         RemoteProcess p = watched;
         if (p != null) {
             p.close();

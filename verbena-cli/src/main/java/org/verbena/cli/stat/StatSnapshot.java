@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param processes by number
  * @param problems one sentence for each process that could not be read
  */
-record StatSnapshot(Instant time, List<StatProcess> processes, List<String> problems) {
+public record StatSnapshot(Instant time, List<StatProcess> processes, List<String> problems) {
     /**
      * The base for the rates of the next sample: the last exact values of each process, which are older ones if it does
      * not answer.

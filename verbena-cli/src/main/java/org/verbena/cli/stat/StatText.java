@@ -11,7 +11,7 @@ import java.util.Set;
 import org.verbena.cli.support.HumanText;
 
 /** Figures, command lines and columns for people. */
-final class StatText {
+public final class StatText {
     private static final double PLAIN = 1e6;
     private static final double TWO_TO_64 = 0x1p64;
     private static final String UNITS = "MGTPEZ";
@@ -62,7 +62,7 @@ final class StatText {
     /**
      * The part of a command line that identifies it for people: for a JVM the main class or jar, without JVM options.
      */
-    static String command(String line) {
+    public static String command(String line) {
         List<String> words = new ArrayList<>(Arrays.asList(line.strip().split(" +", -1)));
         String program = name(words.removeFirst());
         if (!program.equals("java")) {

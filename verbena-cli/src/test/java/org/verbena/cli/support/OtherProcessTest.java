@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli;
+package org.verbena.cli.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -9,17 +9,17 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class AttachCommandTest {
+class OtherProcessTest {
     private static final int SIGQUIT = 3;
 
     @TempDir private Path proc;
 
     @Test
     void jvmHandlesSigquit() throws Exception {
-        assertThat(AttachCommand.catches(Path.of("/proc/self"), SIGQUIT)).isTrue();
+        assertThat(OtherProcess.catches(Path.of("/proc/self"), SIGQUIT)).isTrue();
         Process sleep = new ProcessBuilder("sleep", "60").start();
         try {
-            assertThat(AttachCommand.catches(Path.of("/proc/" + sleep.pid()), SIGQUIT)).isFalse();
+            assertThat(OtherProcess.catches(Path.of("/proc/" + sleep.pid()), SIGQUIT)).isFalse();
         } finally {
             sleep.destroyForcibly();
         }
@@ -28,23 +28,23 @@ class AttachCommandTest {
     /** The attempt to attach decides then. */
     @Test
     void processWithUnknownSignalsMayBeAJvm() throws Exception {
-        assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
+        assertThat(OtherProcess.catches(proc, SIGQUIT)).isTrue();
         Files.writeString(proc.resolve("status"), "Name: x\nSigCgt: nonsense\n");
-        assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
+        assertThat(OtherProcess.catches(proc, SIGQUIT)).isTrue();
         Files.writeString(proc.resolve("status"), "Name: x\nSigCgt:\t0000000000000004\n");
-        assertThat(AttachCommand.catches(proc, SIGQUIT)).isTrue();
+        assertThat(OtherProcess.catches(proc, SIGQUIT)).isTrue();
         Files.writeString(proc.resolve("status"), "Name: x\nSigCgt:\t0000000000000003\n");
-        assertThat(AttachCommand.catches(proc, SIGQUIT)).isFalse();
+        assertThat(OtherProcess.catches(proc, SIGQUIT)).isFalse();
     }
 
     /** An id that stands for all unmapped users does not identify one user. */
     @Test
     void idThatProvesNothingIsRefused() {
-        assertThat(AttachCommand.refusal(7, 1000, 1000, true)).isNull();
-        assertThat(AttachCommand.refusal(7, 0, 65534, false)).isNull();
-        assertThat(AttachCommand.refusal(7, 1000, 1001, true)).contains("process 7 is of user 1001", "(1000)");
-        assertThat(AttachCommand.refusal(7, 65534, 65534, false)).contains("process 7 is of user 65534",
+        assertThat(OtherProcess.refusal(7, 1000, 1000, true)).isNull();
+        assertThat(OtherProcess.refusal(7, 0, 65534, false)).isNull();
+        assertThat(OtherProcess.refusal(7, 1000, 1001, true)).contains("process 7 is of user 1001", "(1000)");
+        assertThat(OtherProcess.refusal(7, 65534, 65534, false)).contains("process 7 is of user 65534",
                 "does not map");
-        assertThat(AttachCommand.refusal(7, 65534, 65534, true)).isNull();
+        assertThat(OtherProcess.refusal(7, 65534, 65534, true)).isNull();
     }
 }
