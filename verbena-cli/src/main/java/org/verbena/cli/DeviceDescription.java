@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli;
 
+import java.lang.reflect.Field;
 import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 
+import org.verbena.linux.Errno;
 import org.verbena.verbs.AtomicCapability;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.DeviceCapabilityFlags;
+import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
 import org.verbena.verbs.GidEntry;
 import org.verbena.verbs.GidType;
+import org.verbena.verbs.NodeType;
 import org.verbena.verbs.OdpCapabilities;
 import org.verbena.verbs.PacketPacingCapabilities;
 import org.verbena.verbs.PortAttributes;
@@ -33,6 +38,8 @@ final class DeviceDescription {
     static final String GIDS = "gids";
     static final String GID_TYPES = "gid_types";
     static final String GID_NETDEVS = "gid_netdevs";
+    /** Key of the map of a port: its partitions. */
+    static final String PKEYS = "pkeys";
 
     private static final int ALL_PORTS = 0;
     private static final String[] ODP = {"SEND", "RECV", "WRITE", "READ", "ATOMIC", "SRQ_RECV", "FLUSH",
@@ -65,8 +72,10 @@ final class DeviceDescription {
             m.put("fw_ver", a.firmwareVersion());
             m.put("node_guid", guid(a.nodeGuid()));
             if (all) {
+                m.put("node_type", NodeType.toString(d.nodeType()));
                 limits(m, a, context);
                 offload(m, a);
+                m.put("features", features(context));
             }
             m.put("phys_port_cnt", a.physicalPortCount());
             List<Map<String, Object>> ports = new ArrayList<>();
@@ -84,6 +93,22 @@ final class DeviceDescription {
         m.put("node_guid", guid(d.guid()));
         m.put("not_opened", reason);
         return m;
+    }
+
+    /** What the device does that others may not do, by the names of {@link Feature}. */
+    private static List<String> features(Context context) {
+        List<String> all = new ArrayList<>();
+        for (Field f : Feature.class.getFields()) {
+            try {
+                if (f.getType() == String.class && context.supports((String) f.get(null))) {
+                    all.add((String) f.get(null));
+                }
+            } catch (IllegalAccessException e) {
+                throw new IllegalStateException(e); // public constants of a public class
+            }
+        }
+        Collections.sort(all);
+        return all;
     }
 
     private static Map<String, Object> begin(Device d) {
@@ -194,6 +219,7 @@ final class DeviceDescription {
             put(m, "active_speed", p.activeSpeed());
             put(m, "phys_state", p.physicalState());
             gids(m, context, number, p);
+            pkeys(m, context, number, p);
         }
         return m;
     }
@@ -219,11 +245,29 @@ final class DeviceDescription {
         }
     }
 
+    /** The partitions; none of a provider that has no such table. */
+    private static void pkeys(Map<String, Object> m, Context context, int number, PortAttributes p)
+            throws VerbsException {
+        List<String> pkeys = new ArrayList<>();
+        try {
+            for (int i = 0; i < p.pkeyTableLength(); i++) {
+                pkeys.add(hex(context.queryPkey(number, i) & 0xffff));
+            }
+        } catch (VerbsException e) {
+            if (e.errno() != Errno.EOPNOTSUPP) {
+                throw e;
+            }
+        }
+        m.put(PKEYS, pkeys);
+    }
+
     /** With all digits, like {@code ibv_devinfo}; a GID of RoCE v2 is written as an IP address. */
     private static String text(Gid gid, int type) {
-        if (type == GidType.ROCE_V2) {
-            return gid.toString();
-        }
+        return type == GidType.ROCE_V2 ? gid.toString() : allDigits(gid);
+    }
+
+    /** Eight groups of four digits. */
+    static String allDigits(Gid gid) {
         StringBuilder b = new StringBuilder();
         for (int i = 0; i < 8; i++) {
             long half = i < 4 ? gid.high() : gid.low();
@@ -233,7 +277,7 @@ final class DeviceDescription {
     }
 
     /** The name of a network interface; empty if there is none. */
-    private static String netdev(int index) {
+    static String netdev(int index) {
         try {
             NetworkInterface n = index > 0 ? NetworkInterface.getByIndex(index) : null;
             return n == null ? "" : n.getName();

@@ -52,7 +52,10 @@ final class DevicesCommand implements Callable<Integer> {
 
     @Option(names = {"-l", "--list"}, description = "Print the names only, and open no device.") private boolean list;
 
-    @Option(names = {"-v", "--verbose"}, description = "Show all attributes.") private boolean verbose;
+    @Option(names = {"-g", "--gids"},
+            description = "Print the GID tables only, as show_gids does.") private boolean gids;
+
+    @Option(names = {"-v", "--verbose"}, description = "Show all attributes, GIDs and P_Keys.") private boolean verbose;
 
     @Option(names = "--json", description = "Print JSON, with all attributes.") private boolean json;
 
@@ -78,7 +81,11 @@ final class DevicesCommand implements Callable<Integer> {
             well = false;
         }
         PrintWriter out = spec.commandLine().getOut();
-        well &= list ? list(out, chosen) : describe(out, err, chosen);
+        if (list) {
+            well &= list(out, chosen);
+        } else {
+            well &= gids ? gids(out, err, chosen) : describe(out, err, chosen);
+        }
         out.flush();
         err.flush();
         return well ? 0 : ExitCode.FAILURE;
@@ -91,6 +98,9 @@ final class DevicesCommand implements Callable<Integer> {
     private List<Device> chosen(List<Device> devices) {
         if (device != null && same != null && !device.equals(same)) {
             throw new ParameterException(spec.commandLine(), "one device, or all: " + device + " or -d " + same);
+        }
+        if (gids && list) {
+            throw new ParameterException(spec.commandLine(), "--list prints names, --gids tables: choose one");
         }
         Integer p = port;
         if (p != null && (p < 1 || p > MAX_PORT)) {
@@ -113,6 +123,26 @@ final class DevicesCommand implements Callable<Integer> {
             out.println();
         }
         return true;
+    }
+
+    private boolean gids(PrintWriter out, PrintWriter err, List<Device> devices) throws JsonProcessingException {
+        Integer p = port;
+        GidTable table = new GidTable(p == null ? 0 : p);
+        boolean well = true;
+        for (Device d : devices) {
+            try {
+                table.add(d);
+            } catch (VerbsException e) {
+                complain(err, String.valueOf(e.getMessage()));
+                well &= e.errno() == Errno.EADDRINUSE;
+            }
+        }
+        if (json) {
+            out.println(new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT).writeValueAsString(table.json()));
+        } else if (!devices.isEmpty()) {
+            table.print(out);
+        }
+        return well;
     }
 
     private boolean describe(PrintWriter out, PrintWriter err, List<Device> devices) throws JsonProcessingException {
@@ -183,6 +213,11 @@ final class DevicesCommand implements Callable<Integer> {
                 for (int i = 0; i < gids.size(); i++) {
                     line(out, "\t\t\t", String.format(Locale.ROOT, "GID[%3d]", i), gids.get(i) + behind(port,
                             DeviceDescription.GID_TYPES, i) + behind(port, DeviceDescription.GID_NETDEVS, i));
+                }
+            } else if (key.equals(DeviceDescription.PKEYS)) {
+                List<?> pkeys = (List<?>) value;
+                for (int i = 0; i < pkeys.size(); i++) {
+                    line(out, "\t\t\t", String.format(Locale.ROOT, "PKEY[%3d]", i), pkeys.get(i));
                 }
             } else if (!(value instanceof List<?>)) {
                 line(out, key.equals("port") ? "\t\t" : "\t\t\t", key, value);
