@@ -300,11 +300,7 @@ final class PerfClient implements AutoCloseable {
             allocated += b.allocated();
             each = Math.max(1, (double) b.nanos() / (n + SKIP));
         } while (options.iterations() > 0 ? done < options.iterations() : spent < nanos * 0.95);
-        List<Double> rtt = new ArrayList<>();
-        for (double rank : PerfResult.RANKS) {
-            rtt.add((double) histogram.getValueAtPercentile(rank));
-        }
-        return PerfResult.latency(job, done, rtt, (double) allocated / done);
+        return PerfResult.latency(job, done, histogram, (double) allocated / done);
     }
 
     @Override

@@ -76,15 +76,29 @@ final class PerfColumns {
         all.add(new Column(9, "", "#iterations", 12, r -> Long.toString(r.iterations())));
         if (shape.latency()) {
             String group = "round trips, microseconds";
+            if (shape.spread()) {
+                all.add(new Column(11, group, "t_min", 8, spread(PerfSpread::min)));
+            }
             all.add(new Column(0, group, "t_typical", 10, roundTrip(0)));
             all.add(new Column(8, group, "p90", 8, roundTrip(1)));
             all.add(new Column(1, group, "p99", 8, roundTrip(2)));
             all.add(new Column(4, group, "p99.9", 8, roundTrip(3)));
             all.add(new Column(7, group, "p99.99", 8, roundTrip(4)));
+            if (shape.spread()) {
+                all.add(new Column(12, group, "p99.999", 8, r -> r.spread() == null
+                        ? ""
+                        : micros(r.spread()
+                                .fiveNines(), r.isUnsure(PerfSpread.RANK))));
+            }
             all.add(new Column(3, group, "t_max", 8, roundTrip(5)));
+            if (shape.spread()) {
+                all.add(new Column(10, group, "t_avg", 8, spread(PerfSpread::mean)));
+                all.add(new Column(10, group, "t_stdev", 8, spread(PerfSpread::deviation)));
+            }
         }
         if (shape.bandwidth()) {
             all.add(new Column(0, "BW average", "GB/s", 11, bandwidth("%.3f", r -> r.bytesPerSecond() / 1e9)));
+            all.add(new Column(6, "BW average", "Gbit/s", 9, bandwidth("%.3f", r -> r.bytesPerSecond() * 8 / 1e9)));
             all.add(new Column(5, "MsgRate", "M/s", 9, bandwidth("%.4f", r -> r.messagesPerSecond() / 1e6)));
         }
         all.add(new Column(6, "", "B/op", 7, r -> allocated(r.allocatedPerOperation())));
@@ -102,6 +116,10 @@ final class PerfColumns {
 
     private static Function<PerfResult, String> roundTrip(int i) {
         return r -> r.test().isBandwidth() ? "" : micros(r.rtt().get(i), r.isUnsure(i));
+    }
+
+    private static Function<PerfResult, String> spread(ToDoubleFunction<PerfSpread> figure) {
+        return r -> r.spread() == null ? "" : micros(figure.applyAsDouble(r.spread()), false);
     }
 
     private static Function<PerfResult, String> bandwidth(String pattern, ToDoubleFunction<PerfResult> figure) {

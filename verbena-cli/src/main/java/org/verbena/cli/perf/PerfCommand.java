@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -118,6 +119,16 @@ public final class PerfCommand implements Callable<Integer> {
 
     @Option(names = "--json", description = "Print JSON.") private boolean json;
 
+    @Option(names = "--csv", description = "Print comma-separated values.") private boolean csv;
+
+    @Option(names = "--histogram", description = "Draw the round trips under the table.") private boolean histogram;
+
+    @Option(names = "--hlog", paramLabel = "FILE",
+            description = "Write the round trips as a log of HdrHistogram.") private @Nullable Path hlog;
+
+    @Option(names = "--hgrm", paramLabel = "FILE",
+            description = "Write the percentiles as HdrHistogram prints them; for several rows a file each.") private @Nullable Path hgrm;
+
     @Option(names = "--worker", hidden = true) private boolean worker;
 
     @Option(names = "--budget", hidden = true, converter = Units.Time.class) private @Nullable Long budget;
@@ -154,8 +165,12 @@ public final class PerfCommand implements Callable<Integer> {
     private int measure(PerfOptions options, @Nullable InetSocketAddress listener, PerfMachine machine,
             PrintWriter out) throws IOException {
         PrintWriter err = spec.commandLine().getErr();
-        PerfReport.Form form = new PerfReport.Form(machine, json, Terminal.OUT.isTerminal(), Terminal.OUT.columns(),
-                spec.commandLine().getColorScheme().ansi());
+        PerfReport.Form form = new PerfReport.Form(machine, json
+                ? PerfReport.Style.JSON
+                : csv ? PerfReport.Style.CSV : PerfReport.Style.TABLE, Terminal.OUT.isTerminal(), Terminal.OUT
+                        .columns(),
+                spec.commandLine().getColorScheme().ansi(), histogram, new PerfFiles(hlog, hgrm));
+        form.files().require();
         try (PerfReport report = new PerfReport(options, form, runs, new PerfProgress(err, options), out, err)) {
             try {
                 if (listener == null) {
@@ -278,6 +293,7 @@ public final class PerfCommand implements Callable<Integer> {
         range("--qps", qps, 1, PerfJob.MAX_QPS);
         range("--inline", inline, 0, PerfJob.MAX_INLINE);
         range("--iterations", iterations == null ? 1 : iterations, 1, MAX_ITERATIONS);
+        checkForms();
         if (!cpus.isEmpty()) {
             checkCpus();
         }
@@ -317,6 +333,32 @@ public final class PerfCommand implements Callable<Integer> {
                 device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
                 warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin, cpus,
                 connections.stream().distinct().sorted().toList());
+    }
+
+    private void checkForms() {
+        List<String> ofRoundTrips = new ArrayList<>();
+        if (histogram) {
+            ofRoundTrips.add("--histogram");
+        }
+        if (hlog != null) {
+            ofRoundTrips.add("--hlog");
+        }
+        if (hgrm != null) {
+            ofRoundTrips.add("--hgrm");
+        }
+        if (!ofRoundTrips.isEmpty() && !tests.isEmpty() && tests.stream().allMatch(PerfTest::isBandwidth)) {
+            throw usage(ofRoundTrips.getFirst() + " is for tests of round trips, and " + tests.getFirst().title()
+                    + " is none");
+        }
+        if (histogram && (json || csv)) {
+            throw usage("--histogram goes under the table, so it does not go with --json and --csv");
+        }
+        if (json && csv) {
+            throw usage("--json and --csv exclude each other");
+        }
+        if (counters && (csv || !ofRoundTrips.isEmpty())) {
+            throw usage("--counters has ratios only: drop " + (csv ? "--csv" : ofRoundTrips.getFirst()));
+        }
     }
 
     private void checkCpus() {

@@ -111,7 +111,7 @@ final class PerfPair {
 
         @Override
         public void ended(PerfResult result) {
-            say(RESULT + result.toJson());
+            say(RESULT + result.toLine());
         }
 
         private void say(String line) {

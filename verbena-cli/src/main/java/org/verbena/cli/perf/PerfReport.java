@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Ansi;
 
+import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.HumanText;
 
 /**
@@ -24,8 +25,16 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
      * @param machine where it is measured
      * @param live each row at once, in the last run
      * @param room columns of the terminal
+     * @param histogram drawn under the table
+     * @param files that are written as well
      */
-    record Form(PerfMachine machine, boolean json, boolean live, int room, Ansi ansi) {}
+    record Form(PerfMachine machine, Style style, boolean live, int room, Ansi ansi, boolean histogram,
+            PerfFiles files) {}
+
+    /** What is printed. */
+    enum Style {
+        TABLE, JSON, CSV
+    }
 
     private final Form form;
     private final int runs;
@@ -35,6 +44,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     private final @Nullable PerfTable live;
     private final Map<String, List<PerfResult>> byJob = new LinkedHashMap<>();
     private final Thread hook = new Thread(this::interrupted, "perf-interrupted");
+    private final long started = System.currentTimeMillis();
     private int run = 1;
     private boolean printed;
     private boolean interrupted;
@@ -45,7 +55,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         this.progress = progress;
         this.out = out;
         this.err = err;
-        this.live = form.live() && !form.json()
+        this.live = form.live() && form.style() == Style.TABLE
                 ? new PerfTable(PerfShape.of(options), form.machine().lines(), form.room(), out, form.ansi())
                 : null;
         Runtime.getRuntime().addShutdownHook(hook);
@@ -76,7 +86,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     }
 
     /** Everything is measured. */
-    synchronized void print() {
+    synchronized void print() throws CommandException {
         if (!printed) {
             printed = true;
             progress.close();
@@ -95,7 +105,11 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         if (live != null && run == runs) { // what only earlier runs have measured
             byJob.values().stream().filter(r -> r.size() < runs).forEach(r -> live.add(PerfResult.median(r)));
         }
-        write(run);
+        try {
+            write(run);
+        } catch (CommandException e) {
+            err.println("verbena: " + e.getMessage());
+        }
         err.println("verbena: interrupted, " + (byJob.isEmpty()
                 ? "nothing is measured yet"
                 : HumanText.count(byJob.size(), "test") + " of this run " + (byJob.size() == 1 ? "was" : "were")
@@ -107,9 +121,11 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         return interrupted;
     }
 
-    private void write(int of) {
+    private void write(int of) throws CommandException {
         List<PerfResult> results = byJob.values().stream().map(PerfResult::median).toList();
-        if (form.json()) {
+        if (form.style() == Style.CSV) {
+            PerfCsv.lines(results).forEach(out::println);
+        } else if (form.style() == Style.JSON) {
             out.println(results.stream().map(r -> "  " + r.toJson().set("machine", form
                     .machine().toJson())).collect(Collectors.joining(",\n", "[\n", "\n]")));
         } else if (live != null && run == runs) {
@@ -117,7 +133,11 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         } else if (!results.isEmpty()) {
             PerfTable.print(results, form.machine().lines(), form.room(), of, out, form.ansi());
         }
+        if (form.histogram() && form.style() == Style.TABLE) {
+            results.stream().filter(r -> r.spread() != null).forEach(r -> PerfFiles.draw(r, form.room(), out));
+        }
         out.flush();
+        form.files().write(results, started);
     }
 
     @Override

@@ -3,12 +3,15 @@ package org.verbena.cli.perf;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.support.CommandException;
 
@@ -21,20 +24,30 @@ import org.verbena.cli.support.CommandException;
  * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
  * @param bytesPerSecond 0 for latency tests
  * @param messagesPerSecond 0 for latency tests
+ * @param spread more of the round trips; null for bandwidth tests
  * @param allocatedPerOperation bytes that the measuring threads of both processes allocated, divided by iterations
  */
 record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
-        List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation) {
+        List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation,
+        @Nullable PerfSpread spread) {
     /** Their names in JSON. */
     static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
     static final double[] RANKS = {50, 90, 99, 99.9, 99.99, 100};
     /** A percentile with fewer round trips beyond it depends on single ones. */
     static final int ENOUGH = 10;
 
+    /** Without more of the round trips. */
+    PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
+            List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation) {
+        this(test, size, device, ends, connections, iterations, rtt, bytesPerSecond, messagesPerSecond,
+                allocatedPerOperation, null);
+    }
+
     /** Of a test of round trips. */
-    static PerfResult latency(PerfJob job, long iterations, List<Double> rtt, double allocatedPerOperation) {
+    static PerfResult latency(PerfJob job, long iterations, Histogram histogram, double allocatedPerOperation) {
+        List<Double> rtt = Arrays.stream(RANKS).mapToObj(r -> (double) histogram.getValueAtPercentile(r)).toList();
         return new PerfResult(job.test(), job.size(), device(job), job.ends(), job.connections(), iterations, rtt, 0, 0,
-                allocatedPerOperation);
+                allocatedPerOperation, PerfSpread.of(histogram));
     }
 
     /** Of a bandwidth test. */
@@ -54,7 +67,12 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
 
     /** Whether fewer than {@link #ENOUGH} round trips were longer than a percentile; never of the longest one. */
     boolean isUnsure(int i) {
-        return RANKS[i] < 100 && iterations * (1 - RANKS[i] / 100) < ENOUGH - 1e-6;
+        return isUnsure(RANKS[i]);
+    }
+
+    /** The same of any rank. */
+    boolean isUnsure(double rank) {
+        return rank < 100 && iterations * (1 - rank / 100) < ENOUGH - 1e-6;
     }
 
     /** The same, of any percentile. */
@@ -78,6 +96,9 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
             for (int i = 0; i < PERCENTILES.size(); i++) {
                 r.put(PERCENTILES.get(i), Math.round(rtt.get(i)));
             }
+            if (spread != null) {
+                spread.put(r);
+            }
         }
         if (bytesPerSecond > 0) {
             o.put("bytes_per_second", Math.round(bytesPerSecond));
@@ -93,6 +114,15 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         return o;
     }
 
+    /** What {@link #fromJson} reads, with all that there is. */
+    ObjectNode toLine() {
+        ObjectNode o = toJson();
+        if (spread != null) {
+            spread.putEncoded(o);
+        }
+        return o;
+    }
+
     static PerfResult fromJson(JsonNode o) throws CommandException {
         JsonNode r = o.path("rtt_ns");
         List<Double> rtt = !r.isObject()
@@ -101,7 +131,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(
                 ""), PerfEnds.of(o), o.path("connections").asInt(1), o.path("iterations").asLong(), rtt, o.path(
                         "bytes_per_second").asDouble(), o.path("messages_per_second").asDouble(), o.path(
-                                "allocated_bytes_per_op").asDouble());
+                                "allocated_bytes_per_op").asDouble(), PerfSpread.of(o));
     }
 
     /** The medians of the same test at the same size in several runs, each figure for itself. */
@@ -117,11 +147,20 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
                 runs,
                 PerfResult::iterations)), rtt, median(runs, PerfResult::bytesPerSecond), median(runs,
                         PerfResult::messagesPerSecond),
-                median(runs, PerfResult::allocatedPerOperation));
+                median(runs, PerfResult::allocatedPerOperation), first.spread == null
+                        ? null
+                        : PerfSpread.median(runs.stream().map(PerfResult::spread)
+                                .filter(Objects::nonNull).toList()));
     }
 
     private static double median(List<PerfResult> runs, ToDoubleFunction<PerfResult> figure) {
-        double[] sorted = runs.stream().mapToDouble(figure).sorted().toArray();
+        return middle(runs.stream().mapToDouble(figure).toArray());
+    }
+
+    /** The median of at least one. */
+    static double middle(double[] of) {
+        double[] sorted = of.clone();
+        Arrays.sort(sorted);
         int n = sorted.length;
         return n % 2 == 1 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
     }

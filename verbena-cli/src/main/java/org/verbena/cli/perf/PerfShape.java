@@ -11,26 +11,30 @@ import java.util.List;
  * @param bandwidth there are bandwidths
  * @param udp there is a datagram test to compare with
  * @param erm there are copies to remote memory
+ * @param spread round trips have more than percentiles
  * @param connections there are rows of several connections
  * @param largest the greatest message
  * @param tests how many tests, each of which may have several rows
  */
-record PerfShape(boolean latency, boolean bandwidth, boolean udp, boolean erm, boolean connections, long largest,
-        long tests) {
-    private static PerfShape of(Collection<PerfTest> tests, boolean connections, long largest, long names) {
+record PerfShape(boolean latency, boolean bandwidth, boolean udp, boolean erm, boolean spread, boolean connections,
+        long largest, long tests) {
+    private static PerfShape of(Collection<PerfTest> tests, boolean spread, boolean connections, long largest,
+            long names) {
         return new PerfShape(tests.stream().anyMatch(t -> !t.isBandwidth()), tests.stream().anyMatch(
                 PerfTest::isBandwidth), tests.stream().anyMatch(PerfTest::isUdp), tests.stream().anyMatch(
-                        PerfTest::isErmCopy), connections, largest, names);
+                        PerfTest::isErmCopy), spread, connections, largest, names);
     }
 
     static PerfShape of(PerfOptions options) {
-        return of(options.tests(), options.tests().stream().anyMatch(PerfTest::takesConnections)
+        return of(options.tests(), options.tests().stream().anyMatch(t -> !t.isBandwidth()), options.tests().stream()
+                .anyMatch(PerfTest::takesConnections)
                 && options.connections().stream().anyMatch(n -> n > 1), Math.max(PerfTest.LIMIT_TWOLINE.fixedSize,
                         options.sizes().stream().mapToLong(Long::longValue).max().orElse(0)), options.tests().size());
     }
 
     static PerfShape of(List<PerfResult> results) {
-        return of(results.stream().map(PerfResult::test).toList(), results.stream().anyMatch(r -> r.connections() > 1),
+        return of(results.stream().map(PerfResult::test).toList(), results.stream().anyMatch(r -> r.spread() != null),
+                results.stream().anyMatch(r -> r.connections() > 1),
                 results.stream().mapToLong(PerfResult::size).max().orElse(0), results.stream().map(PerfTable::name)
                         .distinct().count());
     }

@@ -92,14 +92,16 @@ class PerfTableTest {
                 "GB/s",
                 "vs", "limit", "vs", "tcp");
         assertThat(at80).anyMatch(l -> l.startsWith("More columns: in a wider terminal"));
-        List<String> at160 = live(options("write-lat write-bw --device=shm0"), two, 160);
-        assertThat(at160.get(ABOVE + 1).split(" +")).containsExactly("test", "#bytes", "#iterations", "t_typical",
+        List<String> wide = live(options("write-lat write-bw --device=shm0"), two, 180);
+        assertThat(wide.get(ABOVE + 1).split(" +")).containsExactly("test", "#bytes", "#iterations", "t_min",
+                "t_typical",
                 "p90", "p99",
-                "p99.9", "p99.99", "t_max", "GB/s", "M/s", "B/op", "vs", "limit", "vs", "tcp");
-        assertThat(at160).noneMatch(l -> l.startsWith("More columns"));
-        assertThat(at160).isEqualTo(live(options("write-lat write-bw --device=shm0"), two, Terminal.UNLIMITED));
+                "p99.9", "p99.99", "p99.999", "t_max", "t_avg", "t_stdev", "GB/s",
+                "Gbit/s", "M/s", "B/op", "vs", "limit", "vs", "tcp");
+        assertThat(wide).noneMatch(l -> l.startsWith("More columns"));
+        assertThat(wide).isEqualTo(live(options("write-lat write-bw --device=shm0"), two, Terminal.UNLIMITED));
         assertThat(at80.get(ABOVE_80 + 2).split(" +")).hasSize(5);
-        assertThat(at160.get(ABOVE + 2).split(" +")).hasSize(10);
+        assertThat(wide.get(ABOVE + 2).split(" +")).hasSize(10);
     }
 
     @Test
