@@ -132,7 +132,7 @@ final class PerfColumns {
         }
         return (unsure ? "~" : "") + format(nanos < (unsure ? LONG_MARKED : MILLI)
                 ? "%.3f"
-                : nanos < 100 * MILLI ? "%.1f" : "%.0f", nanos / 1000);
+                : nanos < (unsure ? 10 : 100) * MILLI ? "%.1f" : "%.0f", nanos / 1000);
     }
 
     private static String allocated(double bytes) {

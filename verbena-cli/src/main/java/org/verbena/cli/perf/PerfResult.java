@@ -5,7 +5,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.ToDoubleFunction;
-import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -73,11 +72,6 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     /** The same of any rank. */
     boolean isUnsure(double rank) {
         return rank < 100 && iterations * (1 - rank / 100) < ENOUGH - 1e-6;
-    }
-
-    /** The same, of any percentile. */
-    boolean isUnsure() {
-        return IntStream.range(0, rtt.size()).anyMatch(this::isUnsure);
     }
 
     ObjectNode toJson() {

@@ -33,6 +33,7 @@ final class PerfTable {
     private final List<List<String>> shown = new ArrayList<>();
     private final PerfRatios ratios = new PerfRatios(results);
     private final List<Column> columns;
+    private boolean hasMarks;
 
     /**
      * Makes one without rows.
@@ -111,7 +112,7 @@ final class PerfTable {
             note("vs write: erm-lat divided by write-imm-lat, erm-bw by write-bw.");
             note("vs stream: factor by which it is faster than nio-lat-spin, nio-bw by rings.");
         }
-        if (results.stream().anyMatch(PerfResult::isUnsure)) {
+        if (hasMarks) {
             note("~: fewer than " + PerfResult.ENOUGH + " round trips were longer, so the figure is chance: measure for"
                     + " longer (-D).");
         }
@@ -156,6 +157,7 @@ final class PerfTable {
 
     private void row(PerfResult r, List<Column> of) {
         String line = line(name(r), of, c -> c.cell().apply(r));
+        hasMarks |= line.contains("~");
         String style = r.test().isLimit() ? "cyan" : "faint";
         out.println(r.test().isVerbs() || r.ends().isVerbena(true)
                 ? line

@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -151,7 +152,23 @@ class PerfTableTest {
         PerfResult few = latency(PerfTest.WRITE_LAT, 8, 999, rtt);
         assertThat(few.isUnsure(2)).isTrue();
         assertThat(few.isUnsure(5)).isFalse();
-        assertThat(latency(PerfTest.WRITE_LAT, 8, 100_000, rtt).isUnsure()).isFalse();
+        assertThat(IntStream.range(0, rtt.size())).noneMatch(latency(PerfTest.WRITE_LAT, 8, 100_000, rtt)::isUnsure);
+    }
+
+    /** Marked figures of any length stand apart, and the mark is explained where there is one. */
+    @Test
+    void marksStandApart() {
+        for (double nanos = 12; nanos < Integer.MAX_VALUE; nanos *= 10.37) {
+            double n = nanos;
+            List<Double> rtt = List.of(n, n, n, n, n, n);
+            List<String> all = live(options("write-lat --device=shm0"), List.of(latency(PerfTest.WRITE_LAT, 8, 10,
+                    rtt)), Terminal.UNLIMITED);
+            assertThat(all.get(ABOVE + 2).split(" +")).as(all.get(ABOVE + 2)).hasSize(10);
+            assertThat(all).anyMatch(l -> l.startsWith("~: fewer than 10"));
+        }
+        List<Double> rtt = List.of(9.0, 9.0, 9.0, 9.0, 9.0, 9.0);
+        assertThat(live(options("write-lat write-bw --device=shm0"), List.of(latency(PerfTest.WRITE_LAT, 8, 1000, rtt)),
+                80)).as("p99.9 is not shown").noneMatch(l -> l.startsWith("~"));
     }
 
     @Test
