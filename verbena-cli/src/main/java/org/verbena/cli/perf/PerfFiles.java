@@ -130,14 +130,15 @@ record PerfFiles(@Nullable Path log, @Nullable Path percentiles) {
         int bar = Math.min(room, WIDEST) - LABELS;
         long last = h.getValueAtPercentile(MOST);
         for (double from = h.getMinValue(); from <= last; from = next(from)) {
-            most = Math.max(most, count(h, from, next(from)));
+            most = Math.max(most, (double) count(h, from, next(from)));
         }
         double from = h.getMinValue();
         for (; from <= last; from = next(from)) {
             line(out, from, next(from), count(h, from, next(from)), most, bar);
         }
         if (h.getMaxValue() >= from) {
-            line(out, from, h.getMaxValue() + 1, count(h, from, h.getMaxValue() + 1), most, bar);
+            double end = h.getMaxValue() + 1.0;
+            line(out, from, end, count(h, from, end), most, bar);
         }
     }
 
