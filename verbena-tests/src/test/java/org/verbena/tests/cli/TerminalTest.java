@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -25,6 +27,7 @@ import org.verbena.tests.ProgramLane;
 /** Colours and live lines: on a terminal, which {@code script} creates, and nowhere else; each stream separately. */
 @ProgramLane
 class TerminalTest {
+    private static final int LONGEST_SECONDS = 120;
     private static final String ESCAPE = "\033";
     private static final String BAR = "[#";
     private static final String BOLD = "\033[1m";
@@ -138,10 +141,12 @@ class TerminalTest {
 
     /** Runs a command until the terminal has shown a text, and presses Ctrl-C then; returns all that it showed. */
     private static String interrupted(String command, String when) throws Exception {
-        ProcessBuilder b = new ProcessBuilder("script", "-qec", "exec " + command, "/dev/null").redirectErrorStream(
-                true);
+        // a job in the background has the signal ignored, and so have its children
+        ProcessBuilder b = new ProcessBuilder("script", "-qec", "exec env --default-signal=INT " + command, "/dev/null")
+                .redirectErrorStream(true);
         b.environment().putAll(Map.of("TERM", "xterm", "SHELL", "/bin/sh", "COLUMNS", "80"));
         Process p = b.start();
+        CompletableFuture.delayedExecutor(LONGEST_SECONDS, TimeUnit.SECONDS).execute(p::destroyForcibly);
         StringBuilder shown = new StringBuilder();
         try (Reader r = p.inputReader(StandardCharsets.UTF_8)) {
             boolean pressed = false;
