@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.shm;
 
+import org.verbena.linux.Errno;
 import org.verbena.shm.completion.SendCompletions;
 import org.verbena.shm.control.RemoteQueuePair;
 import org.verbena.shm.counts.SendCounts;
@@ -92,7 +93,7 @@ final class SendFailures {
             return finishLocally(w, number);
         }
         boolean mayWait = !(unreliable && (!memory || isPeerDead()))
-                && (memory && missing() == 0 ? retryTimer.mayWaitForMemory() : retryTimer.mayWaitForPeer());
+                && (memory && mayStillArrive() ? retryTimer.mayWaitForMemory() : retryTimer.mayWaitForPeer());
         return !mayWait && (unreliable ? lose(w, number) : refuse(w, number, memory));
     }
 
@@ -102,6 +103,15 @@ final class SendFailures {
         PooledSends p = lane.pooled;
         int errno = t == null ? 0 : t.missing();
         return errno == 0 && p != null ? p.receives().missing() : errno;
+    }
+
+    /**
+     * Whether memory is on its way, or found no descriptor: another thread may have taken the spare one for a moment, and the memory
+     * is requested again.
+     */
+    private boolean mayStillArrive() {
+        int errno = missing();
+        return errno == 0 || errno == Errno.EMFILE;
     }
 
     private boolean isPeerDead() {

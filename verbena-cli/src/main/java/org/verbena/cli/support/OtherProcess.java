@@ -87,7 +87,7 @@ public record OtherProcess(long pid, int uid) {
         return field(proc(), STATE).filter(s -> s.startsWith("T") || s.startsWith("t")).isPresent();
     }
 
-    /** Whether it belongs to another user than this process, who is not root. */
+    /** Whether it belongs to another user than the user of this process, which is not root. */
     public boolean isOfOtherUser() {
         return Sys.uid() != 0 && uid != Sys.uid();
     }

@@ -46,7 +46,7 @@ record WhyConnection(String local, String remote, String role, String state, Car
         }
     }
 
-    /** Two words for each direction: who has connected to whom. */
+    /** The two addresses, ours first. */
     String ends() {
         return local + " > " + remote;
     }

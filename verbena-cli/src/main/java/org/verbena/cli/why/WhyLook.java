@@ -24,6 +24,7 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.OtherProcess;
 import org.verbena.linux.Errno;
+import org.verbena.linux.ProcTcp;
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
@@ -63,7 +64,7 @@ final class WhyLook implements AutoCloseable {
 
     /** Whether the kernel has a socket with a port, in this network namespace. */
     static boolean isPort(int port) {
-        return KernelTcp.of(Path.of("/proc/self")).stream().anyMatch(t -> t.hasPort(port));
+        return ProcTcp.all(Path.of("/proc/self")).stream().anyMatch(t -> t.hasPort(port));
     }
 
     /**
@@ -72,10 +73,10 @@ final class WhyLook implements AutoCloseable {
      * @throws CommandException if nobody has it, or only other users
      */
     Port port(int port) throws IOException, InterruptedException {
-        List<KernelTcp> sockets = KernelTcp.of(Path.of("/proc/self")).stream().filter(t -> t.hasPort(port)).toList();
+        List<ProcTcp> sockets = ProcTcp.all(Path.of("/proc/self")).stream().filter(t -> t.hasPort(port)).toList();
         Set<Long> pids = new TreeSet<>();
         Set<Integer> hidden = new TreeSet<>();
-        for (KernelTcp t : sockets) {
+        for (ProcTcp t : sockets) {
             Long pid = owners().get(t.inode());
             if (pid != null) {
                 pids.add(pid);
@@ -125,7 +126,7 @@ final class WhyLook implements AutoCloseable {
     private Map<Long, Long> owners() {
         Map<Long, Long> known = owners;
         if (known == null) {
-            known = KernelTcp.owners();
+            known = WhySockets.owners();
             owners = known;
         }
         return known;
@@ -258,26 +259,26 @@ final class WhyLook implements AutoCloseable {
 
     /** The kernel's sockets in the network namespace of a process. */
     private final class Ends {
-        private final List<KernelTcp> all;
-        private final Map<String, KernelTcp> connections = new HashMap<>();
+        private final List<ProcTcp> all;
+        private final Map<String, ProcTcp> connections = new HashMap<>();
         private final Set<Long> own;
         private final Predicate<String> wanted;
 
         Ends(OtherProcess p, Predicate<String> wanted) {
             this.wanted = wanted;
-            all = KernelTcp.of(p.proc());
-            own = new HashSet<>(KernelTcp.inodes(p.proc()));
-            for (KernelTcp t : all) {
+            all = ProcTcp.all(p.proc());
+            own = ProcTcp.openInodes(p.proc());
+            for (ProcTcp t : all) {
                 if (!t.isListener()) {
-                    connections.put(KernelTcp.text(t.local()) + " " + KernelTcp.text(t.remote()), t);
+                    connections.put(WhySockets.text(t.local()) + " " + WhySockets.text(t.remote()), t);
                 }
             }
         }
 
-        /** Who has the other end of a connection; null if nobody here does. */
+        /** The process that has the other end of a connection; null if none here has it. */
         @Nullable
         WhyPeer peer(String local, String remote) {
-            KernelTcp other = connections.get(remote + " " + local);
+            ProcTcp other = connections.get(remote + " " + local);
             if (other == null) {
                 return null;
             }
@@ -290,9 +291,9 @@ final class WhyLook implements AutoCloseable {
 
         /** Adds those of the process that it does not show. */
         void add(Set<String> shown, List<WhyConnection> to, List<String> listeners) {
-            for (KernelTcp t : all) {
-                String local = KernelTcp.text(t.local());
-                String remote = KernelTcp.text(t.remote());
+            for (ProcTcp t : all) {
+                String local = WhySockets.text(t.local());
+                String remote = WhySockets.text(t.remote());
                 if (!own.contains(t.inode())) {
                     continue;
                 }

@@ -75,7 +75,7 @@ final class KernelWatch {
         try {
             armed = ask();
         } catch (LinuxException | LinkageError | OutOfMemoryError e) {
-            // no descriptor, thread or memory is to be had, for now
+            // there is no descriptor, thread or memory now; it is tried again later
         } finally { // also after an error that ends the selection
             if (!armed) {
                 state = IDLE;

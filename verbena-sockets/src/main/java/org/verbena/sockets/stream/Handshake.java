@@ -62,6 +62,8 @@ abstract class Handshake {
     private static final int[] NO_DESCRIPTORS = {};
     /** Between two looks whether the file is sent that the kernel is sending. */
     private static final long FILE_PAUSE_NANOS = 1_000_000;
+    /** The time until the other end's socket is looked for again. */
+    private static final long SECOND_LOOK_NANOS = 5_000_000;
     private static final int ESTABLISHED = 1; // as the kernel's TCP_ESTABLISHED
     /** How long an end waits for the other to appear. */
     static final long RENDEZVOUS_TIMEOUT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000),
@@ -141,6 +143,16 @@ abstract class Handshake {
             end(refused);
             return;
         }
+        find(true);
+    }
+
+    /**
+     * Looks for the other end's socket.
+     *
+     * @param mayLookAgain whether it may be looked for once more: the kernel's table does not show a socket while it moves it, when the
+     *        connection is established and when it is reset
+     */
+    private void find(boolean mayLookAgain) {
         try {
             SocketAddress local = tcp.getLocalAddress();
             SocketAddress remote = tcp.getRemoteAddress();
@@ -152,6 +164,8 @@ abstract class Handshake {
             if (there.isEmpty()) {
                 if (isEnding(own, other)) {
                     end(FallbackReason.CLOSED_EARLY);
+                } else if (mayLookAgain) {
+                    wait(System.nanoTime() + SECOND_LOOK_NANOS, () -> find(false));
                 } else if (device == null) {
                     end(FallbackReason.REMOTE_PEER);
                 } else {

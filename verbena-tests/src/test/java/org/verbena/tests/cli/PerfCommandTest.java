@@ -375,7 +375,8 @@ class PerfCommandTest {
 
     @Test
     void oneCpuSuffices() throws IOException {
-        assumeTrue(Files.isExecutable(Path.of("/usr/bin/taskset")));
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/taskset")),
+                "skipped: there is no taskset (package util-linux)");
         try (CommandProcess p = CommandProcess.startWithout(List.of("taskset", "-c", "0"), "", quick("write-lat"))) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).isEqualTo(1);

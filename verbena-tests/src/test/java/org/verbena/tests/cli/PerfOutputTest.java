@@ -36,7 +36,7 @@ class PerfOutputTest {
     /** By each row, since an array has no other place. */
     @Test
     void rowsSayWhereTheyWereMeasured() throws IOException {
-        assumeTrue(Runtime.getRuntime().availableProcessors() > 1);
+        assumeTrue(Runtime.getRuntime().availableProcessors() > 1, "skipped: there is one processor only");
         for (String cpus : List.of("0,1", "1,0")) {
             JsonNode machine = json("tcp-lat-block", "--json", "--size=8", "--cpus=" + cpus).get(0).get(
                     "machine");

@@ -83,6 +83,8 @@ class SocketLimitsTest {
             case "close" -> "CLOSED";
             case "exhaust" -> "EXHAUSTED";
             case "free" -> "FREED";
+            case "churn" -> "CHURNING";
+            case "calm" -> "CALM";
             case "serve" -> "SERVING";
             default -> throw new IllegalArgumentException(command);
         };
@@ -122,9 +124,11 @@ class SocketLimitsTest {
         assertThat(ours).isEqualTo(jdks);
         assertThat(ask(poor, "talk old " + MUCH) + ask(poor, "talk older " + MUCH))
                 .isEqualTo("TALKED streamTALKED stream");
-        // rings grow: their memory comes as descriptors
+        // rings grow: their memory comes as descriptors, of which other threads use the last one, too
+        ask(poor, "churn");
         String flooded = ask(poor, "flood old " + FLOOD) + ask(poor, "flood older " + FLOOD);
         assertThat(flooded).as(() -> howItEnds(poor)).isEqualTo("FLOODED streamFLOODED stream");
+        ask(poor, "calm");
 
         // one for the connection, none for the handshake, at either end
         for (int i = 0; i < 2; i++) {

@@ -44,6 +44,7 @@ final class SocketPeer {
     });
     private final ServerSocketChannel channels;
     private final ServerSocket sockets;
+    private volatile boolean churning;
 
     private SocketPeer() throws IOException {
         ((ThreadPoolExecutor) handlers).prestartAllCoreThreads();
@@ -132,6 +133,15 @@ final class SocketPeer {
                     filler.pop().close();
                 }
                 return "FREED " + filler.size();
+            }
+            case "churn" -> { // takes each descriptor that becomes free, for a moment
+                churning = true;
+                Thread.ofPlatform().daemon().start(this::churn);
+                return "CHURNING";
+            }
+            case "calm" -> {
+                churning = false;
+                return "CALM";
             }
             case "cycle" -> { // CYCLES RING_EACH THREADS NIO_PORT CLASSIC_PORT
                 cycle(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Integer.parseInt(words[3]),
@@ -256,6 +266,16 @@ final class SocketPeer {
             }
         } catch (IOException full) {
             // as wanted
+        }
+    }
+
+    private void churn() {
+        while (churning) {
+            try (FileInputStream f = new FileInputStream("/dev/zero")) {
+                f.read();
+            } catch (IOException full) {
+                Thread.onSpinWait();
+            }
         }
     }
 

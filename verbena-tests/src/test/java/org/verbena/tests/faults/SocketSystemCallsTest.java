@@ -53,8 +53,9 @@ class SocketSystemCallsTest {
         callsPerRound("jdk", what);
         SystemCalls calls = calls("verbena", what, WARM_UP, ROUNDS);
         System.out.printf("SocketSystemCallsTest: verbena, %s: %s in %d%n", what, calls, calls.rounds());
-        assertThat(calls.countAllButTheJvms()).as("%s in %d rounds", calls, calls.rounds()).isLessThan(calls.rounds()
-                / 20);
+        // a selector asks the kernel ten times a second although a thread watches it
+        long others = calls.rounds() / 20 + calls.elapsed().toMillis() / 50;
+        assertThat(calls.countAllButTheJvms()).as("%s in %d rounds", calls, calls.rounds()).isLessThan(others);
         // fewer where an end had its bytes before it slept
         long most = (long) (2 * TOLERANCE * calls.rounds());
         assertThat(calls.count("futex")).as("%s in %d rounds", calls, calls.rounds()).isBetween(calls.rounds(), most);

@@ -34,10 +34,12 @@ final class SystemCalls {
 
     private final Map<String, Long> byName;
     private final long rounds;
+    private final Duration elapsed;
 
-    private SystemCalls(Map<String, Long> byName, long rounds) {
+    private SystemCalls(Map<String, Long> byName, long rounds, Duration elapsed) {
         this.byName = byName;
         this.rounds = rounds;
+        this.elapsed = elapsed;
     }
 
     /** What is done meanwhile: returns how many rounds of it. */
@@ -90,6 +92,7 @@ final class SystemCalls {
         Path status = Path.of("/proc/" + child.pid() + "/task/" + number + "/status");
         Process tracer = new ProcessBuilder(strace, "-qq", "-o", log.toString(), "-p", number).redirectErrorStream(true)
                 .redirectOutput(said.toFile()).start();
+        long began = System.nanoTime();
         long rounds;
         try {
             Await.until(ATTACHED, () -> !Files.readString(status).contains("TracerPid:\t0"),
@@ -99,7 +102,7 @@ final class SystemCalls {
             tracer.destroy();
             tracer.waitFor(ATTACHED.toSeconds(), TimeUnit.SECONDS);
         }
-        return new SystemCalls(read(log), rounds);
+        return new SystemCalls(read(log), rounds, Duration.ofNanos(System.nanoTime() - began));
     }
 
     private static String strace() {
@@ -143,6 +146,11 @@ final class SystemCalls {
     /** How many rounds the thread did. */
     long rounds() {
         return rounds;
+    }
+
+    /** How long they were counted. */
+    Duration elapsed() {
+        return elapsed;
     }
 
     /** How often that one was called. */
