@@ -41,7 +41,7 @@ class ApiBaselineTest {
     @ParameterizedTest
     @CsvSource({"verbena-verbs, org.verbena.verbs org.verbena.verbs.spi", "verbena-linux, org.verbena.linux"})
     void noConstantChangedOrDisappeared(String module, String packages) throws Exception {
-        List<String> promised = Files.readAllLines(BASELINES.resolve(module + "-1.0.txt"));
+        List<String> promised = Files.readAllLines(BASELINES.resolve(module + "-0.9.txt"));
         Path jar = Jars.pack(Jars.onClassPath(module), folder.resolve(module + ".jar"));
         assertThat(lines(jar, "now-" + module, packages))
                 .containsAll(promised.stream().filter(l -> l.contains(" = ") && !l.contains(".API_LEVEL")).toList());
@@ -50,13 +50,13 @@ class ApiBaselineTest {
     @ParameterizedTest
     @CsvSource({"verbena-verbs, org.verbena.verbs org.verbena.verbs.spi", "verbena-linux, org.verbena.linux"})
     void baselineTextMatchesTheClasses(String module, String packages) throws Exception {
-        assertThat(Files.readAllLines(BASELINES.resolve(module + "-1.0.txt"))).hasSizeGreaterThan(100)
-                .isEqualTo(lines(BASELINES.resolve(module + "-1.0.jar"), "again-" + module, packages));
+        assertThat(Files.readAllLines(BASELINES.resolve(module + "-0.9.txt"))).hasSizeGreaterThan(100)
+                .isEqualTo(lines(BASELINES.resolve(module + "-0.9.jar"), "again-" + module, packages));
     }
 
     @Test
     void baselineTextHasConstantsWithValues() throws Exception {
-        assertThat(Files.readAllLines(BASELINES.resolve("verbena-verbs-1.0.txt")))
+        assertThat(Files.readAllLines(BASELINES.resolve("verbena-verbs-0.9.txt")))
                 .contains("org.verbena.verbs.WcOpcode.RECV: public static final int = 128");
     }
 }

@@ -67,6 +67,9 @@ final class ModuleDrawing {
         Map<String, Module> all = new LinkedHashMap<>();
         for (String name : texts(parse(root.resolve("pom.xml")), "module")) {
             Element pom = parse(root.resolve(name).resolve("pom.xml"));
+            if (texts(pom, "packaging").contains("pom")) {
+                continue; // it has no code
+            }
             List<String> uses = new ArrayList<>();
             NodeList dependencies = pom.getElementsByTagName("dependency");
             for (int i = 0; i < dependencies.getLength(); i++) {
