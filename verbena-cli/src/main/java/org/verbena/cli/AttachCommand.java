@@ -3,7 +3,6 @@ package org.verbena.cli;
 
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,6 +23,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.support.Distribution;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.OtherProcess;
 
@@ -58,7 +58,7 @@ final class AttachCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Path jar = agent == null ? ownAgent() : agent;
+        Path jar = agent == null ? Distribution.agent() : agent;
         if (!Files.isReadable(jar)) {
             throw new IOException("the agent " + jar + " cannot be read: name it with --agent");
         }
@@ -72,16 +72,6 @@ final class AttachCommand implements Callable<Integer> {
             return state.startsWith(ACTIVE) ? 0 : ExitCode.FAILURE;
         } finally {
             vm.detach();
-        }
-    }
-
-    /** In the folder beside that of the jars, where the build puts it. */
-    private static Path ownAgent() throws IOException {
-        try {
-            Path here = Path.of(AttachCommand.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-            return here.resolveSibling("../agent/verbena-agent.jar").normalize();
-        } catch (URISyntaxException e) {
-            throw new IOException(e);
         }
     }
 

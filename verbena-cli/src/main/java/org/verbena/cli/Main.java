@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
 
 import org.verbena.cli.copy.CopyCommand;
 import org.verbena.cli.doctor.DoctorCommand;
+import org.verbena.cli.example.ExampleCommand;
 import org.verbena.cli.interop.CmatoseCommand;
 import org.verbena.cli.interop.PerftestCommand;
 import org.verbena.cli.interop.PingPongCommand;
@@ -44,6 +45,7 @@ public final class Main implements Runnable {
             CopyCommand.class,
             DevicesCommand.class,
             DoctorCommand.class,
+            ExampleCommand.class,
             HelpCommand.class,
             MonitorCommand.class,
             PerfCommand.class,

@@ -49,7 +49,7 @@ public final class AgentJar {
     }
 
     /** A jar with the selected files of a folder or jar of classes. */
-    static Path copy(Path classes, Path jar, Predicate<String> wanted) throws IOException {
+    public static Path copy(Path classes, Path jar, Predicate<String> wanted) throws IOException {
         try (OutputStream file = Files.newOutputStream(jar); ZipOutputStream out = new ZipOutputStream(file)) {
             add(out, classes, "", wanted);
         }

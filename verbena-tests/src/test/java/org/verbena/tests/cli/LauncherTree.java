@@ -78,7 +78,7 @@ final class LauncherTree {
                 "verbena-cli/src/main/dist"));
         Files.createFile(root.resolve("pom.xml"));
         for (String module : List.of("linux", "telemetry", "verbs", "shm", "roce", "rdmacore", "sockets", "erm",
-                "agent", "cli")) {
+                "micrometer", "agent", "cli")) {
             Path m = Files.createDirectories(root.resolve("verbena-" + module + "/src/main/java"));
             Files.createFile(m.resolve("A.java"));
             Files.createFile(root.resolve("verbena-" + module + "/pom.xml"));

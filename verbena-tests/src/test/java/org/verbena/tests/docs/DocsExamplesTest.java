@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.cli.example.Examples;
 import org.verbena.testkit.Thorough;
 import org.verbena.tests.ProgramLane;
 import org.verbena.tests.agent.AgentJar;
@@ -27,8 +28,6 @@ import org.verbena.tests.agent.AgentJar;
 /** The documents: examples run as described, quotations are in the examples, and links have targets. */
 @ProgramLane
 class DocsExamplesTest {
-    private static final Path EXAMPLES = Markdown.root().resolve("docs/examples");
-
     /** The examples that run alone, and the output of each as a regular expression. */
     private static final Map<String, String> PRINTS = new TreeMap<>(Map.ofEntries(
             Map.entry("ByHand", """
@@ -128,7 +127,7 @@ class DocsExamplesTest {
     }
 
     private static Path example(String name) {
-        return EXAMPLES.resolve(name + ".java");
+        return ExampleProcess.FOLDER.resolve(name + ".java");
     }
 
     @TestFactory
@@ -282,15 +281,17 @@ class DocsExamplesTest {
     @Test
     void everyExampleIsTestedAndNamedInTheDocuments() throws IOException {
         List<String> names;
-        try (Stream<Path> files = Files.list(EXAMPLES)) {
-            names = files.filter(Files::isRegularFile).map(f -> f.getFileName().toString().replace(".java", ""))
-                    .toList();
+        try (Stream<Path> files = Files.list(ExampleProcess.FOLDER)) {
+            names = files.map(f -> f.getFileName().toString()).filter(f -> f.endsWith(".java"))
+                    .map(f -> f.replace(".java", "")).toList();
         }
         Stream<String> known = Stream.of(List.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets", "Services",
                 "SmcErmCalls"),
                 PRINTS.keySet(),
                 CHANNELS.keySet()).flatMap(Collection::stream);
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());
+        assertThat(Examples.in(ExampleProcess.FOLDER).all().keySet()).as("what 'verbena example' knows")
+                .containsExactlyInAnyOrderElementsOf(names);
         List<String> links = Markdown.all().stream().flatMap(m -> m.links().stream()).toList();
         assertThat(names).allSatisfy(n -> assertThat(links).contains("examples/" + n + ".java"));
     }
@@ -298,7 +299,7 @@ class DocsExamplesTest {
     /** Every kind of object that a program creates and closes is created in some example. */
     @Test
     void everyObjectIsUsedInAnExample() throws IOException {
-        String all = sources(EXAMPLES);
+        String all = sources(ExampleProcess.FOLDER);
         Path api = Markdown.root().resolve("verbena-verbs/src/main/java/org/verbena/verbs");
         try (Stream<Path> files = Files.list(api)) {
             List<String> objects = files.filter(Files::isRegularFile).filter(f -> isObject(f))
@@ -327,7 +328,7 @@ class DocsExamplesTest {
 
     @Test
     void snippetsMatchTheExamples() throws IOException {
-        String examples = sources(EXAMPLES);
+        String examples = sources(ExampleProcess.FOLDER);
         for (String document : List.of("README.md", "docs/verbs.md", "docs/metrics.md", "docs/channels.md",
                 "docs/rules.md")) {
             assertQuotes(document, examples);

@@ -4,15 +4,19 @@ package org.verbena.tests.docs;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import org.verbena.cli.example.Examples;
 import org.verbena.testkit.Folders;
 import org.verbena.testkit.Jvm;
 
@@ -23,6 +27,8 @@ final class ExampleProcess implements AutoCloseable {
 
     /** The modules of a program that requests channels of Verbena, and their remote memory. */
     private static final String CHANNELS = CORE + "|.*verbena-(sockets|erm)\\b.*";
+
+    static final Path FOLDER = Markdown.root().resolve("docs/examples");
 
     private static final int LONGEST_SECONDS = 180;
 
@@ -52,16 +58,30 @@ final class ExampleProcess implements AutoCloseable {
     }
 
     private static List<String> modules(int port) {
-        return List.of("-p", path(CORE), "--add-modules", "org.verbena.verbs",
-                "--enable-native-access=org.verbena.linux", "-Dport=" + port);
+        return with(way("modules", CORE), "-Dport=" + port);
+    }
+
+    /** The options by which {@code verbena example} starts an example, with the jars and folders whose path matches. */
+    private static List<String> way(String name, String jars) {
+        try {
+            return Examples.in(FOLDER).options(name, Map.of("lib", "LIB")).stream()
+                    .map(o -> o.replaceAll("LIB(/\\*)?", Matcher.quoteReplacement(path(jars))))
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<String> with(List<String> options, String... more) {
+        return Stream.concat(options.stream(), Stream.of(more)).toList();
     }
 
     /** Starts with modules, Verbena's channels and their remote memory, {@code port} as the property of that name. */
     static ExampleProcess withChannels(Path example, int port, String... arguments) throws IOException {
-        List<String> options = new ArrayList<>(List.of("-p", path(CHANNELS), "--add-modules", "org.verbena.erm",
-                "-Dverbena.stream.patience=60000", "-Dport=" + port));
-        options.addAll(Jvm.CHANNELS_AS_MODULES);
-        return new ExampleProcess(options, example, List.of(arguments));
+        String name = example.getFileName().toString().replace(".java", "");
+        String way = Examples.in(FOLDER).all().get(name).way();
+        return new ExampleProcess(with(way(way, CHANNELS), "-Dverbena.stream.patience=60000", "-Dport=" + port),
+                example, List.of(arguments));
     }
 
     /** Starts a process for several examples, as {@link #onModulePath}. */
@@ -105,9 +125,7 @@ final class ExampleProcess implements AutoCloseable {
 
     /** Starts with a class path of the jars and folders whose path matches. */
     static ExampleProcess onClassPath(Path example, String jars, String... options) throws IOException {
-        List<String> all = new ArrayList<>(List.of("-cp", path(jars), "--enable-native-access=ALL-UNNAMED"));
-        all.addAll(List.of(options));
-        return new ExampleProcess(all, example, List.of());
+        return new ExampleProcess(with(way("class-path", jars), options), example, List.of());
     }
 
     private static String path(String jars) {
