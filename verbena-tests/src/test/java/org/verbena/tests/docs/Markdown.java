@@ -25,10 +25,11 @@ record Markdown(Path file, String text) {
         return Repository.root();
     }
 
-    /** All documents: those beside the README, those in {@code docs} and the decisions. */
+    /** All documents: those beside the README, those in {@code docs}, the decisions and the guides. */
     static List<Markdown> all() throws IOException {
         List<Markdown> documents = new ArrayList<>();
-        for (Path folder : List.of(root(), root().resolve("docs"), root().resolve("docs/decisions"))) {
+        for (Path folder : List.of(root(), root().resolve("docs"), root().resolve("docs/decisions"), root().resolve(
+                "docs/guides"))) {
             try (Stream<Path> files = Files.list(folder)) {
                 files.filter(f -> f.toString().endsWith(".md")).sorted().forEach(f -> documents.add(read(f)));
             }
@@ -47,6 +48,12 @@ record Markdown(Path file, String text) {
     /** The blocks of Java. */
     List<String> snippets() {
         return FENCE.matcher(text).results().filter(r -> r.group(1).equals("java")).map(r -> r.group(2)).toList();
+    }
+
+    /** The command lines of the blocks that are no Java: each in one line, without a prompt. */
+    List<String> commands() {
+        return FENCE.matcher(text).results().filter(r -> r.group(1).isEmpty()).flatMap(r -> r.group(2)
+                .replaceAll(" *\\\\\n *", " ").lines()).map(l -> l.replaceFirst("^\\$ ", "")).toList();
     }
 
     /** The links that lead to files here, with their anchors. */
