@@ -47,8 +47,8 @@ record WhyAdvice(String meaning, String remedy) {
                     : " (" + peer.name() + ")") + ": users do not share memory.",
                     "Run both programs as one user. " + LATER);
             case "other_namespace" -> new WhyAdvice("The other end is in another user or PID namespace, or nothing"
-                    + " proves that it is not.", "Share them (docker: --pid container:NAME or host, one --userns,"
-                            + " --ipc container:NAME), let /proc be mounted in both, and let both processes be"
+                    + " proves that it is not.", "Share them (docker: --pid container:NAME or host, one --userns),"
+                            + " let /proc be mounted in both, and let both processes be"
                             + " dumpable (docs/shm.md, Trust). " + LATER);
             case "other_version" -> new WhyAdvice("The other end has a Verbena of another version, which this one does"
                     + " not understand.", "Use one version at both ends, and start the older program anew.");

@@ -105,7 +105,7 @@ class DocsExamplesTest {
             out by ring: true, some bytes""", "HandOver", """
             500 messages of 1048576 bytes
             by the stream: [0-9]+\\.[0-9]{2} GB/s
-            by remote memory: [0-9]+\\.[0-9]{2} GB/s""", "SocketRules", """
+            by remote memory: [0-9]+\\.[0-9]{2} GB/s""", "SelectingServer", "12 orders of 3 clients", "SocketRules", """
             no rule: undecided
             a rule: kernel by rule
             counted: \\{local=1}
