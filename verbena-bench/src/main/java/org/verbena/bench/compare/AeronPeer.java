@@ -25,7 +25,7 @@ import org.verbena.linux.LinuxException;
 /**
  * One of the two processes that measure Aeron IPC. {@code server DIR CPU} has the media driver, answers the ping-pong,
  * counts messages and prints {@code RATE}; {@code client DIR CPU} measures the ping-pong, sends messages and prints
- * {@code RTT}. Both spin, each pinned to its processor, like {@code verbena perf}; the driver's one thread backs off
+ * {@code RTT} with each percentile. Both spin, each pinned to its processor, like {@code verbena perf}; the driver's one thread backs off
  * and is left to the kernel.
  */
 public final class AeronPeer {
@@ -169,7 +169,9 @@ public final class AeronPeer {
         pingPong(WARM_UP_NANOS, new Histogram(3));
         Histogram h = new Histogram(1, 10_000_000_000L, 3);
         pingPong(NANOS, h);
-        System.out.println("RTT " + h.getValueAtPercentile(50));
+        for (String rank : Sample.RANKS) {
+            System.out.println("RTT " + rank + " " + h.getValueAtPercentile(Double.parseDouble(rank)));
+        }
         for (long nanos : new long[] {WARM_UP_NANOS, NANOS}) {
             long end = System.nanoTime() + nanos;
             while (System.nanoTime() - end < 0) {

@@ -11,9 +11,12 @@ import java.util.stream.Stream;
 /** Aeron IPC between two fresh processes, see {@link AeronPeer}. */
 final class AeronRuns {
     private final int[] cpus;
+    private final boolean percentiles;
 
-    AeronRuns(int[] cpus) {
+    /** @param percentiles whether all percentiles are wanted, not only medians */
+    AeronRuns(int[] cpus, boolean percentiles) {
         this.cpus = cpus;
+        this.percentiles = percentiles;
     }
 
     Sample run() throws IOException {
@@ -28,8 +31,9 @@ final class AeronRuns {
             }
             try (Child client = new Child(java("client", dir, cpus[0]))) {
                 Sample s = new Sample();
-                client.rest().lines().filter(l -> l.startsWith("RTT "))
-                        .forEach(l -> s.put("aeron-64-rtt", Double.parseDouble(l.substring(4))));
+                client.rest().lines().filter(l -> l.startsWith("RTT ")).map(l -> l.split(" ", -1)).filter(
+                        w -> percentiles || w[1].equals(Sample.RANKS.getFirst()))
+                        .forEach(w -> s.put(Sample.percentile("aeron-64", w[1]), Double.parseDouble(w[2])));
                 // the last line is the measured one, the first the warm-up
                 server.rest().lines().filter(l -> l.startsWith("RATE "))
                         .forEach(l -> s.put("aeron-64-rate", Double.parseDouble(l.substring(5))));

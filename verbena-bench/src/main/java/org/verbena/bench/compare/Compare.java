@@ -19,12 +19,12 @@ import org.verbena.linux.LinuxException;
  * Measures the machine's limits, Verbena, Aeron IPC and UCX side by side in one run, and reports which targets are met.
  *
  * <pre>
- * bench/compare [--starts N] [--json] [--only verbena|aeron|ucx|limits …]
+ * bench/compare [--starts N] [--json] [--percentiles] [--only verbena|aeron|ucx|limits …]
  * </pre>
  *
  * Each contestant gets fresh processes in each of N starts (5 unless said otherwise), the order of the contestants
  * rotates from start to start, and the median and the best of the starts are printed. All spin, pinned to the same two
- * processors; all JVMs have the same flags. The figures are meaningful only on a machine without other load: the load
+ * processors; all JVMs have the same flags. {@code --percentiles} adds the tails of round trips of 64 bytes. The figures are meaningful only on a machine without other load: the load
  * is printed.
  */
 public final class Compare {
@@ -51,10 +51,12 @@ public final class Compare {
     public static void main(String[] args) throws IOException {
         int starts = 5;
         boolean json = false;
+        boolean percentiles = false;
         List<String> only = new ArrayList<>();
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
                 case "--json" -> json = true;
+                case "--percentiles" -> percentiles = true;
                 case "--starts" -> starts = i + 1 < args.length ? positive(args[++i]) : usage();
                 case "--only" -> {
                     while (i + 1 < args.length && !args[i + 1].startsWith("--")) {
@@ -64,7 +66,7 @@ public final class Compare {
                 default -> usage();
             }
         }
-        Map<String, Contestant> contestants = contestants(only);
+        Map<String, Contestant> contestants = contestants(only, percentiles);
         List<Sample> samples = new ArrayList<>();
         List<String> order = new ArrayList<>(contestants.keySet());
         double load = load();
@@ -83,9 +85,10 @@ public final class Compare {
         System.out.print(json ? report.json() : report.table());
     }
 
-    private static Map<String, Contestant> contestants(List<String> only) throws IOException {
+    private static Map<String, Contestant> contestants(List<String> only, boolean percentiles)
+            throws IOException {
         int[] cpus = cpus();
-        AeronRuns aeron = new AeronRuns(cpus);
+        AeronRuns aeron = new AeronRuns(cpus, percentiles);
         UcxRuns ucx = new UcxRuns(cpus);
         Map<String, Contestant> all = new LinkedHashMap<>();
         all.put("limits: one and two cache lines", VerbenaRuns::limits);
@@ -98,6 +101,10 @@ public final class Compare {
         all.put("verbena: write 1m", VerbenaRuns::write1m);
         all.put("verbena: write 1m, consumed", VerbenaRuns::write1mConsumed);
         all.put("ucx: rate and bandwidths", ucx::bandwidths);
+        if (percentiles) {
+            all.put("verbena: percentiles", VerbenaRuns::percentiles);
+            all.put("ucx: percentiles", ucx::percentiles);
+        }
         if (!UcxRuns.isInstalled()) {
             System.err.println("ucx_perftest is skipped: it is not installed (Debian: apt-get install ucx-utils)");
             all.keySet().removeIf(k -> k.startsWith("ucx"));
@@ -148,7 +155,7 @@ public final class Compare {
     }
 
     private static int usage() {
-        System.err.println("usage: bench/compare [--starts N] [--json] [--only verbena|aeron|ucx|limits ...]");
+        System.err.println("usage: bench/compare [--starts N] [--json] [--percentiles] [--only verbena|aeron|ucx|limits ...]");
         System.exit(2);
         return 0;
     }

@@ -10,8 +10,19 @@ import java.util.function.ToDoubleBiFunction;
 
 /** Figures of one start or, as medians, of several: name to value with unit. */
 final class Sample {
-    /** The unit follows from the name's end: {@code -rtt} ns, {@code -rate} messages/s, {@code -bw} bytes/s. */
+    /** The percentiles of round trips that are compared, in percent. */
+    static final List<String> RANKS = List.of("50", "90", "99", "99.9", "99.99");
+
+    /**
+     * The unit follows from the name's end: {@code -rate} messages/s, {@code -bw} bytes/s, others ns. {@code -rtt} is the median of
+     * round trips, {@code -rtt-p99.9} and the like are other percentiles.
+     */
     private final Map<String, Double> figures = new LinkedHashMap<>();
+
+    /** The name of a figure: a percentile of a contestant's round trips, of which the first is the median. */
+    static String percentile(String contestant, String rank) {
+        return contestant + (rank.equals("50") ? "-rtt" : "-rtt-p" + rank);
+    }
 
     void put(String name, double value) {
         figures.put(name, value);
@@ -45,7 +56,7 @@ final class Sample {
 
     /** True for a figure that is the better the smaller it is. */
     static boolean isTime(String name) {
-        return name.endsWith("-rtt");
+        return name.contains("-rtt");
     }
 
     private static Sample each(List<Sample> starts, ToDoubleBiFunction<String, double[]> choice) {

@@ -42,6 +42,15 @@ final class UcxRuns {
         return s;
     }
 
+    /** The tool prints one percentile a run. */
+    Sample percentiles() throws IOException {
+        Sample s = new Sample();
+        for (String rank : Sample.RANKS) {
+            s.put(Sample.percentile("ucx-tag-64", rank), 2 * MICROS * run("tag_lat", 64, 1_000_000, "-R", rank)[1]);
+        }
+        return s;
+    }
+
     Sample bandwidths() throws IOException {
         Sample s = new Sample();
         s.put("ucx-tag-64-rate", run("tag_bw", 64, 5_000_000)[7]);
@@ -51,10 +60,10 @@ final class UcxRuns {
     }
 
     /**
-     * The numbers of the last line: iterations; latency typical, average, overall in µs; bandwidth average, overall in
+     * The numbers of the last line: iterations; latency at the percentile (the median), average, overall in µs; bandwidth average, overall in
      * MB/s; rate average, overall in messages/s.
      */
-    private double[] run(String test, int size, int iterations) throws IOException {
+    private double[] run(String test, int size, int iterations, String... options) throws IOException {
         int port = freePort();
         // large messages: cma copies once, from process to process, where posix alone would copy twice
         String transports = size > 65536 ? "posix,cma,self" : "posix,self";
@@ -62,6 +71,7 @@ final class UcxRuns {
         List<String> client = new ArrayList<>(List.of("taskset", "-c", String.valueOf(cpus[0]), TOOL, "127.0.0.1", "-p",
                 String.valueOf(port), "-t", test, "-s", String.valueOf(size), "-n", String.valueOf(iterations), "-f",
                 "-v"));
+        client.addAll(List.of(options));
         try (Child s = new Child(server, ENVIRONMENT, transports)) {
             awaitListener(port);
             try (Child c = new Child(client, ENVIRONMENT, transports)) {

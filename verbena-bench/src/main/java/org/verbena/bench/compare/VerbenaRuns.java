@@ -4,7 +4,6 @@ package org.verbena.bench.compare;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -31,6 +30,22 @@ final class VerbenaRuns {
         return perf("verbena-", "send-lat", "--size=32,64");
     }
 
+    /** Percentiles of the round trips of 64 bytes by SEND, and of those between channels by rings and by the kernel. */
+    static Sample percentiles() throws IOException {
+        Sample s = new Sample();
+        for (JsonNode r : rows("send-lat", "nio-lat-spin", "--size=64")) {
+            String transport = r.path("transport").asText();
+            String name = r.path("test").asText().equals("send-lat")
+                    ? "verbena-send-64"
+                    : transport.equals("kernel") ? "kernel-64" : "verbena-channel-64";
+            for (String rank : Sample.RANKS) {
+                double rtt = r.path("rtt_ns").path("p" + rank.replace('.', '_')).asDouble();
+                s.put(Sample.percentile(name, rank), rtt);
+            }
+        }
+        return s;
+    }
+
     static Sample sendRate() throws IOException {
         return perf("verbena-", "send-bw", "--size=64");
     }
@@ -47,26 +62,31 @@ final class VerbenaRuns {
     }
 
     private static Sample perf(String prefix, String... arguments) throws IOException {
-        List<String> a = new ArrayList<>(List.of("perf", "--json", "--duration=1s", "--warm-up=500ms"));
-        a.addAll(List.of(arguments));
         Sample s = new Sample();
-        try (Child c = new Child(Child.java("org.verbena.cli.Main", a.toArray(String[]::new)))) {
-            for (JsonNode r : JSON.readTree(c.rest())) {
-                String test = r.path("test").asText().replace("limit-", "").replace("-lat", "").replace("-bw", "");
-                long size = r.path("size").asLong();
-                String name = prefix + test + (prefix.startsWith("limit") ? "" : "-" + (size == 1 << 20 ? "1m" : size));
-                if (r.hasNonNull("rtt_ns")) {
-                    s.put(name + "-rtt", r.path("rtt_ns").path("p50").asDouble());
-                } else if (size < 4096) {
-                    s.put(name + "-rate", r.path("messages_per_second").asDouble());
-                } else {
-                    s.put(name + "-bw", r.path("bytes_per_second").asDouble());
-                }
+        for (JsonNode r : rows(arguments)) {
+            String test = r.path("test").asText().replace("limit-", "").replace("-lat", "").replace("-bw", "");
+            long size = r.path("size").asLong();
+            String name = prefix + test + (prefix.startsWith("limit") ? "" : "-" + (size == 1 << 20 ? "1m" : size));
+            if (r.hasNonNull("rtt_ns")) {
+                s.put(name + "-rtt", r.path("rtt_ns").path("p50").asDouble());
+            } else if (size < 4096) {
+                s.put(name + "-rate", r.path("messages_per_second").asDouble());
+            } else {
+                s.put(name + "-bw", r.path("bytes_per_second").asDouble());
             }
         }
-        if (s.names().isEmpty()) {
-            throw new IOException(String.format(Locale.ROOT, "perf %s gave nothing", String.join(" ", arguments)));
-        }
         return s;
+    }
+
+    private static JsonNode rows(String... arguments) throws IOException {
+        List<String> a = new ArrayList<>(List.of("perf", "--json", "--duration=1s", "--warm-up=500ms"));
+        a.addAll(List.of(arguments));
+        try (Child c = new Child(Child.java("org.verbena.cli.Main", a.toArray(String[]::new)))) {
+            JsonNode rows = JSON.readTree(c.rest());
+            if (rows.isEmpty()) {
+                throw new IOException("perf " + String.join(" ", arguments) + " gave nothing");
+            }
+            return rows;
+        }
     }
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.bench.plot;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.knowm.xchart.CategoryChart;
+
+/**
+ * Draws what was measured: reads the JSON that the benchmarks printed into a folder, and writes PNG beside it. {@code bench/plots}
+ * calls it; docs/benchmarks.md says which command printed which file.
+ */
+public final class Plots {
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final double NANOS = 1000;
+    private static final double GIGA = 1e9;
+    private static final List<String> RANKS = List.of("50", "90", "99", "99.9", "99.99");
+    /** Names in the figures of bench/compare, and in the drawing. */
+    private static final Map<String, String> CONTESTANTS = contestants();
+
+    private final Path folder;
+
+    private Plots(Path folder) {
+        this.folder = folder;
+    }
+
+    /** Draws all; the argument is the folder. */
+    public static void main(String[] args) throws IOException {
+        Plots p = new Plots(Path.of(args[0]));
+        p.draw("latency", p.latency());
+        p.draw("bandwidth", p.bandwidth());
+        p.draw("applications", p.applications());
+        p.draw("load", p.load());
+    }
+
+    private void draw(String name, CategoryChart chart) throws IOException {
+        Drawing.save(chart, folder.resolve(name + ".png"));
+    }
+
+    private static Map<String, String> contestants() {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("verbena-send-64", "Verbena, SEND");
+        all.put("ucx-tag-64", "UCX, tagged message");
+        all.put("aeron-64", "Aeron IPC");
+        all.put("verbena-channel-64", "Verbena, SocketChannel");
+        all.put("kernel-64", "the JDK's SocketChannel, TCP");
+        return all;
+    }
+
+    /** Percentiles of round trips of 64 bytes. */
+    private CategoryChart latency() throws IOException {
+        JsonNode figures = read("compare").path("figures");
+        CategoryChart c = Drawing.lines("Round trip of 64 bytes between two processes, both ends spin", "percentile",
+                "µs, logarithmic", true);
+        CONTESTANTS.forEach((name, title) -> {
+            List<Double> micros = RANKS.stream().map(r -> figures.path(name + (r.equals("50") ? "-rtt" : "-rtt-p" + r))
+                    .asDouble() / NANOS).toList();
+            if (micros.getFirst() > 0) {
+                c.addSeries(title, RANKS.stream().map(r -> r + " %").toList(), micros);
+            }
+        });
+        return c;
+    }
+
+    /** Bytes a second of channels over the size of a write, by rings and by the kernel. */
+    private CategoryChart bandwidth() throws IOException {
+        CategoryChart c = Drawing.lines("nio-bw: one SocketChannel, by rings and by the kernel", "bytes a write",
+                "GB/s, logarithmic", true);
+        Map<String, Map<Long, Double>> rows = new LinkedHashMap<>();
+        for (JsonNode r : read("channels")) {
+            String by = r.path("transport").asText().equals("stream") ? "Verbena, rings" : "the JDK's, TCP";
+            rows.computeIfAbsent(by, k -> new LinkedHashMap<>()).put(r.path("size").asLong(), r.path("bytes_per_second")
+                    .asDouble() / GIGA);
+        }
+        rows.forEach((by, rates) -> {
+            List<Long> sizes = List.copyOf(new TreeSet<>(rates.keySet()));
+            c.addSeries(by, sizes.stream().map(Drawing::size).toList(), sizes.stream().map(rates::get).toList());
+        });
+        return c;
+    }
+
+    /** How many times more unchanged applications do, from the lines of bench/apps. */
+    private CategoryChart applications() throws IOException {
+        List<JsonNode> rows = new ArrayList<>();
+        try (MappingIterator<JsonNode> lines = JSON.readerFor(JsonNode.class).readValues(file("applications").toFile())) {
+            lines.forEachRemaining(rows::add);
+        }
+        rows.sort(Comparator.comparingDouble(r -> -r.path("ratio").asDouble()));
+        CategoryChart c = Drawing.bars("Unchanged applications: throughput with the agent / without", "", "times");
+        c.addSeries("ratio", rows.stream().map(r -> r.path("name").asText()).toList(), rows.stream().map(r -> r.path(
+                "ratio").asDouble()).toList());
+        return c;
+    }
+
+    /** Round trips at a fixed rate, counted from the intended time. */
+    private CategoryChart load() throws IOException {
+        CategoryChart c = Drawing.lines("Latency under load: 64 bytes at a fixed rate, from the intended time",
+                "messages a second", "µs, logarithmic", true);
+        for (String transport : List.of("stream", "kernel")) {
+            for (String rank : List.of("p50", "p99")) {
+                List<String> rates = new ArrayList<>();
+                List<Double> micros = new ArrayList<>();
+                for (JsonNode r : read("load")) {
+                    if (r.path("transport").asText().equals(transport)) {
+                        rates.add(Drawing.rate(r.path("rate").asDouble()));
+                        micros.add(r.path("rtt_ns").path(rank).asDouble() / NANOS);
+                    }
+                }
+                if (!rates.isEmpty()) {
+                    c.addSeries((transport.equals("stream") ? "Verbena, rings, " : "the JDK's, TCP, ") + rank, rates,
+                            micros);
+                }
+            }
+        }
+        return c;
+    }
+
+    private Path file(String name) throws IOException {
+        Path f = folder.resolve(name + ".json");
+        if (!Files.isReadable(f)) {
+            throw new IOException(f + " is not there: docs/benchmarks.md says what prints it");
+        }
+        return f;
+    }
+
+    private JsonNode read(String name) throws IOException {
+        return JSON.readTree(file(name).toFile());
+    }
+}
