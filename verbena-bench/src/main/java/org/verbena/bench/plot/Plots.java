@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
+import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -30,21 +31,39 @@ public final class Plots {
 
     private final Path folder;
 
+    /** A drawing, and the name of what it is made from. */
+    private record Plot(String name, String figures, Drawer drawer) {}
+
+    @FunctionalInterface
+    private interface Drawer {
+        CategoryChart draw() throws IOException;
+    }
+
     private Plots(Path folder) {
         this.folder = folder;
     }
 
-    /** Draws all; the argument is the folder. */
+    /** Draws all that was measured; the argument is the folder. */
     public static void main(String[] args) throws IOException {
-        Plots p = new Plots(Path.of(args[0]));
-        p.draw("latency", p.latency());
-        p.draw("bandwidth", p.bandwidth());
-        p.draw("applications", p.applications());
-        p.draw("load", p.load());
+        new Plots(Path.of(args[0])).draw();
     }
 
-    private void draw(String name, CategoryChart chart) throws IOException {
-        Drawing.save(chart, folder.resolve(name + ".png"));
+    private void draw() throws IOException {
+        List<Plot> all = List.of(new Plot("latency", "compare", this::latency), new Plot("bandwidth", "channels",
+                this::bandwidth), new Plot("applications", "applications", this::applications), new Plot("load", "load",
+                        this::load));
+        List<Plot> measured = all.stream().filter(p -> Files.isReadable(file(p.figures))).toList();
+        if (measured.isEmpty()) {
+            throw new IOException("nothing to draw in " + folder + ", neither " + String.join(" nor ", all.stream().map(
+                    p -> p.figures + ".json").toList()) + ": measure with bench/plots --measure");
+        }
+        for (Plot p : measured) {
+            try {
+                Drawing.save(p.drawer.draw(), folder.resolve(p.name + ".png"));
+            } catch (JacksonException e) {
+                throw new IOException(file(p.figures) + " cannot be read: " + e.getOriginalMessage(), e);
+            }
+        }
     }
 
     private static Map<String, String> contestants() {
@@ -125,12 +144,8 @@ public final class Plots {
         return c;
     }
 
-    private Path file(String name) throws IOException {
-        Path f = folder.resolve(name + ".json");
-        if (!Files.isReadable(f)) {
-            throw new IOException(f + " is not there: docs/benchmarks.md says what prints it");
-        }
-        return f;
+    private Path file(String name) {
+        return folder.resolve(name + ".json");
     }
 
     private JsonNode read(String name) throws IOException {
