@@ -31,7 +31,8 @@ import org.verbena.verbs.Verbs;
 @Command(name = "perftest", mixinStandardHelpOptions = true, sortOptions = false,
         description = {"Measures messages between queue pairs of type RC, on any device.",
             "Without HOST it waits for one client. Either end may be ib_write_bw, ib_read_bw, ib_send_bw, ib_atomic_bw"
-                    + " or one of the same with _lat of perftest, with the same options."})
+                    + " or one of the same with _lat of perftest, with the same options."},
+        footer = {"", "Nothing is warmed up, so short runs show the JVM's start: for figures take 'verbena perf'."})
 public final class PerftestCommand implements Callable<Integer> {
     private static final List<Integer> MTUS = List.of(256, 512, 1024, 2048, 4096);
 

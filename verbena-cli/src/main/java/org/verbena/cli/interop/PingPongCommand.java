@@ -27,7 +27,8 @@ import org.verbena.cli.support.Units;
 @Command(name = "pingpong", mixinStandardHelpOptions = true, sortOptions = false,
         description = {"Sends messages to and fro between two queue pairs, on any device.",
             "Without HOST it waits for one client. Either end may be ibv_rc_pingpong, ibv_uc_pingpong, ibv_ud_pingpong"
-                    + " or ibv_srq_pingpong of rdma-core, with the same options."})
+                    + " or ibv_srq_pingpong of rdma-core, with the same options."},
+        footer = {"", "Nothing is warmed up, so short runs show the JVM's start: for figures take 'verbena perf'."})
 public final class PingPongCommand implements Callable<Integer> {
     /** That of the programs in C. */
     static final int DEFAULT_PORT = 18515;
