@@ -9,6 +9,7 @@ import java.net.Socket;
 import java.nio.channels.DatagramChannel;
 import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -44,6 +45,9 @@ final class PerfClient implements AutoCloseable {
     /** Where time is short, the part of it after which warm-up ends. */
     private static final double WARM_PART = 0.6;
     private static final int DIGITS = 3;
+    private static final double SECOND = 1e9;
+    /** Two answers tell a rate. */
+    private static final long LEAST_PACED = 2;
 
     private final PerfOptions options;
     private final OpenDevices devices;
@@ -95,14 +99,22 @@ final class PerfClient implements AutoCloseable {
         List<PerfResult> results = new ArrayList<>();
         PerfBudget budget = new PerfBudget(options.budgetNanos(), jobs);
         long began = System.nanoTime();
-        for (PerfJob job : jobs) {
+        Set<String> ended = new HashSet<>();
+        for (int i = 0; i < jobs.size(); i++) {
+            PerfJob job = jobs.get(i);
             jobBegan = System.nanoTime();
             allowance = budget.next(jobBegan - began);
-            watcher.begins(results.size(), jobs.size(), job.toString());
+            if (ended.contains(job.series())) {
+                continue; // a lower rate was not reached
+            }
+            watcher.begins(i, jobs.size(), job.toString());
             try {
                 PerfResult r = run(job);
                 results.add(r);
                 watcher.ended(r);
+                if (r.rate() != null && !r.rate().isKept()) {
+                    ended.add(job.series());
+                }
             } catch (IOException e) {
                 CommandException better = server.explain(e);
                 server.fail(String.valueOf(e.getMessage()));
@@ -221,7 +233,30 @@ final class PerfClient implements AutoCloseable {
                 PerfLoop.compileMillis() + done.number("compiled", 0, Long.MAX_VALUE));
     }
 
+    /** Messages at fixed times. It warms up as fast as answers come, and at half that speed, since both is compiled. */
+    private PerfResult paced(PerfJob job, PerfLoop loop) throws IOException {
+        PerfPacer pacer = new PerfPacer((PerfPaced) loop, server, SKIP);
+        loop.paceBy(pacer);
+        double interval = SECOND / job.rate();
+        double each = warmUp(job, loop);
+        double slower = Math.min(interval, 2 * each);
+        pacer.interval(slower);
+        batch(loop, Math.max(1, (long) (options.warmUpNanos() / 2 / Math.max(slower, each))));
+        letCompilersRun();
+        pacer.interval(interval);
+        // a rate that is not reached ends in time, too
+        long n = options.iterations() > 0
+                ? options.iterations()
+                : Math.max(LEAST_PACED, (long) (measureNanos() / Math.max(interval, each)));
+        Batch b = batch(loop, n + SKIP);
+        return PerfResult.latency(job, n, pacer.histogram(), (double) b.allocated() / n, PerfRate.of(job.rate(), pacer
+                .reached(job.rate())));
+    }
+
     private PerfResult measure(PerfJob job, PerfLoop loop) throws IOException {
+        if (job.rate() > 0) {
+            return paced(job, loop);
+        }
         double nanosEach = warmUp(job, loop);
         return job.test().isBandwidth() ? bandwidth(job, loop, nanosEach) : latency(job, loop, nanosEach);
     }

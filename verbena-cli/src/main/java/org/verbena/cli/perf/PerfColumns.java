@@ -22,6 +22,7 @@ final class PerfColumns {
     private static final double LONG_MARKED = 1e5;
     private static final double LONGEST_MARKED = 999.5e6;
     private static final double SECOND = 1e9;
+    private static final double HUNDRED = 100;
 
     /**
      * A column below a heading that several columns may share; the cell is empty if the test has no such figure.
@@ -73,6 +74,11 @@ final class PerfColumns {
         if (shape.connections()) {
             all.add(new Column(0, "", "#conns", 8, r -> r.test().isNio() ? Integer.toString(r.connections()) : ""));
         }
+        if (shape.rate()) {
+            String group = "messages / second";
+            all.add(new Column(0, group, "asked", 9, r -> r.rate() == null ? "" : Long.toString(r.rate().asked())));
+            all.add(new Column(0, group, "reached", 11, r -> r.rate() == null ? "" : reached(r.rate())));
+        }
         all.add(new Column(9, "", "#iterations", 12, r -> Long.toString(r.iterations())));
         if (shape.latency()) {
             String group = "round trips, microseconds";
@@ -102,7 +108,9 @@ final class PerfColumns {
             all.add(new Column(5, "MsgRate", "M/s", 9, bandwidth("%.4f", r -> r.messagesPerSecond() / 1e6)));
         }
         all.add(new Column(6, "", "B/op", 7, r -> allocated(r.allocatedPerOperation())));
-        all.add(new Column(2, "", "vs limit", 9, ratios::limit));
+        if (shape.limit()) {
+            all.add(new Column(2, "", "vs limit", 9, ratios::limit));
+        }
         all.add(new Column(2, "", "vs tcp", 7, ratios::tcp));
         if (shape.udp()) {
             all.add(new Column(3, "", "vs udp", 7, ratios::udp));
@@ -111,7 +119,16 @@ final class PerfColumns {
             all.add(new Column(2, "", "vs write", 9, ratios::write));
             all.add(new Column(2, "", "vs stream", 10, ratios::stream));
         }
+        if (ratios.hasBaseline()) {
+            all.add(new Column(0, "", "vs baseline", 12, ratios::baseline));
+        }
         return all;
+    }
+
+    /** Whole numbers where decimals would say nothing. */
+    private static String reached(PerfRate rate) {
+        return (rate.isKept() ? "" : PerfTable.MISSED) + format(rate.reached() < HUNDRED ? "%.2f" : "%.0f", rate
+                .reached());
     }
 
     private static Function<PerfResult, String> roundTrip(int i) {

@@ -47,6 +47,8 @@ public final class PerfCommand implements Callable<Integer> {
     /** perftest's port. */
     private static final String DEFAULT_PORT = "18515";
     private static final long DURATION = 200_000_000;
+    private static final long PACED_DURATION = 1_000_000_000;
+    private static final List<Long> PACED_SIZES = List.of(64L);
     private static final long WARM_UP = 120_000_000;
     private static final int MAX_RUNS = 1000;
     private static final long MAX_ITERATIONS = 1_000_000_000_000L;
@@ -64,13 +66,20 @@ public final class PerfCommand implements Callable<Integer> {
             description = "Verbs device (default: the first; with --listen: the one that the client names).") private String device = "";
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES", split = ",", converter = Units.Size.class,
-            description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m).") private @Nullable List<Long> sizes;
+            description = "Message sizes, for instance 8,4k,1m (default: 8,32,64,4k,64k,1m; with a rate: 64).") private @Nullable List<Long> sizes;
 
     @Option(names = {"-n", "--iterations"}, paramLabel = "N",
             description = "Operations of each test (default: by time).") private @Nullable Long iterations;
 
     @Option(names = {"-D", "--duration"}, paramLabel = "TIME", converter = Units.Time.class,
-            description = "Time of each test and size, for instance 2s or 100ms (default: 200ms).") private @Nullable Long duration;
+            description = "Time of each test and size, for instance 2s or 100ms (default: 200ms; with a rate: 1s).") private @Nullable Long duration;
+
+    @Option(names = "--rate", paramLabel = "N", converter = PerfRates.One.class,
+            description = "Send this many messages per second, for instance 50k, and count each round trip from when its "
+                    + "message was to be sent; tests of round trips.") private @Nullable Long rate;
+
+    @Option(names = "--rates", paramLabel = "A-B+STEP", converter = PerfRates.Several.class,
+            description = "The same for each of these rates until one is not reached: 10k-100k+10k, 1k-1m*2 or 10k,50k.") private PerfRates.@Nullable Sweep rates;
 
     @Option(names = "--warm-up", paramLabel = "TIME", converter = Units.Time.class,
             description = "Time to warm up before each (default: 120ms).") private @Nullable Long warmUp;
@@ -129,6 +138,9 @@ public final class PerfCommand implements Callable<Integer> {
     @Option(names = "--hgrm", paramLabel = "FILE",
             description = "Write the percentiles as HdrHistogram prints them; for several rows a file each.") private @Nullable Path hgrm;
 
+    @Option(names = "--baseline", paramLabel = "FILE",
+            description = "Compare with an earlier run, which --json has written.") private @Nullable Path baseline;
+
     @Option(names = "--worker", hidden = true) private boolean worker;
 
     @Option(names = "--budget", hidden = true, converter = Units.Time.class) private @Nullable Long budget;
@@ -169,7 +181,9 @@ public final class PerfCommand implements Callable<Integer> {
                 ? PerfReport.Style.JSON
                 : csv ? PerfReport.Style.CSV : PerfReport.Style.TABLE, Terminal.OUT.isTerminal(), Terminal.OUT
                         .columns(),
-                spec.commandLine().getColorScheme().ansi(), histogram, new PerfFiles(hlog, hgrm));
+                spec.commandLine().getColorScheme().ansi(), histogram, new PerfFiles(hlog, hgrm), baseline == null
+                        ? null
+                        : PerfBaseline.read(baseline));
         form.files().require();
         try (PerfReport report = new PerfReport(options, form, runs, new PerfProgress(err, options), out, err)) {
             try {
@@ -305,6 +319,9 @@ public final class PerfCommand implements Callable<Integer> {
         must(verify, "--verify", PerfTest::takesVerify);
         must(qps > 1, "--qps", PerfTest::takesQps);
         must(inline > 0, "--inline", PerfTest::takesInline);
+        List<Long> perSecond = rate != null ? List.of(rate) : rates != null ? rates.rates() : List.of();
+        boolean paced = !perSecond.isEmpty();
+        must(paced, rate != null ? "--rate" : "--rates", PerfTest::takesRate);
         List<Long> given = sizes;
         if (given != null && !worker) {
             checkSizes(given);
@@ -325,14 +342,21 @@ public final class PerfCommand implements Callable<Integer> {
             throw usage("--device '" + device + "' is not the name of a device");
         }
         return new PerfOptions(tests.isEmpty()
-                ? counters ? PerfCounting.tests() : PerfTest.everything(device.startsWith("roce_"))
+                ? counters ? PerfCounting.tests() : all(paced)
                 : tests.stream().distinct().sorted().toList(),
                 sizes == null
-                        ? PerfOptions.DEFAULT_SIZES
+                        ? paced ? PACED_SIZES : PerfOptions.DEFAULT_SIZES
                         : sizes.stream().distinct().sorted().toList(),
-                device, iterations == null ? 0 : iterations, duration == null ? DURATION : duration,
+                device, iterations == null ? 0 : iterations, duration == null
+                        ? paced ? PACED_DURATION : DURATION
+                        : duration,
                 warmUp == null ? WARM_UP : warmUp, budget(), (int) inline, qps, events, consume, verify, !noPin, cpus,
-                connections.stream().distinct().sorted().toList());
+                connections.stream().distinct().sorted().toList(), perSecond);
+    }
+
+    /** What a run without named tests measures. */
+    private List<PerfTest> all(boolean paced) {
+        return PerfTest.everything(device.startsWith("roce_")).stream().filter(t -> !paced || t.takesRate()).toList();
     }
 
     private void checkForms() {
@@ -352,6 +376,14 @@ public final class PerfCommand implements Callable<Integer> {
         }
         if (histogram && (json || csv)) {
             throw usage("--histogram goes under the table, so it does not go with --json and --csv");
+        }
+        if (rate != null && rates != null) {
+            throw usage("--rate and --rates exclude each other");
+        }
+        if (counters && (rate != null || rates != null || baseline != null)) {
+            throw usage("--counters compares runs of its own, without a rate: drop " + (baseline != null
+                    ? "--baseline"
+                    : rate != null ? "--rate" : "--rates"));
         }
         if (json && csv) {
             throw usage("--json and --csv exclude each other");
@@ -387,7 +419,8 @@ public final class PerfCommand implements Callable<Integer> {
         if (budget != null) {
             return budget;
         }
-        boolean said = !tests.isEmpty() || sizes != null || iterations != null || duration != null || warmUp != null;
+        boolean said = !tests.isEmpty() || sizes != null || iterations != null || duration != null || warmUp != null
+                || rate != null || rates != null;
         return said || worker ? PerfBudget.NONE : PerfBudget.MINUTE_NANOS;
     }
 

@@ -150,6 +150,16 @@ final class PerfControl implements AutoCloseable {
         return t;
     }
 
+    /** The same for a loop that waits for a time, in which nothing is expected of the peer but that it is there. */
+    long pause(long turns) throws CommandException {
+        Thread.onSpinWait();
+        long t = turns + 1;
+        if ((t & (LOOK - 1)) == 0) {
+            look(true);
+        }
+        return t;
+    }
+
     /** Throws if the peer is gone, or has not moved since {@code first} was last true. */
     void look(boolean first) throws CommandException {
         long now = System.nanoTime();

@@ -3,6 +3,7 @@ package org.verbena.cli.perf;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -15,11 +16,16 @@ final class PerfCsv {
 
     /** A line of names, and one for each row. */
     static List<String> lines(List<PerfResult> results) {
+        return lines(results, PerfResult::toJson);
+    }
+
+    /** The same of results with more fields. */
+    static List<String> lines(List<PerfResult> results, Function<PerfResult, ObjectNode> fields) {
         List<String> ofRoundTrips = new ArrayList<>(PerfResult.PERCENTILES);
         ofRoundTrips.addAll(PerfSpread.NAMES);
         List<String> lines = new ArrayList<>();
         for (PerfResult r : results) {
-            ObjectNode row = r.toJson();
+            ObjectNode row = fields.apply(r);
             List<String> names = new ArrayList<>();
             List<String> cells = new ArrayList<>();
             row.properties().forEach(p -> {

@@ -100,7 +100,7 @@ final class PerfEndpoint implements AutoCloseable {
         this.context = context;
         DeviceAttributes limits = context.queryDevice();
         checkSize(limits);
-        slots = receives ? Math.min(job.slots(), limits.maxQpWr()) : job.slots();
+        slots = Math.max(job.places(), receives ? Math.min(job.slots(), limits.maxQpWr()) : job.slots());
         out = WORDS;
         in = out + slots * job.stride();
         depth = Math.min(TX_DEPTH, limits.maxQpWr());
@@ -283,11 +283,16 @@ final class PerfEndpoint implements AutoCloseable {
         }
     }
 
-    /** Posts a fetch-and-add of 1 to the word of the peer; the old value is returned into that of this side. */
-    void fetchAndAdd(long id) throws IOException {
+    /** Where the result of an atomic is: that of place 0 is {@link #WORD}. */
+    static long result(int place) {
+        return WORD + 8L * place;
+    }
+
+    /** Posts a fetch-and-add of 1 to the word of the peer; the old value is returned into a word of this side. */
+    void fetchAndAdd(long id, int place) throws IOException {
         takePlace(SendFlags.SIGNALED);
         int error = sendQueues[0].start().fetchAndAdd(id, SendFlags.SIGNALED, remoteKey, remoteWords + WORD, 1)
-                .sge(region, WORD, 8).complete();
+                .sge(region, result(place), 8).complete();
         if (error != 0) {
             throw refused(error);
         }
@@ -344,12 +349,20 @@ final class PerfEndpoint implements AutoCloseable {
         return n;
     }
 
-    /** Waits for completions of the send side, and takes them. */
-    void reapSome() throws IOException {
+    /** Waits for completions of the send side, and takes them; returns how many. */
+    int reapSome() throws IOException {
         long turns = 0;
-        while (reap() == 0) {
+        int n = reap();
+        while (n == 0) {
             turns = idle(sendCq, turns);
+            n = reap();
         }
+        return n;
+    }
+
+    /** Opens the cursor on a completion of the receive side; false if there is none. */
+    boolean isReceived() {
+        return receiveCq.startPoll() == 0;
     }
 
     /** Waits until the receive side has a completion, and opens the cursor on it. */

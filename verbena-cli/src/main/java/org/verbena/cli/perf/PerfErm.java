@@ -146,7 +146,7 @@ final class PerfErm implements AutoCloseable {
         this.memory = memory;
         copies = memory.copies();
         events = memory.events();
-        slots = job.test().isBandwidth() ? job.slots() : 1;
+        slots = job.test().isBandwidth() ? job.slots() : job.places();
         long bytes = FIRST + slots * job.stride();
         LocalRegion leaving = memory.allocate(bytes, ONLY_COPIED_FROM, 0);
         LocalRegion arriving = memory.allocate(bytes, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE, 0);

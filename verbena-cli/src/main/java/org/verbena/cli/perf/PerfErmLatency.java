@@ -3,15 +3,22 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 
-/** {@code erm-lat}: each side polls for the event of the other's copy, and copies back. */
-final class PerfErmLatency extends PerfLoop {
+import org.verbena.cli.support.CommandException;
+
+/**
+ * {@code erm-lat}: each side polls for the event of the other's copy, and copies back; at a fixed rate in several places
+ * in turn.
+ */
+final class PerfErmLatency extends PerfLoop implements PerfPaced {
     private static final int SIGNAL_MASK = 31;
 
     private final PerfErm end;
     private final boolean initiator;
     private final boolean verify;
     private final long size;
+    private final int mask;
     private long number;
+    private long received;
 
     PerfErmLatency(PerfErm end, boolean initiator) {
         super(end.peer);
@@ -19,6 +26,31 @@ final class PerfErmLatency extends PerfLoop {
         this.initiator = initiator;
         this.verify = end.job.verify();
         this.size = end.job.size();
+        this.mask = end.job.places() - 1;
+    }
+
+    @Override
+    public int inFlight() {
+        return mask + 1;
+    }
+
+    @Override
+    public boolean send() throws IOException {
+        copy(++number);
+        return true;
+    }
+
+    @Override
+    public void poll() throws IOException {
+        if (end.events.poll()) {
+            end.requireCopy();
+            check(++received);
+            answered();
+        }
+    }
+
+    private long place(long k) {
+        return PerfErm.FIRST + (k & mask) * end.job.stride();
     }
 
     @Override
@@ -38,10 +70,10 @@ final class PerfErmLatency extends PerfLoop {
 
     private void copy(long k) throws IOException {
         if (verify) {
-            PerfPattern.fill(end.out, PerfErm.FIRST, size, k);
+            PerfPattern.fill(end.out, place(k), size, k);
         }
         boolean signal = (k & SIGNAL_MASK) == 0;
-        end.copy(PerfErm.FIRST, size, PerfErm.telling(signal), k, 0);
+        end.copy(place(k), size, PerfErm.telling(signal), k, 0);
         if (signal) {
             end.reap();
         }
@@ -49,8 +81,12 @@ final class PerfErmLatency extends PerfLoop {
 
     private void await(long k) throws IOException {
         end.awaitCopy();
+        check(k);
+    }
+
+    private void check(long k) throws CommandException {
         if (verify) {
-            end.check(PerfErm.FIRST, k);
+            end.check(place(k), k);
         }
     }
 

@@ -109,7 +109,8 @@ record PerfFiles(@Nullable Path log, @Nullable Path percentiles) {
     /** The name of a row, which has no character that means something in a log or in a file's name. */
     static String tag(PerfResult r) {
         return r.test().title() + "-" + r.size() + (r.ends() == PerfEnds.NONE ? "" : "-" + r.ends().title())
-                + (r.connections() > 1 ? "-" + r.connections() + "-connections" : "");
+                + (r.connections() > 1 ? "-" + r.connections() + "-connections" : "")
+                + (r.rate() == null ? "" : "-" + r.rate().asked() + "-per-second");
     }
 
     /** {@code a-TAG.hgrm} of {@code a.hgrm}. */

@@ -3,8 +3,10 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.util.Objects;
 
 import com.sun.management.ThreadMXBean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One side of one test: the loop that is timed. A subclass does a small burst of operations per call, so that the JVM
@@ -24,6 +26,7 @@ abstract class PerfLoop implements AutoCloseable {
     private int[] roundTrips = {};
     private int recorded;
     private long last;
+    private @Nullable PerfPacer pacer;
     private long elapsed;
     private long allocated;
 
@@ -48,8 +51,12 @@ abstract class PerfLoop implements AutoCloseable {
         long before = THREADS.getCurrentThreadAllocatedBytes();
         last = System.nanoTime();
         begun = receives() ? 0 : last;
-        for (remaining = n; remaining > 0; remaining -= BURST) {
-            burst((int) Math.min(remaining, BURST));
+        if (pacer != null) {
+            pacer.run(n);
+        } else {
+            for (remaining = n; remaining > 0; remaining -= BURST) {
+                burst((int) Math.min(remaining, BURST));
+            }
         }
         finish();
         elapsed = System.nanoTime() - begun;
@@ -71,6 +78,26 @@ abstract class PerfLoop implements AutoCloseable {
     /** A round trip that began at {@code since} ends while others are in progress. */
     protected final void roundTrip(long since) {
         roundTrips[recorded++] = (int) Math.min(System.nanoTime() - since, Integer.MAX_VALUE);
+    }
+
+    /** Messages are sent at the times of {@code p} from now on. */
+    final void paceBy(PerfPacer p) {
+        pacer = p;
+    }
+
+    /** Whether messages are sent at fixed times. */
+    protected final boolean isPaced() {
+        return pacer != null;
+    }
+
+    /** The answer to the oldest message that was sent at a fixed time is there. */
+    protected final void answered() {
+        Objects.requireNonNull(pacer).answered();
+    }
+
+    /** The answer to such a message is there, by its number in this run. */
+    protected final void answered(long k) {
+        Objects.requireNonNull(pacer).answered(k);
     }
 
     /** A message has arrived. */

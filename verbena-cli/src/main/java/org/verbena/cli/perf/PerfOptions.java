@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
 
@@ -17,10 +20,11 @@ import org.verbena.cli.support.OpenDevices;
  * @param warmUpNanos time to warm up before each test
  * @param budgetNanos time for all together, or {@link PerfBudget#NONE}
  * @param cpus processors of the measuring side and of its peer; empty to choose them
+ * @param rates messages per second in ascending order, each a test of its own; empty to send one after the other
  */
 record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
         long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
-        List<Integer> cpus, List<Integer> connections) {
+        List<Integer> cpus, List<Integer> connections, List<Long> rates) {
     static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
     /** The default sizes of channel tests in a run of everything, for round trips and for bandwidth. */
     private static final long NIO_LATENCY_SIZE = 64;
@@ -44,10 +48,14 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
                 }
                 for (PerfEnds ends : t.ends()) {
                     for (int n : t.takesConnections() ? connections : List.of(1)) {
-                        jobs.add(new PerfJob(t, size, t.takesDevice() ? name : PerfJob.NO_DEVICE, t.takesInline()
+                        PerfJob job = new PerfJob(t, size, t.takesDevice() ? name : PerfJob.NO_DEVICE, t.takesInline()
                                 ? inline
                                 : 0, t.takesQps() ? qps : 1, events && t.takesEvents(), consume && t.takesConsume(),
-                                verify && t.takesVerify(), n, ends));
+                                verify && t.takesVerify(), n, ends);
+                        if (rates.isEmpty()) {
+                            jobs.add(job);
+                        }
+                        rates.forEach(r -> jobs.add(job.at(r)));
                     }
                 }
             }
@@ -75,6 +83,9 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         a.add("--inline=" + inline);
         a.add("--qps=" + qps);
         a.add("--connections=" + commas(connections));
+        if (!rates.isEmpty()) {
+            a.add("--rates=" + commas(rates));
+        }
         if (!cpus.isEmpty()) {
             a.add("--cpus=" + commas(cpus));
         }
@@ -83,6 +94,14 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         flag(a, verify, "--verify");
         flag(a, !pin, "--no-pin");
         return a;
+    }
+
+    /** What figures depend on beside the test and the machine, the same for all rows. */
+    ObjectNode toJson(int runs) {
+        ObjectNode o = JsonNodeFactory.instance.objectNode();
+        o.put("duration_ns", iterations > 0 ? null : nanos).put("iterations", iterations > 0 ? iterations : null);
+        return o.put("warm_up_ns", warmUpNanos).put("inline", inline).put("qps", qps).put("events", events)
+                .put("consume", consume).put("verify", verify).put("runs", runs);
     }
 
     private static String commas(List<? extends Number> numbers) {

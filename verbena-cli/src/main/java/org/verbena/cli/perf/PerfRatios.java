@@ -4,6 +4,9 @@ package org.verbena.cli.perf;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
+
+import org.jspecify.annotations.Nullable;
 
 /** Figures of a run divided by each other, as text; empty where the other one is not measured, or not yet. */
 final class PerfRatios {
@@ -11,10 +14,22 @@ final class PerfRatios {
     private static final long ONE_LINE = 48;
 
     private final List<PerfResult> results;
+    private final @Nullable PerfBaseline baseline;
 
-    /** Compares with these results, to which more may be added. */
-    PerfRatios(List<PerfResult> results) {
+    /** Compares with these results, to which more may be added, and with an earlier run. */
+    PerfRatios(List<PerfResult> results, @Nullable PerfBaseline baseline) {
         this.results = results;
+        this.baseline = baseline;
+    }
+
+    /** Whether there is an earlier run. */
+    boolean hasBaseline() {
+        return baseline != null;
+    }
+
+    String baseline(PerfResult r) {
+        OptionalDouble faster = baseline == null ? OptionalDouble.empty() : baseline.faster(r);
+        return faster.isPresent() ? text(faster.getAsDouble()) : "no row";
     }
 
     String limit(PerfResult r) {
@@ -22,37 +37,38 @@ final class PerfRatios {
             return "";
         }
         if (r.test().isBandwidth()) {
-            return ratio(r, find(PerfTest.LIMIT_MEMCPY, r.size()), false);
+            return ratio(r, find(PerfTest.LIMIT_MEMCPY, r), false);
         }
         PerfTest limit = r.size() <= ONE_LINE ? PerfTest.LIMIT_CACHELINE : PerfTest.LIMIT_TWOLINE;
         return r.size() > limit.fixedSize && limit == PerfTest.LIMIT_TWOLINE
                 ? ""
-                : ratio(r, find(limit, limit.fixedSize), false);
+                : ratio(r, results.stream().filter(o -> o.test() == limit).findFirst(), false);
     }
 
     String tcp(PerfResult r) {
         if (r.test().isNio() && r.ends().isVerbena(true)) {
             return ratio(r, results.stream().filter(o -> o.test() == r.test() && o.size() == r.size()
-                    && o.connections() == r.connections() && o.ends() == PerfEnds.PLAIN).findFirst(), !r.test()
+                    && o.connections() == r.connections() && o.hasRateOf(r) && o.ends() == PerfEnds.PLAIN).findFirst(),
+                    !r.test()
                             .isBandwidth());
         }
         if (!r.test().takesDevice() || r.test().isErmRegistration()) {
             return "";
         }
         return r.test().isBandwidth()
-                ? ratio(r, find(PerfTest.TCP_BW, r.size()), false)
-                : ratio(r, find(PerfTest.TCP_LAT_SPIN, r.size()), true);
+                ? ratio(r, find(PerfTest.TCP_BW, r), false)
+                : ratio(r, find(PerfTest.TCP_LAT_SPIN, r), true);
     }
 
     String udp(PerfResult r) {
         return r.test().takesDevice() && !r.test().isBandwidth() && !r.test().isErmRegistration()
-                ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r.size()), false)
+                ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r), false)
                 : "";
     }
 
     String write(PerfResult r) {
         return r.test().isErmCopy()
-                ? ratio(r, find(r.test().isBandwidth() ? PerfTest.WRITE_BW : PerfTest.WRITE_IMM_LAT, r.size()), false)
+                ? ratio(r, find(r.test().isBandwidth() ? PerfTest.WRITE_BW : PerfTest.WRITE_IMM_LAT, r), false)
                 : "";
     }
 
@@ -60,7 +76,7 @@ final class PerfRatios {
         PerfTest by = r.test().isBandwidth() ? PerfTest.NIO_BW : PerfTest.NIO_LAT_SPIN;
         return r.test().isErmCopy()
                 ? ratio(r, results.stream().filter(o -> o.test() == by && o.size() == r.size() && o.connections() == 1
-                        && o.ends() == PerfEnds.VERBENA).findFirst(), !r.test().isBandwidth())
+                        && o.hasRateOf(r) && o.ends() == PerfEnds.VERBENA).findFirst(), !r.test().isBandwidth())
                 : "";
     }
 
@@ -69,16 +85,17 @@ final class PerfRatios {
         return List.of(limit(r), tcp(r), udp(r), write(r), stream(r));
     }
 
-    private Optional<PerfResult> find(PerfTest test, long size) {
-        return results.stream().filter(r -> r.test() == test && r.size() == size).findFirst();
+    /** The result of a test of the same size, and at the same rate if it has one. */
+    private Optional<PerfResult> find(PerfTest test, PerfResult r) {
+        return results.stream().filter(o -> o.test() == test && o.size() == r.size() && o.hasRateOf(r)).findFirst();
     }
 
     private static String ratio(PerfResult a, Optional<PerfResult> b, boolean inverse) {
-        return b.map(o -> figure(a) / figure(o)).map(q -> inverse ? 1 / q : q)
-                .map(q -> String.format(Locale.ROOT, q < 10 ? "%.2fx" : "%.1fx", q)).orElse("");
+        return b.map(o -> a.figure() / o.figure()).map(q -> inverse ? 1 / q : q)
+                .map(PerfRatios::text).orElse("");
     }
 
-    private static double figure(PerfResult r) {
-        return r.test().isBandwidth() ? r.bytesPerSecond() : r.rtt().getFirst();
+    private static String text(double q) {
+        return String.format(Locale.ROOT, q < 10 ? "%.2fx" : "%.1fx", q);
     }
 }

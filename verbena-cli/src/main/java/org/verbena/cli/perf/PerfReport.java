@@ -3,11 +3,14 @@ package org.verbena.cli.perf;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Ansi;
 
@@ -27,21 +30,24 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
      * @param room columns of the terminal
      * @param histogram drawn under the table
      * @param files that are written as well
+     * @param baseline to compare with, or null
      */
     record Form(PerfMachine machine, Style style, boolean live, int room, Ansi ansi, boolean histogram,
-            PerfFiles files) {}
+            PerfFiles files, @Nullable PerfBaseline baseline) {}
 
     /** What is printed. */
     enum Style {
         TABLE, JSON, CSV
     }
 
+    private final PerfOptions options;
     private final Form form;
     private final int runs;
     private final PrintWriter out;
     private final PrintWriter err;
     private final PerfProgress progress;
     private final @Nullable PerfTable live;
+    private final Set<String> shown = new HashSet<>();
     private final Map<String, List<PerfResult>> byJob = new LinkedHashMap<>();
     private final Thread hook = new Thread(this::interrupted, "perf-interrupted");
     private final long started = System.currentTimeMillis();
@@ -50,15 +56,45 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     private boolean interrupted;
 
     PerfReport(PerfOptions options, Form form, int runs, PerfProgress progress, PrintWriter out, PrintWriter err) {
+        this.options = options;
         this.form = form;
         this.runs = runs;
         this.progress = progress;
         this.out = out;
         this.err = err;
         this.live = form.live() && form.style() == Style.TABLE
-                ? new PerfTable(PerfShape.of(options), form.machine().lines(), form.room(), out, form.ansi())
+                ? new PerfTable(PerfShape.of(options), frame(), form.room(), out, form.ansi())
                 : null;
         Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    private PerfTable.Frame frame() {
+        return new PerfTable.Frame(form.machine().lines(), form.baseline(), this::notes);
+    }
+
+    /** Where sweeps end, and what the baseline is. */
+    private List<String> notes(List<PerfResult> results) {
+        List<String> notes = new ArrayList<>();
+        for (PerfResult r : results) {
+            PerfRate rate = r.rate();
+            if (rate != null && !rate.isKept() && rate.asked() < options.rates().getLast()) {
+                notes.add("The sweep of " + PerfBaseline.name(r) + " ends there: no more than " + Math.round(rate
+                        .reached()) + "/s were reached.");
+            }
+        }
+        if (form.baseline() != null) {
+            notes.addAll(form.baseline().notes(results, form.machine(), options.toJson(runs)));
+        }
+        return notes;
+    }
+
+    /** The fields of JSON but those that are the same in all rows. */
+    private ObjectNode row(PerfResult r) {
+        ObjectNode row = r.toJson();
+        if (form.baseline() != null) {
+            form.baseline().put(r, row);
+        }
+        return row;
     }
 
     /** The next run begins. */
@@ -81,6 +117,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         List<PerfResult> same = byJob.computeIfAbsent(result.key(), k -> new ArrayList<>());
         same.add(result);
         if (live != null && run == runs) {
+            shown.add(result.key());
             live.add(PerfResult.median(same));
         }
     }
@@ -90,6 +127,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         if (!printed) {
             printed = true;
             progress.close();
+            addEarlier();
             write(runs);
         }
     }
@@ -102,9 +140,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         printed = true;
         interrupted = true;
         progress.close();
-        if (live != null && run == runs) { // what only earlier runs have measured
-            byJob.values().stream().filter(r -> r.size() < runs).forEach(r -> live.add(PerfResult.median(r)));
-        }
+        addEarlier();
         try {
             write(run);
         } catch (CommandException e) {
@@ -117,6 +153,17 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         err.flush();
     }
 
+    /** What only earlier runs have measured, since this one was interrupted, or its sweep ended at a lower rate. */
+    private void addEarlier() {
+        if (live != null && run == runs) {
+            byJob.forEach((key, same) -> {
+                if (!shown.contains(key)) {
+                    live.add(PerfResult.median(same));
+                }
+            });
+        }
+    }
+
     synchronized boolean isInterrupted() {
         return interrupted;
     }
@@ -124,20 +171,28 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     private void write(int of) throws CommandException {
         List<PerfResult> results = byJob.values().stream().map(PerfResult::median).toList();
         if (form.style() == Style.CSV) {
-            PerfCsv.lines(results).forEach(out::println);
+            PerfCsv.lines(results, this::row).forEach(out::println);
+            tell(results);
         } else if (form.style() == Style.JSON) {
-            out.println(results.stream().map(r -> "  " + r.toJson().set("machine", form
-                    .machine().toJson())).collect(Collectors.joining(",\n", "[\n", "\n]")));
+            out.println(results.stream().map(r -> "  " + row(r).<ObjectNode>set("machine", form.machine().toJson())
+                    .set("options", options.toJson(runs))).collect(Collectors.joining(",\n", "[\n", "\n]")));
+            tell(results);
         } else if (live != null && run == runs) {
             live.end(of);
         } else if (!results.isEmpty()) {
-            PerfTable.print(results, form.machine().lines(), form.room(), of, out, form.ansi());
+            PerfTable.print(results, frame(), form.room(), of, out, form.ansi());
         }
         if (form.histogram() && form.style() == Style.TABLE) {
             results.stream().filter(r -> r.spread() != null).forEach(r -> PerfFiles.draw(r, form.room(), out));
         }
         out.flush();
         form.files().write(results, started);
+    }
+
+    /** What stands under a table, where the output is for programs. */
+    private void tell(List<PerfResult> results) {
+        notes(results).forEach(n -> err.println("verbena: " + n));
+        err.flush();
     }
 
     @Override

@@ -24,11 +24,12 @@ import org.verbena.cli.support.CommandException;
  * @param bytesPerSecond 0 for latency tests
  * @param messagesPerSecond 0 for latency tests
  * @param spread more of the round trips; null for bandwidth tests
+ * @param rate of messages that are sent at fixed times, from which their round trips then count; else null
  * @param allocatedPerOperation bytes that the measuring threads of both processes allocated, divided by iterations
  */
 record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
         List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation,
-        @Nullable PerfSpread spread) {
+        @Nullable PerfSpread spread, @Nullable PerfRate rate) {
     /** Their names in JSON. */
     static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
     static final double[] RANKS = {50, 90, 99, 99.9, 99.99, 100};
@@ -39,14 +40,20 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
             List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation) {
         this(test, size, device, ends, connections, iterations, rtt, bytesPerSecond, messagesPerSecond,
-                allocatedPerOperation, null);
+                allocatedPerOperation, null, null);
     }
 
     /** Of a test of round trips. */
     static PerfResult latency(PerfJob job, long iterations, Histogram histogram, double allocatedPerOperation) {
+        return latency(job, iterations, histogram, allocatedPerOperation, null);
+    }
+
+    /** Of a test of round trips whose messages are sent at a rate. */
+    static PerfResult latency(PerfJob job, long iterations, Histogram histogram, double allocatedPerOperation,
+            @Nullable PerfRate rate) {
         List<Double> rtt = Arrays.stream(RANKS).mapToObj(r -> (double) histogram.getValueAtPercentile(r)).toList();
         return new PerfResult(job.test(), job.size(), device(job), job.ends(), job.connections(), iterations, rtt, 0, 0,
-                allocatedPerOperation, PerfSpread.of(histogram));
+                allocatedPerOperation, PerfSpread.of(histogram), rate);
     }
 
     /** Of a bandwidth test. */
@@ -61,7 +68,22 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
 
     /** The key that it shares with results of other runs. */
     String key() {
+        return series() + (rate == null ? "" : " " + rate.asked());
+    }
+
+    /** The key without the rate. */
+    String series() {
         return test + " " + device + " " + ends + " " + size + " " + connections;
+    }
+
+    /** Whether messages of the other were sent at the same rate, or both at none. */
+    boolean hasRateOf(PerfResult other) {
+        return rate == null ? other.rate == null : other.rate != null && rate.asked() == other.rate.asked();
+    }
+
+    /** What the result is mostly about: bytes per second, or the typical round trip in nanoseconds. */
+    double figure() {
+        return test.isBandwidth() ? bytesPerSecond : rtt.getFirst();
     }
 
     /** Whether fewer than {@link #ENOUGH} round trips were longer than a percentile; never of the longest one. */
@@ -83,6 +105,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         o.put("size", size);
         o.put("connections", test.isNio() ? connections : null);
         o.put("iterations", iterations);
+        PerfRate.put(rate, o);
         if (rtt.isEmpty()) {
             o.putNull("rtt_ns");
         } else {
@@ -125,7 +148,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         return new PerfResult(PerfTest.of(o.path("test").asText()), o.path("size").asLong(), o.path("device").asText(
                 ""), PerfEnds.of(o), o.path("connections").asInt(1), o.path("iterations").asLong(), rtt, o.path(
                         "bytes_per_second").asDouble(), o.path("messages_per_second").asDouble(), o.path(
-                                "allocated_bytes_per_op").asDouble(), PerfSpread.of(o));
+                                "allocated_bytes_per_op").asDouble(), PerfSpread.of(o), PerfRate.of(o));
     }
 
     /** The medians of the same test at the same size in several runs, each figure for itself. */
@@ -144,7 +167,10 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
                 median(runs, PerfResult::allocatedPerOperation), first.spread == null
                         ? null
                         : PerfSpread.median(runs.stream().map(PerfResult::spread)
-                                .filter(Objects::nonNull).toList()));
+                                .filter(Objects::nonNull).toList()),
+                first.rate == null
+                        ? null
+                        : PerfRate.of(first.rate.asked(), median(runs, r -> Objects.requireNonNull(r.rate).reached())));
     }
 
     private static double median(List<PerfResult> runs, ToDoubleFunction<PerfResult> figure) {

@@ -39,7 +39,7 @@ import org.verbena.verbs.VerbsException;
  * Either side may say {@code ERROR reason} at any time.
  */
 final class PerfServer {
-    static final String VERSION = "verbena-perf-1";
+    static final String VERSION = "verbena-perf-2";
     static final int ANSWER_SECONDS = 60;
     private static final long LONGEST_SECONDS = 24L * 3600;
 

@@ -15,27 +15,30 @@ import java.util.List;
  * @param connections there are rows of several connections
  * @param largest the greatest message
  * @param tests how many tests, each of which may have several rows
+ * @param rate messages are sent at fixed times
+ * @param limit there may be limits of the machine to compare with
  */
 record PerfShape(boolean latency, boolean bandwidth, boolean udp, boolean erm, boolean spread, boolean connections,
-        long largest, long tests) {
+        long largest, long tests, boolean rate, boolean limit) {
     private static PerfShape of(Collection<PerfTest> tests, boolean spread, boolean connections, long largest,
-            long names) {
+            long names, boolean rate) {
         return new PerfShape(tests.stream().anyMatch(t -> !t.isBandwidth()), tests.stream().anyMatch(
                 PerfTest::isBandwidth), tests.stream().anyMatch(PerfTest::isUdp), tests.stream().anyMatch(
-                        PerfTest::isErmCopy), spread, connections, largest, names);
+                        PerfTest::isErmCopy), spread, connections, largest, names, rate, !rate);
     }
 
     static PerfShape of(PerfOptions options) {
         return of(options.tests(), options.tests().stream().anyMatch(t -> !t.isBandwidth()), options.tests().stream()
                 .anyMatch(PerfTest::takesConnections)
                 && options.connections().stream().anyMatch(n -> n > 1), Math.max(PerfTest.LIMIT_TWOLINE.fixedSize,
-                        options.sizes().stream().mapToLong(Long::longValue).max().orElse(0)), options.tests().size());
+                        options.sizes().stream().mapToLong(Long::longValue).max().orElse(0)), options.tests().size(),
+                !options.rates().isEmpty());
     }
 
     static PerfShape of(List<PerfResult> results) {
         return of(results.stream().map(PerfResult::test).toList(), results.stream().anyMatch(r -> r.spread() != null),
                 results.stream().anyMatch(r -> r.connections() > 1),
                 results.stream().mapToLong(PerfResult::size).max().orElse(0), results.stream().map(PerfTable::name)
-                        .distinct().count());
+                        .distinct().count(), results.stream().anyMatch(r -> r.rate() != null));
     }
 }

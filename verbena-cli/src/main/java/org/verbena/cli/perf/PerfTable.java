@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.function.Function;
 
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Ansi;
 
 import org.verbena.cli.perf.PerfColumns.Column;
@@ -21,39 +22,56 @@ final class PerfTable {
     private static final Comparator<PerfResult> ORDER = Comparator.comparingLong(PerfResult::size)
             .thenComparing(r -> r.test().isBandwidth()).thenComparing(PerfResult::test)
             .thenComparingInt(PerfResult::connections);
+    /** The mark of a rate that was not reached. */
+    static final String MISSED = "!";
     private static final List<String> MICROSECONDS = List.of("round trips, microseconds", "microseconds", "us");
 
     private final PrintWriter out;
     private final Ansi ansi;
     private final PerfShape shape;
-    private final List<String> machine;
+    private final Frame frame;
     private final int room;
     private final List<PerfResult> results = new ArrayList<>();
     /** The ratios of each row when it was printed. */
     private final List<List<String>> shown = new ArrayList<>();
-    private final PerfRatios ratios = new PerfRatios(results);
+    private final PerfRatios ratios;
     private final List<Column> columns;
     private boolean hasMarks;
 
     /**
+     * What is around the rows.
+     *
+     * @param above lines about the machine
+     * @param baseline an earlier run to compare with, or null
+     * @param below further sentences about these results
+     */
+    record Frame(List<String> above, @Nullable PerfBaseline baseline,
+            Function<List<PerfResult>, List<String>> below) {
+        /** Nothing but what is above. */
+        Frame(List<String> above) {
+            this(above, null, _ -> List.of());
+        }
+    }
+
+    /**
      * Makes one without rows.
      *
-     * @param machine lines that stand above it
      * @param room columns of the terminal, or {@link Terminal#UNLIMITED}
      */
-    PerfTable(PerfShape shape, List<String> machine, int room, PrintWriter out, Ansi ansi) {
-        this.machine = machine;
+    PerfTable(PerfShape shape, Frame frame, int room, PrintWriter out, Ansi ansi) {
+        this.frame = frame;
         this.shape = shape;
         this.room = room;
         this.out = out;
         this.ansi = ansi;
+        this.ratios = new PerfRatios(results, frame.baseline());
         this.columns = PerfColumns.of(shape, ratios, room);
     }
 
     /** Prints all at once, under lines about the machine. */
-    static void print(List<PerfResult> results, List<String> machine, int room, int runs, PrintWriter out, Ansi ansi) {
-        PerfTable table = new PerfTable(PerfShape.of(results), machine, room, out, ansi);
-        table.under(machine);
+    static void print(List<PerfResult> results, Frame frame, int room, int runs, PrintWriter out, Ansi ansi) {
+        PerfTable table = new PerfTable(PerfShape.of(results), frame, room, out, ansi);
+        table.under(frame.above());
         table.results.addAll(results.stream().sorted(ORDER).toList());
         table.heading(table.columns);
         table.rows(table.results, table.columns);
@@ -71,7 +89,7 @@ final class PerfTable {
     /** Prints a row that has just been measured. */
     void add(PerfResult result) {
         if (results.isEmpty()) {
-            under(machine);
+            under(frame.above());
             heading(columns);
         }
         results.add(result);
@@ -103,7 +121,9 @@ final class PerfTable {
 
     private void notes(int runs) {
         out.println();
-        note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
+        if (shape.limit()) {
+            note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
+        }
         note("vs tcp: factor by which it is faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
         if (shape.udp()) {
             note("vs udp: multiple of the round trip of udp-lat-spin.");
@@ -112,6 +132,16 @@ final class PerfTable {
             note("vs write: erm-lat divided by write-imm-lat, erm-bw by write-bw.");
             note("vs stream: factor by which it is faster than nio-lat-spin, nio-bw by rings.");
         }
+        if (shape.rate()) {
+            note("Round trips count from when a message was to be sent, also if it waited for earlier ones.");
+        }
+        if (results.stream().anyMatch(r -> r.rate() != null && !r.rate().isKept())) {
+            note(MISSED + ": the rate was not reached, messages waited for longer and longer: take a lower one.");
+        }
+        if (frame.baseline() != null) {
+            note("vs baseline: factor by which it is faster than in " + frame.baseline().file() + ", below 1 slower.");
+        }
+        frame.below().apply(results).forEach(this::note);
         if (hasMarks) {
             note("~: fewer than " + PerfResult.ENOUGH + " round trips were longer, so the figure is chance: measure for"
                     + " longer (-D).");

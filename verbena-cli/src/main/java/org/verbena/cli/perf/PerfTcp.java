@@ -91,17 +91,51 @@ abstract class PerfTcp extends PerfLoop {
     }
 
     /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise, and {@code nio-lat-sleep}. */
-    private static final class Latency extends PerfTcp {
+    private static final class Latency extends PerfTcp implements PerfPaced {
         private final SocketChannel[] channels;
         private final boolean initiator;
         private final ByteBuffer buffer;
+        private final ByteBuffer out;
+        private final boolean blocks;
         private int turn;
+        private int answerTurn;
 
         Latency(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator) {
             super(peer, channels.getFirst());
             this.channels = channels.toArray(SocketChannel[]::new);
             this.initiator = initiator;
             this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
+            this.out = job.rate() > 0 && initiator ? ByteBuffer.allocateDirect(buffer.capacity()) : buffer;
+            this.blocks = job.test().blocks();
+        }
+
+        @Override
+        public int inFlight() {
+            return blocks ? 1 : UNLIMITED;
+        }
+
+        @Override
+        public boolean send() throws IOException {
+            channels[turn].write(out);
+            if (out.hasRemaining()) {
+                return false;
+            }
+            out.clear();
+            turn = turn + 1 == channels.length ? 0 : turn + 1;
+            return true;
+        }
+
+        /** The peer answers in the order in which it was asked, over all connections. */
+        @Override
+        public void poll() throws IOException {
+            if (channels[answerTurn].read(buffer) < 0) {
+                throw closed();
+            }
+            if (!buffer.hasRemaining()) {
+                buffer.clear();
+                answerTurn = answerTurn + 1 == channels.length ? 0 : answerTurn + 1;
+                answered();
+            }
         }
 
         @Override

@@ -165,6 +165,12 @@ enum PerfTest {
         return isNio() && !isTransfer();
     }
 
+    /** Whether messages can be sent at fixed times: round trips that one message after the other makes. */
+    boolean takesRate() {
+        return isVerbs() && !isBandwidth() || this == ERM_LAT || isUdp() || this == TCP_LAT_SPIN || blocks()
+                || this == NIO_LAT_SPIN || isSelect();
+    }
+
     boolean takesVerify() {
         return isVerbs() || isErmCopy();
     }

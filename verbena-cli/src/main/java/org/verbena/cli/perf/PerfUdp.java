@@ -12,19 +12,23 @@ import org.verbena.cli.support.CommandException;
 /**
  * {@code udp-lat-spin}: channels of the JDK, connected and non-blocking; both ends spin. A lost datagram ends the test.
  */
-final class PerfUdp extends PerfLoop {
+final class PerfUdp extends PerfLoop implements PerfPaced {
     /** The payload of an IPv4 packet. */
     static final long MAX_SIZE = 65_535 - 20 - 8;
 
     private final DatagramChannel channel;
     private final boolean initiator;
     private final ByteBuffer buffer;
+    private final ByteBuffer out;
+    private final int inFlight;
 
     private PerfUdp(PerfJob job, PerfControl peer, DatagramChannel channel, boolean initiator) {
         super(peer);
         this.channel = channel;
         this.initiator = initiator;
         buffer = ByteBuffer.allocateDirect((int) job.size());
+        out = ByteBuffer.allocateDirect((int) job.size());
+        inFlight = job.datagrams();
     }
 
     /** A separate channel at an address of the control connection. */
@@ -53,20 +57,39 @@ final class PerfUdp extends PerfLoop {
     }
 
     @Override
+    public int inFlight() {
+        return inFlight;
+    }
+
+    @Override
+    public boolean send() throws IOException {
+        out.clear();
+        return channel.write(out) > 0;
+    }
+
+    @Override
+    public void poll() throws IOException {
+        buffer.clear();
+        if (channel.read(buffer) > 0) {
+            answered();
+        }
+    }
+
+    @Override
     protected void burst(int n) throws IOException {
         for (int i = 0; i < n; i++) {
             if (initiator) {
-                send();
+                pass();
                 receive();
                 roundTrip();
             } else {
                 receive();
-                send();
+                pass();
             }
         }
     }
 
-    private void send() throws IOException {
+    private void pass() throws IOException {
         buffer.clear();
         long turns = 0;
         while (channel.write(buffer) == 0) {

@@ -22,6 +22,8 @@ import org.verbena.cli.support.Units;
 
 /** Command lines of {@code verbena perf}, and the table that it prints. */
 class PerfCommandUsageTest {
+    private static final PerfTable.Frame NOTHING = new PerfTable.Frame(List.of());
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "nonsense                            | unknown test 'nonsense': the tests are limit-cacheline",
@@ -82,6 +84,27 @@ class PerfCommandUsageTest {
         "--histogram --json                  | --histogram goes under the table",
         "--csv --json                        | --json and --csv exclude each other",
         "--counters --hgrm=x                 | --counters has ratios only: drop --hgrm",
+        "tcp-bw --rate=1000                  | tcp-bw does not take --rate: it is for write-lat, write-imm-lat, send-lat",
+        "limit-twoline --rates=1-2+1         | limit-twoline does not take --rates",
+        "nio-connect --rate=10               | nio-connect does not take --rate",
+        "write-lat --rate=0                  | a rate of '0' sends nothing: take 1 message per second or more",
+        "write-lat --rate=-5k                | a rate of '-5k' sends nothing",
+        "write-lat --rate=0.5                | a rate of '0.5' sends nothing",
+        "write-lat --rate=20.1m              | a rate of '20.1m' is beyond the clock, which is read twice for each",
+        "write-lat --rate=soon               | 'soon' is not a rate: say how many messages per second, such as 5000",
+        "write-lat --rate=10-20+1            | '10-20+1' is not a rate",
+        "write-lat --rates=2k-1k+10          | '2k-1k+10' begins above its end: write 1k-2k+10",
+        "write-lat --rates=1k-2k             | '1k-2k' is not a sweep of rates: write A-B+STEP or A-B*FACTOR",
+        "write-lat --rates=1k-2k+0           | a rate of '0' sends nothing",
+        "write-lat --rates=1k-2k*1           | '1k-2k*1' has the factor '1': it must be above 1",
+        "write-lat --rates=1k-2k*x           | '1k-2k*x' has the factor 'x': it must be above 1",
+        "write-lat --rates=1k-20m+1k         | '1k-20m+1k' has more than 1000 rates: take a larger step",
+        "write-lat --rates=1k-20m*1.00001    | has more than 1000 rates: take a larger step",
+        "write-lat --rates=1k,,2k            | '' is not a rate",
+        "write-lat --rate=1k --rates=1k,2k   | --rate and --rates exclude each other",
+        "--counters --rate=1k                | --counters compares runs of its own, without a rate: drop --rate",
+        "--counters --baseline=x             | --counters compares runs of its own, without a rate: drop --baseline",
+        "--listen=0 --rate=1k                | drop --rate",
         "--sizes=8                           | Unknown option: '--sizes",
     })
     void wrongUsageIsReported(String arguments, String sentence) {
@@ -124,7 +147,7 @@ class PerfCommandUsageTest {
                 latency(PerfTest.LIMIT_CACHELINE, 8, 250), latency(PerfTest.LIMIT_TWOLINE, 64, 400),
                 bandwidth(PerfTest.WRITE_BW, 18e9), bandwidth(PerfTest.LIMIT_MEMCPY, 20e9), bandwidth(PerfTest.TCP_BW,
                         2e9)),
-                List.of(), Terminal.UNLIMITED, 3, new PrintWriter(out), Ansi.OFF);
+                NOTHING, Terminal.UNLIMITED, 3, new PrintWriter(out), Ansi.OFF);
         assertThat(out.toString()).containsPattern(
                 "write-lat +32 +1000 +0\\.300 +0\\.400 .* 5000\\.0 +0 +1\\.20x +20\\.0x\n")
                 .containsPattern("send-lat +64 .* 1\\.10x *\n").containsPattern("send-lat +4096 .* 0 *\n")
@@ -201,7 +224,7 @@ class PerfCommandUsageTest {
             assertThat(read.ends()).isEqualTo(ends);
             assertThat(read.key()).isEqualTo(r.key());
             keys.add(r.key());
-            PerfJob job = new PerfJob(PerfTest.NIO_BW, 1, PerfJob.NO_DEVICE, 0, 1, false, false, false, 1, ends);
+            PerfJob job = new PerfJob(PerfTest.NIO_BW, 1, PerfJob.NO_DEVICE, 0, 1, false, false, false, 1, ends, 0);
             assertThat(PerfJob.of(new PerfFields(job.line()))).isEqualTo(job);
         }
         assertThat(keys).hasSameSizeAs(PerfEnds.values());
@@ -217,7 +240,7 @@ class PerfCommandUsageTest {
 
     private static String table(List<PerfResult> results) {
         StringWriter out = new StringWriter();
-        PerfTable.print(results, List.of(), Terminal.UNLIMITED, 1, new PrintWriter(out), Ansi.OFF);
+        PerfTable.print(results, NOTHING, Terminal.UNLIMITED, 1, new PrintWriter(out), Ansi.OFF);
         return out.toString();
     }
 

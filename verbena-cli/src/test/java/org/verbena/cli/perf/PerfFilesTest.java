@@ -99,10 +99,11 @@ class PerfFilesTest {
         List<String> lines = PerfCsv.lines(List.of(latency(PerfTest.TCP_LAT_SPIN, 8), bandwidth()));
         assertThat(lines).hasSize(3).allSatisfy(l -> assertThat(l.split(",", -1)).hasSameSizeAs(lines.getFirst().split(
                 ",", -1)));
-        assertThat(lines.getFirst()).isEqualTo("test,device,transport,peer,size,connections,iterations,p50_ns,p90_ns,"
+        assertThat(lines.getFirst()).isEqualTo("test,device,transport,peer,size,connections,iterations,rate,"
+                + "rate_reached,rate_kept,p50_ns,p90_ns,"
                 + "p99_ns,p99_9_ns,p99_99_ns,max_ns,p99_999_ns,min_ns,mean_ns,stdev_ns,bytes_per_second,"
                 + "messages_per_second,allocated_bytes_per_op");
-        assertThat(lines.get(2)).isEqualTo("tcp-bw,tcp,,,8,,1000,,,,,,,,,,,8000000000,1000000000,0");
+        assertThat(lines.get(2)).isEqualTo("tcp-bw,tcp,,,8,,1000,,,,,,,,,,,,,,8000000000,1000000000,0");
         assertThat(PerfCsv.lines(List.of())).isEmpty();
     }
 

@@ -57,7 +57,8 @@ class PerfTableTest {
 
     private static List<String> live(PerfOptions options, List<PerfResult> rows, int room) {
         StringWriter out = new StringWriter();
-        PerfTable table = new PerfTable(PerfShape.of(options), MACHINE.lines(), room, new PrintWriter(out), Ansi.OFF);
+        PerfTable table = new PerfTable(PerfShape.of(options), new PerfTable.Frame(MACHINE.lines()), room,
+                new PrintWriter(out), Ansi.OFF);
         rows.forEach(table::add);
         table.end(5);
         return out.toString().lines().toList();
@@ -77,7 +78,7 @@ class PerfTableTest {
         List<String> lines = live(everything(), rows(), room);
         assertThat(lines).allSatisfy(l -> assertThat(l.length()).as(l).isLessThanOrEqualTo(room));
         StringWriter sorted = new StringWriter();
-        PerfTable.print(rows(), MACHINE.lines(), room, 5, new PrintWriter(sorted), Ansi.OFF);
+        PerfTable.print(rows(), new PerfTable.Frame(MACHINE.lines()), room, 5, new PrintWriter(sorted), Ansi.OFF);
         assertThat(sorted.toString().lines()).allSatisfy(l -> assertThat(l.length()).as(l).isLessThanOrEqualTo(room));
     }
 
@@ -108,8 +109,8 @@ class PerfTableTest {
     @Test
     void rowAppearsWhenItIsMeasured() {
         StringWriter out = new StringWriter();
-        PerfTable table = new PerfTable(PerfShape.of(options("write-lat tcp-lat-spin --device=shm0 --size=8")), List
-                .of(), 80,
+        PerfTable table = new PerfTable(PerfShape.of(options("write-lat tcp-lat-spin --device=shm0 --size=8")),
+                new PerfTable.Frame(List.of()), 80,
                 new PrintWriter(out), Ansi.OFF);
         assertThat(out.toString()).isEmpty();
         table.add(latency(PerfTest.WRITE_LAT, 8, 100_000, List.of(300.0, 1.0, 1.0, 1.0, 1.0, 1.0)));

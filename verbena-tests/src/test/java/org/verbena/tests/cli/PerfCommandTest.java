@@ -453,8 +453,8 @@ class PerfCommandTest {
         try (CommandProcess listener = CommandProcess.start("perf", "--listen=0")) {
             String port = PerfListener.port(listener);
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "x".repeat(10_000), "",
-                    "HELLO version=verbena-perf-1 host=x\nTEST test=write-lat size=-1 cpu=0\n",
-                    "HELLO version=verbena-perf-1 host=x\nTEST test=limit-cacheline size=8 device=- inline=0 qps=1 events=0 "
+                    "HELLO version=verbena-perf-2 host=x\nTEST test=write-lat size=-1 cpu=0\n",
+                    "HELLO version=verbena-perf-2 host=x\nTEST test=limit-cacheline size=8 device=- inline=0 qps=1 events=0 "
                             + "consume=0 verify=0 cpu=0\nGO n=9000000000000000000\n")) {
                 try (Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port))) {
                     s.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
@@ -474,8 +474,9 @@ class PerfCommandTest {
         try (CommandProcess listener = CommandProcess.server("perf", "--listen=0")) {
             Socket control = new Socket(here, Integer.parseInt(PerfListener.port(listener)));
             control.getOutputStream().write(
-                    ("HELLO version=verbena-perf-1 host=x\nTEST test=nio-bw size=64 device=- "
-                            + "inline=0 qps=1 events=0 consume=0 verify=0 connections=2 ends=plain cpu=0\n").getBytes(
+                    ("HELLO version=verbena-perf-2 host=x\nTEST test=nio-bw size=64 device=- "
+                            + "inline=0 qps=1 events=0 consume=0 verify=0 connections=2 ends=plain rate=0 cpu=0\n")
+                            .getBytes(
                                     StandardCharsets.US_ASCII));
             BufferedReader said = new BufferedReader(new InputStreamReader(control.getInputStream(),
                     StandardCharsets.US_ASCII));
