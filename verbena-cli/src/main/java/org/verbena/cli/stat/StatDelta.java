@@ -75,9 +75,9 @@ final class StatDelta {
         return change(value.applyAsLong(o), old == null ? 0 : value.applyAsLong(old));
     }
 
-    /** The same for the whole process: the increase of its ports. A closed port does not reduce it. */
+    /** The same for the whole process: the increase of its ports and devices. A closed one does not reduce it. */
     double rate(StatFigure figure) {
-        return now.ports().mapToDouble(o -> change(o, x -> x.figure(figure))).sum() / seconds();
+        return now.counted(figure).mapToDouble(o -> change(o, x -> x.figure(figure))).sum() / seconds();
     }
 
     /**

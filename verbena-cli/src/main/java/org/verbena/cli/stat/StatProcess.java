@@ -18,7 +18,7 @@ import org.verbena.verbs.ObjectType;
  * @param cached true if the values are those of its file
  * @param silent true if it was asked for exact values and did not answer
  * @param kinds the number of its objects, by type
- * @param objects all of them, or the ports, and the sockets if these are wanted
+ * @param objects all of them, or the devices and ports, and the sockets if these are wanted
  */
 public record StatProcess(long pid, String command, Instant created, long nanos, boolean cached, boolean silent,
         Map<Integer, Integer> kinds, List<StatObject> objects) {
@@ -70,8 +70,18 @@ public record StatProcess(long pid, String command, Instant created, long nanos,
         return objects.stream().filter(o -> o.type() == ObjectType.PORT);
     }
 
-    /** The sum of a figure over the present ports. */
+    /**
+     * What a figure of the process is the sum of: its ports, and for errors its devices, where lost peers and broken
+     * queue pairs are counted.
+     */
+    Stream<StatObject> counted(StatFigure figure) {
+        return figure != StatFigure.ERRORS
+                ? ports()
+                : objects.stream().filter(o -> o.type() == ObjectType.PORT || o.type() == ObjectType.DEVICE);
+    }
+
+    /** The sum of a figure over what is there. */
     long figure(StatFigure figure) {
-        return ports().mapToLong(o -> o.figure(figure)).sum();
+        return counted(figure).mapToLong(o -> o.figure(figure)).sum();
     }
 }

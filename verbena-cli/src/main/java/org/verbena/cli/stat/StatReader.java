@@ -47,7 +47,7 @@ public final class StatReader implements AutoCloseable {
         this.sockets = sockets;
     }
 
-    /** All processes, with their ports, and with their sockets if these are wanted. */
+    /** All processes, with their devices and ports, and with their sockets if these are wanted. */
     public StatSnapshot all() throws VerbsException, InterruptedException {
         Instant time = Instant.now();
         List<String> problems = new ArrayList<>();
@@ -134,7 +134,7 @@ public final class StatReader implements AutoCloseable {
         objects.forEach(o -> kinds.merge(o.type(), 1, Integer::sum));
         List<RemoteObject> kept = all
                 ? objects
-                : objects.stream().filter(o -> o.type() == ObjectType.PORT
+                : objects.stream().filter(o -> o.type() == ObjectType.PORT || o.type() == ObjectType.DEVICE
                         || sockets && StatSocketTable.TYPES.contains(o.type())).toList();
         List<String> names = StatNames.distinct(
                 kept.stream().map(o -> StatNames.plain(o.type(), o.number(), o.device())).toList(),

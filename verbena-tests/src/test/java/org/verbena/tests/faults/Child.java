@@ -232,7 +232,7 @@ public final class Child implements AutoCloseable {
     }
 
     /** Waits until it is gone, whatever the code. */
-    int awaitExit() throws InterruptedException {
+    public int awaitExit() throws InterruptedException {
         if (!process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
             throw new AssertionError(name + " does not end");
         }

@@ -4,9 +4,12 @@ package org.verbena.tests.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -14,6 +17,8 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.micrometer.VerbsMetrics;
 import org.verbena.testkit.Await;
+import org.verbena.tests.cli.LeavingPeer;
+import org.verbena.tests.faults.Child;
 import org.verbena.tests.faults.Node;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -32,6 +37,9 @@ import org.verbena.verbs.WorkCompletion;
 class TrafficMetricsTest {
     private static final int SENDS = 5;
     private static final int BYTES = 100;
+    /** The meters of failures. */
+    private static final List<String> ERRORS = List.of("port_req_errors", "port_resp_errors", "port_tx_lost",
+            "port_rx_lost", "device_peers_lost", "device_rejects", "device_qp_errors");
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
@@ -89,6 +97,54 @@ class TrafficMetricsTest {
             assertThat(more(s, before, "port_req_remote_access_errors")).isEqualTo(1);
             assertThat(more(s, before, "device_connections")).isPositive();
             assertAllThere(s);
+        }
+    }
+
+    @Test
+    void peerThatEndsInOrderIsNoErrorAndAKilledOneIs() throws Exception {
+        try (VerbsMetrics metrics = VerbsMetrics.builder().snapshotLifetime(Duration.ofHours(1)).build();
+                Node node = Node.open();
+                ConnectionListener l = node.listen()) {
+            metrics.bindTo(registry);
+            Scrape before = Scrape.of(registry);
+            serve(node, l, p -> {
+                p.tell("leave");
+                p.awaitExit();
+            });
+            metrics.refresh();
+            Scrape left = Scrape.of(registry);
+            assertThat(ERRORS).allSatisfy(m -> assertThat(more(left, before, m)).as(m).isZero());
+            assertThat(more(left, before, "port_resp_flushed")).as("of the end of a connection").isPositive();
+            serve(node, l, Child::kill);
+            Await.until("the lost peer is counted", () -> {
+                metrics.refresh();
+                return more(Scrape.of(registry), before, "device_peers_lost") == 1;
+            });
+            Scrape killed = Scrape.of(registry);
+            assertThat(more(killed, before, "device_qp_errors")).isEqualTo(1);
+            assertThat(ERRORS.stream().mapToLong(m -> more(killed, before, m)).sum()).isEqualTo(2);
+        }
+    }
+
+    /** How a peer goes. */
+    private interface Departure {
+        void of(Child peer) throws Exception;
+    }
+
+    private static void serve(Node node, ConnectionListener l, Departure departure) throws Exception {
+        try (Child peer = Child.start(LeavingPeer.class, l.localAddress().getPort())) {
+            CompletableFuture<Void> gone = new CompletableFuture<>();
+            Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    peer.await("SENT");
+                    departure.of(peer);
+                    gone.complete(null);
+                } catch (Exception | Error e) {
+                    gone.completeExceptionally(e);
+                }
+            });
+            LeavingPeer.serve(node, l);
+            gone.get(120, TimeUnit.SECONDS);
         }
     }
 
