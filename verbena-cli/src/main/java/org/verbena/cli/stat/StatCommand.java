@@ -30,7 +30,7 @@ public final class StatCommand implements Callable<Integer> {
 
     /** The meaning of the figures. */
     enum View {
-        TOTALS, RATES, BASIC, QUEUE, FULL, NETSTAT;
+        TOTALS, RATES, BASIC, QUEUE, FULL, NETSTAT, SOCKETS;
 
         private boolean isFigures() {
             return this == TOTALS || this == RATES;
@@ -53,7 +53,8 @@ public final class StatCommand implements Callable<Integer> {
     @Option(names = {"-v", "--view"}, paramLabel = "WHAT", split = ",",
             description = {"totals, or rates (deltas by the time between two samples). Default: rates on the whole"
                     + " screen, else totals.",
-                "Of sockets, line by line: basic, queue, full, netstat; with a comma also rates."}) private List<View> views = List
+                "Of sockets: sockets, a line for each connection, which fits a terminal and is shown on the whole screen,"
+                        + " too; line by line: basic, queue, full, netstat; with a comma also rates."}) private List<View> views = List
                         .of();
 
     @Option(names = {"-t", "--type"}, paramLabel = "TYPE", split = ",",
@@ -89,7 +90,7 @@ public final class StatCommand implements Callable<Integer> {
         if (once && options.count() > 0) {
             throw wrong("--once and --count exclude each other");
         }
-        boolean screen = sockets == null && !once && !options.json() && options.count() == 0 && StatScreen.isPossible();
+        boolean screen = (sockets == null || sockets == StatSocketView.SOCKETS) && !once && !options.json() && options.count() == 0 && StatScreen.isPossible();
         if (sockets != null && !types.isEmpty()) {
             throw wrong("--type is for objects, and --view " + name(sockets) + " shows sockets");
         }
@@ -99,6 +100,9 @@ public final class StatCommand implements Callable<Integer> {
         try (StatReader reader = new StatReader(options.cached(), sockets != null)) {
             if (screen) {
                 StatView v = new StatView(process, selection.types());
+                if (sockets != null) {
+                    v.openSockets();
+                }
                 v.begin(!views.contains(View.TOTALS), sort, reverse, filter);
                 if (process != 0) {
                     reader.one(process); // a wrong number is reported where it was typed
@@ -117,7 +121,7 @@ public final class StatCommand implements Callable<Integer> {
     private @Nullable StatSocketView sockets() {
         List<View> chosen = views.stream().filter(v -> !v.isFigures()).toList();
         if (chosen.size() > 1 || views.size() - chosen.size() > 1) {
-            throw wrong("--view takes one of totals and rates, and one of basic, queue, full and netstat");
+            throw wrong("--view takes one of totals and rates, and one of sockets, basic, queue, full and netstat");
         }
         return chosen.isEmpty() ? null : StatSocketView.valueOf(chosen.getFirst().name());
     }

@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,11 @@ public final class StatReader implements AutoCloseable {
 
     /** All processes, with their devices and ports, and with their sockets if these are wanted. */
     public StatSnapshot all() throws VerbsException, InterruptedException {
+        return all(sockets);
+    }
+
+    /** The same, whether sockets are wanted or not. */
+    StatSnapshot all(boolean withSockets) throws VerbsException, InterruptedException {
         Instant time = Instant.now();
         List<String> problems = new ArrayList<>();
         List<StatProcess> found = new ArrayList<>();
@@ -56,7 +62,7 @@ public final class StatReader implements AutoCloseable {
         try {
             List<Future<StatProcess>> looks = new ArrayList<>();
             for (RemoteProcess p : processes) {
-                looks.add(threads.submit(() -> look(p, false)));
+                looks.add(threads.submit(() -> look(p, o -> isOfAll(o, withSockets))));
             }
             for (Future<StatProcess> f : looks) {
                 try {
@@ -87,7 +93,7 @@ public final class StatReader implements AutoCloseable {
         RemoteProcess p = last == null || first ? reopen(pid) : last;
         Instant time = Instant.now();
         try {
-            return new StatSnapshot(time, List.of(look(p, true)), List.of());
+            return new StatSnapshot(time, List.of(look(p, o -> true)), List.of());
         } catch (VerbsException e) {
             if (e.errno() == Errno.ESRCH && !first) {
                 throw new StatFailure.Ended("process " + pid + " has ended");
@@ -112,7 +118,12 @@ public final class StatReader implements AutoCloseable {
         watched = null;
     }
 
-    private StatProcess look(RemoteProcess p, boolean all) throws VerbsException {
+    private static boolean isOfAll(RemoteObject o, boolean withSockets) {
+        return o.type() == ObjectType.PORT || o.type() == ObjectType.DEVICE || withSockets && StatSocketTable.TYPES
+                .contains(o.type());
+    }
+
+    private StatProcess look(RemoteProcess p, Predicate<RemoteObject> wanted) throws VerbsException {
         boolean exact = !cached;
         List<RemoteObject> objects;
         try {
@@ -124,18 +135,15 @@ public final class StatReader implements AutoCloseable {
             exact = false;
             objects = p.objects(ReadCountersFlags.PREFER_CACHED);
         }
-        return process(p, !exact, !exact && !cached, objects, all);
+        return process(p, !exact, !exact && !cached, objects, wanted);
     }
 
-    private StatProcess process(RemoteProcess p, boolean cached, boolean silent, List<RemoteObject> objects,
-            boolean all) {
+    private static StatProcess process(RemoteProcess p, boolean cached, boolean silent, List<RemoteObject> objects,
+            Predicate<RemoteObject> wanted) {
         long nanos = System.nanoTime();
         Map<Integer, Integer> kinds = new TreeMap<>();
         objects.forEach(o -> kinds.merge(o.type(), 1, Integer::sum));
-        List<RemoteObject> kept = all
-                ? objects
-                : objects.stream().filter(o -> o.type() == ObjectType.PORT || o.type() == ObjectType.DEVICE
-                        || sockets && StatSocketTable.TYPES.contains(o.type())).toList();
+        List<RemoteObject> kept = objects.stream().filter(wanted).toList();
         List<String> names = StatNames.distinct(
                 kept.stream().map(o -> StatNames.plain(o.type(), o.number(), o.device())).toList(),
                 kept.stream().map(RemoteObject::id).toList());

@@ -43,6 +43,8 @@ final class StatScreen {
     private static final int USUAL_ROWS = 24;
     private static final int PRINTABLE = ' ';
     private static final int DELETE = 127;
+    /** No process, since it is over. */
+    private static final long NONE = Long.MIN_VALUE;
 
     /** The events that wake this thread. */
     private sealed interface Event {}
@@ -291,7 +293,7 @@ final class StatScreen {
         try {
             long due = System.nanoTime();
             long pid = target();
-            while (pid >= 0) {
+            while (pid != NONE) {
                 events.add(look(pid));
                 due = Math.max(due + intervalNanos, System.nanoTime());
                 long next = await(pid, due);
@@ -307,7 +309,9 @@ final class StatScreen {
 
     private Look look(long pid) throws InterruptedException {
         try {
-            return new Look(pid, Optional.of(pid == 0 ? reader.all() : reader.one(pid)), "");
+            return new Look(pid, Optional.of(pid > 0
+                    ? reader.one(pid)
+                    : reader.all(pid == StatView.SOCKETS_OF_ALL)), "");
         } catch (VerbsException | StatFailure.Ended e) {
             reader.forget();
             return new Look(pid, Optional.empty(), String.valueOf(e.getMessage()));
@@ -316,7 +320,7 @@ final class StatScreen {
 
     private long target() {
         synchronized (target) {
-            return over ? -1 : wanted;
+            return over ? NONE : wanted;
         }
     }
 
@@ -333,7 +337,7 @@ final class StatScreen {
                     TimeUnit.NANOSECONDS.timedWait(target, left);
                 }
             }
-            return over ? -1 : wanted;
+            return over ? NONE : wanted;
         }
     }
 

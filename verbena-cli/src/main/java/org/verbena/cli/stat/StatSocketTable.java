@@ -46,6 +46,9 @@ final class StatSocketTable {
 
     /** A line for each socket of these processes. */
     static StatTable of(StatSocketView view, List<StatDelta> processes, boolean rates) {
+        if (view == StatSocketView.SOCKETS) {
+            return StatConnectionTable.of(processes, true, rates);
+        }
         StatSocketTable t = new StatSocketTable(view, rates);
         List<Socket> sockets = processes.stream().flatMap(d -> d.process().objects().stream()
                 .filter(StatSocketTable::isSocket).map(o -> new Socket(d, o))).toList();

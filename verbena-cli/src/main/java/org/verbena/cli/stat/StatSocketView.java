@@ -10,5 +10,7 @@ enum StatSocketView {
     /** All attributes of each. */
     FULL,
     /** Addresses and states, like netstat(8). */
-    NETSTAT
+    NETSTAT,
+    /** A line for each connection with what matters most, which fits the width of a terminal. */
+    SOCKETS
 }

@@ -23,18 +23,45 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
     private static final int[] KINDS = {ObjectType.QP, ObjectType.CQ, ObjectType.SRQ, ObjectType.MR,
         SocketObjectType.CONNECTION};
     private static final int[] KIND_WIDTHS = {5, 4, 4, 5, 5};
+    private static final int[] KIND_RANKS = {0, 3, 4, 2, 0};
+    private static final int COMMAND_WIDTH = 10;
     private static final int NAME_WIDTH = 12;
     private static final int LONGEST_NAME = 24;
     private static final int STATE_WIDTH = 5;
     private static final int LONGEST_STATE = 12;
 
+    /** What stands in a column. */
+    enum Kind {
+        /** On the right. */
+        NUMBER,
+        /** On the left; what is too long is cut at its end. */
+        TEXT,
+        /** On the left; what is too long is cut at its beginning. */
+        ADDRESS
+    }
+
     /**
      * A column.
      *
      * @param name its name in options
-     * @param left true for texts
+     * @param width 0 for all the room that is left
+     * @param least the width with which it is still shown
+     * @param rank 0 if it is always shown; otherwise the highest is left out first
      */
-    record Column(String name, String title, int width, boolean left) {}
+    record Column(String name, String title, int width, Kind kind, int least, int rank) {
+        Column(String name, String title, int width, boolean left) {
+            this(name, title, width, left ? Kind.TEXT : Kind.NUMBER, width, 0);
+        }
+
+        /** Whether it holds texts. */
+        boolean left() {
+            return kind != Kind.NUMBER;
+        }
+
+        private int gap(boolean first) {
+            return left() && !first ? 2 : 0;
+        }
+    }
 
     /** A line for each process. */
     static StatTable processes(List<StatDelta> processes, boolean rates) {
@@ -43,10 +70,10 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         for (int i = 0; i < KINDS.length; i++) {
             String kind = ObjectType.toString(KINDS[i]);
             columns.add(new Column(kind.toLowerCase(Locale.ROOT), kind.equals("CONNECTION") ? "CONN" : kind,
-                    KIND_WIDTHS[i], false));
+                    KIND_WIDTHS[i], Kind.NUMBER, KIND_WIDTHS[i], KIND_RANKS[i]));
         }
         figures(columns, rates);
-        columns.add(new Column("command", "COMMAND", 0, true));
+        columns.add(new Column("command", "COMMAND", 0, Kind.TEXT, COMMAND_WIDTH, 0));
         return new StatTable(columns, processes.stream().map(d -> row(d, rates)).toList());
     }
 
@@ -103,11 +130,13 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         }
     }
 
-    private static StatRow.Cell rate(double v) {
+    /** A rate, which may be unknown. */
+    static StatRow.Cell rate(double v) {
         return new StatRow.Cell(StatText.rate(v), Double.isNaN(v) ? 0 : v);
     }
 
-    private static StatRow.Cell total(long n) {
+    /** A total, unsigned. */
+    static StatRow.Cell total(long n) {
         return new StatRow.Cell(StatText.total(n), StatText.unsigned(n));
     }
 
@@ -194,16 +223,56 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
     }
 
     private String line(List<String> texts, int width) {
+        int[] widths = widths(width);
         StringBuilder b = new StringBuilder();
         for (int i = 0; i < columns.size(); i++) {
-            Column c = columns.get(i);
-            if (i > 0 && c.left()) {
-                b.append("  ");
+            if (widths[i] < 0) {
+                continue;
             }
+            Column c = columns.get(i);
+            b.append(" ".repeat(c.gap(b.isEmpty())));
             String text = texts.get(i);
-            b.append(c.width() == 0 ? text : StatText.fit(text, c.width(), c.left()));
+            b.append(c.width() == 0
+                    ? text
+                    : c.kind() == Kind.ADDRESS
+                            ? StatText.fitEnd(text, widths[i])
+                            : StatText.fit(text, widths[i], c.left()));
         }
         String line = b.toString().stripTrailing();
         return line.length() > width ? StatText.fit(line, width, true) : line;
+    }
+
+    /** The width that each column gets of a line; -1 for one that is left out. */
+    private int[] widths(int room) {
+        int[] widths = columns.stream().mapToInt(Column::least).toArray();
+        int left = room - used(widths);
+        for (int rank = columns.stream().mapToInt(Column::rank).max().orElse(0); left < 0 && rank > 0; rank--) {
+            for (int i = 0; i < widths.length; i++) {
+                if (columns.get(i).rank() == rank) {
+                    widths[i] = -1;
+                }
+            }
+            left = room - used(widths);
+        }
+        for (int i = 0; i < widths.length; i++) { // some were asked to shrink
+            if (widths[i] >= 0 && left > 0) {
+                int more = Math.clamp(columns.get(i).width() - (long) widths[i], 0, left);
+                widths[i] += more;
+                left -= more;
+            }
+        }
+        return widths;
+    }
+
+    private int used(int[] widths) {
+        int used = 0;
+        boolean first = true;
+        for (int i = 0; i < widths.length; i++) {
+            if (widths[i] >= 0) {
+                used += widths[i] + columns.get(i).gap(first);
+                first = false;
+            }
+        }
+        return used;
     }
 }

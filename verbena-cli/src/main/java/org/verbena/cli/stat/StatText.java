@@ -15,6 +15,7 @@ public final class StatText {
     private static final double PLAIN = 1e6;
     private static final double TWO_TO_64 = 0x1p64;
     private static final String UNITS = "MGTPEZ";
+    private static final String SIZES = "KMGTPE";
     /** Options of java that have a value behind them. */
     private static final Set<String> WITH_VALUE = Set.of("-cp", "-classpath", "--class-path", "-p", "--module-path",
             "--upgrade-module-path", "--add-modules", "--enable-native-access", "--add-opens", "--add-exports",
@@ -42,6 +43,19 @@ public final class StatText {
             return "0";
         }
         return v < 10 ? format("%.2f", v) : v < 100 ? format("%.1f", v) : v < PLAIN ? format("%.0f", v) : scaled(v);
+    }
+
+    /** A number of bytes in at most four characters, in powers of 1024: {@code 999}, {@code 4K}, {@code 1.5M}. */
+    static String size(long bytes) {
+        double x = unsigned(bytes);
+        int unit = -1;
+        while (x >= (unit < 0 ? 1000 : 999.5) && unit < SIZES.length() - 1) {
+            x /= 1024;
+            unit++;
+        }
+        return unit < 0
+                ? Long.toString(bytes)
+                : (x < 9.95 && x != Math.rint(x) ? format("%.1f", x) : format("%.0f", x)) + SIZES.charAt(unit);
     }
 
     private static String scaled(double v) {
@@ -95,6 +109,13 @@ public final class StatText {
         } catch (java.nio.file.InvalidPathException e) {
             return path;
         }
+    }
+
+    /** A text in this many columns, of which the end says most: truncated with a {@code <}, or padded on the right. */
+    static String fitEnd(String text, int width) {
+        return text.length() <= width || width <= 0
+                ? fit(text, width, true)
+                : "<" + text.substring(text.length() - width + 1);
     }
 
     /** A text in this many columns: truncated with a {@code >}, or padded on the left or the right. */

@@ -3,9 +3,12 @@ package org.verbena.cli.stat;
 
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 
@@ -15,35 +18,52 @@ import org.verbena.cli.support.HumanText;
 import org.verbena.verbs.ObjectType;
 
 /**
- * The full-screen view of {@code verbena stat} without a terminal: samples and keys go in, lines come out. Three
- * screens, from one to the next with Enter and back with Escape: the processes, the objects of one, one object. Not
- * safe for use by several threads.
+ * The full-screen view of {@code verbena stat} without a terminal: samples and keys go in, lines come out. Screens, from one
+ * to the next with Enter and back with Escape: the processes, the objects of one, one object; the connections of all
+ * processes or of one. Not safe for use by several threads.
  */
 final class StatView {
     /** The minimum size of the terminal. */
     static final int COLUMNS = 80;
     static final int ROWS = 8;
+    /** Instead of a process: all, with their sockets. */
+    static final long SOCKETS_OF_ALL = -1;
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final List<String> HELP = List.of(
             "up down PgUp PgDn Home End, j k   choose a line",
             "Enter   open it: a process's objects, an object   Esc, Backspace   back",
             "left right, < >   sort by another column          r   the other way round",
-            "d, t    rates (deltas), totals                    p, Space   pause",
+            "d, t    rates (deltas), totals    s   connections    p, Space   pause",
             "/, f    lines with a text: Enter keeps it, Esc takes it away    q   quit");
 
-    /** Which screen. */
+    /** What a screen shows. */
     private enum Screen {
-        PROCESSES, OBJECTS, OBJECT
+        PROCESSES, OBJECTS, OBJECT, SOCKETS
     }
 
-    private final StatList processes = new StatList();
-    private StatList objects = new StatList();
-    private StatList points = new StatList();
+    /** A screen, with what is chosen on it. */
+    private static final class Place {
+        private final Screen screen;
+        /** 0 for all. */
+        private final long pid;
+        private final StatObject.@Nullable Key object;
+        private final StatList list = new StatList();
+
+        Place(Screen screen, long pid, StatObject.@Nullable Key object) {
+            this.screen = screen;
+            this.pid = pid;
+            this.object = object;
+        }
+
+        long wanted() {
+            return screen == Screen.SOCKETS && pid == 0 ? SOCKETS_OF_ALL : pid;
+        }
+    }
+
     private final Set<Integer> types;
-    private Screen screen = Screen.PROCESSES;
-    private long pid;
-    private StatObject.@Nullable Key object;
+    /** The screen that is shown is the last; those that lead to it are before it. */
+    private final Deque<Place> places = new ArrayDeque<>();
     private @Nullable StatSnapshot snapshot;
     private @Nullable StatSnapshot before;
     private boolean rates = true;
@@ -60,9 +80,11 @@ final class StatView {
      * @param types the only types of objects to show; empty for all
      */
     StatView(long pid, Set<Integer> types) {
-        this.pid = pid;
         this.types = types;
-        screen = pid == 0 ? Screen.PROCESSES : Screen.OBJECTS;
+        places.add(new Place(Screen.PROCESSES, 0, null));
+        if (pid != 0) {
+            places.add(new Place(Screen.OBJECTS, pid, null));
+        }
     }
 
     /** The contents of the first screen. */
@@ -72,9 +94,14 @@ final class StatView {
         list().filter(filter);
     }
 
-    /** The process to sample; 0 for the list of all. */
+    /** Shows the connections of what is shown. */
+    void openSockets() {
+        to(new Place(Screen.SOCKETS, place().pid, null));
+    }
+
+    /** The process to sample; 0 for the list of all, {@link #SOCKETS_OF_ALL} for it with sockets. */
     long wanted() {
-        return pid;
+        return place().wanted();
     }
 
     boolean isPaused() {
@@ -85,43 +112,59 @@ final class StatView {
         return quit;
     }
 
+    private Place place() {
+        return places.getLast();
+    }
+
+    private Screen screen() {
+        return place().screen;
+    }
+
     private StatList list() {
-        return switch (screen) {
-            case PROCESSES -> processes;
-            case OBJECTS -> objects;
-            case OBJECT -> points;
-        };
+        return place().list;
     }
 
     // ---- input
 
-    /** A sample of a process, or of all if the id is 0; a late one is ignored. */
+    /** A sample of what was {@link #wanted}; a late one is ignored. */
     void show(long of, StatSnapshot next) {
-        if (of == pid && !paused) {
+        if (of == wanted() && !paused) {
             before = snapshot == null ? null : snapshot.base(before);
             snapshot = next;
             refresh();
         }
     }
 
-    /** The watched process could not be sampled, since it has ended or never existed: back to the list. */
+    /** What was wanted could not be sampled, since the process has ended or never existed: back to what shows all. */
     void lost(long of, String why) {
-        if (of == pid && pid != 0) {
+        if (of == wanted()) {
             message = why;
-            to(0);
-        } else if (of == pid) {
-            message = why;
+            while (place().pid != 0) {
+                back(place());
+            }
         }
     }
 
-    private void to(long process) {
-        pid = process;
-        screen = process == 0 ? Screen.PROCESSES : Screen.OBJECTS;
-        objects = new StatList();
-        snapshot = null;
-        before = null;
-        paused = false;
-        typing = null;
+    private void to(Place next) {
+        moved(wanted(), next.wanted());
+        places.add(next);
+    }
+
+    private void back(Place from) {
+        if (places.size() > 1) {
+            places.removeLast();
+            moved(from.wanted(), wanted());
+        }
+    }
+
+    /** What is known of another process, or of processes without sockets, is not kept. */
+    private void moved(long from, long to) {
+        if (from != to) {
+            snapshot = null;
+            before = null;
+            paused = false;
+            typing = null;
+        }
     }
 
     private void refresh() {
@@ -129,21 +172,22 @@ final class StatView {
         if (now == null) {
             return;
         }
-        if (pid == 0) {
-            processes.show(StatTable.processes(now.processes().stream().map(p -> StatDelta.of(p, before)).toList(),
-                    rates));
-            return;
-        }
-        StatDelta d = StatDelta.of(now.processes().getFirst(), before);
-        objects.show(StatTable.objects(d, types, rates));
-        StatObject.Key key = object;
-        if (screen == Screen.OBJECT && key != null) {
-            Optional<StatObject> o = StatDetail.find(d.process(), key);
-            if (o.isPresent()) {
-                points.show(StatDetail.points(d, o.get()));
-            } else {
-                message = StatNames.plain(key.type(), key.number(), "the device") + " was closed";
-                screen = Screen.OBJECTS;
+        List<StatDelta> deltas = now.processes().stream().map(p -> StatDelta.of(p, before)).toList();
+        Place place = place();
+        switch (place.screen) {
+            case PROCESSES -> place.list.show(StatTable.processes(deltas, rates));
+            case SOCKETS -> place.list.show(StatConnectionTable.of(deltas, place.pid == 0, rates));
+            case OBJECTS -> place.list.show(StatTable.objects(deltas.getFirst(), types, rates));
+            case OBJECT -> {
+                StatObject.Key key = Objects.requireNonNull(place.object);
+                Optional<StatObject> o = StatDetail.find(deltas.getFirst().process(), key);
+                if (o.isPresent()) {
+                    place.list.show(StatDetail.points(deltas.getFirst(), o.get()));
+                } else {
+                    message = StatNames.plain(key.type(), key.number(), "the device") + " was closed";
+                    back(place);
+                    refresh();
+                }
             }
         }
     }
@@ -208,6 +252,7 @@ final class StatView {
             case "t" -> rates = false;
             case "/", "f" -> typing = list().filter();
             case "p", " " -> paused = !paused;
+            case "s" -> sockets();
             default -> message = "no key " + letter + ": h shows them";
         }
     }
@@ -215,21 +260,27 @@ final class StatView {
     private void open() {
         Object chosen = list().chosen();
         if (chosen instanceof StatProcess.Key p) {
-            to(p.pid());
+            to(new Place(Screen.OBJECTS, p.pid(), null));
         } else if (chosen instanceof StatObject.Key o) {
-            object = o;
-            points = new StatList();
-            screen = Screen.OBJECT;
+            to(new Place(Screen.OBJECT, place().pid, o));
+        } else if (chosen instanceof StatSocketTable.Key s) {
+            to(new Place(Screen.OBJECT, s.process().pid(), s.socket()));
+        }
+    }
+
+    private void sockets() {
+        switch (screen()) {
+            case PROCESSES, OBJECTS -> openSockets();
+            case SOCKETS -> back(place());
+            case OBJECT -> message = "Esc first: s shows the connections of a process, or of all";
         }
     }
 
     private void back() {
         if (!list().filter().isEmpty()) {
             list().filter("");
-        } else if (screen == Screen.OBJECT) {
-            screen = Screen.OBJECTS;
-        } else if (screen == Screen.OBJECTS) {
-            to(0);
+        } else {
+            back(place());
         }
     }
 
@@ -257,7 +308,7 @@ final class StatView {
         while (all.size() < rows - 1) {
             all.add(StatLine.plain(""));
         }
-        all.add(new StatLine(fit(keys(), columns), StatLine.Style.FAINT));
+        all.add(new StatLine(fit(keys(columns), columns), StatLine.Style.FAINT));
         return all;
     }
 
@@ -279,7 +330,8 @@ final class StatView {
     }
 
     private void body(List<StatLine> lines, StatSnapshot now, int rows, int columns) {
-        if (screen == Screen.OBJECT && object != null) {
+        StatObject.Key object = place().object;
+        if (object != null) {
             Optional<StatObject> o = StatDetail.find(now.processes().getFirst(), object);
             List<String> head = o.map(x -> StatDetail.head(now.processes().getFirst(), x, columns)).orElse(List.of());
             int room = Math.max(1, rows - lines.size() - 4);
@@ -295,8 +347,9 @@ final class StatView {
         if (!list().filter().isEmpty()) {
             return "nothing with \"" + list().filter() + "\" in it";
         }
-        return switch (screen) {
+        return switch (screen()) {
             case PROCESSES -> StatStream.NOBODY;
+            case SOCKETS -> "no connections";
             case OBJECTS -> "no such objects";
             case OBJECT -> "nothing is counted of it";
         };
@@ -311,14 +364,20 @@ final class StatView {
     }
 
     private String what(@Nullable StatSnapshot now) {
+        long pid = place().pid;
+        String process = "process " + pid;
+        if (screen() == Screen.SOCKETS) {
+            return (now == null ? "connections" : HumanText.count(list().size(), "connection")) + (pid == 0
+                    ? ""
+                    : " of " + process);
+        }
         if (pid == 0) {
             return now == null
                     ? "processes"
                     : now.processes().size() + (now.processes().size() == 1 ? " process" : " processes");
         }
-        StatObject.Key o = object;
-        String process = "process " + pid;
-        if (screen != Screen.OBJECT || o == null) {
+        StatObject.Key o = place().object;
+        if (o == null) {
             return process + (now == null
                     ? ""
                     : ", " + HumanText.count(now.processes().getFirst().objects().size(),
@@ -336,6 +395,7 @@ final class StatView {
         }
         StatSnapshot now = snapshot;
         String text = message;
+        long pid = place().pid;
         if (text.isEmpty() && now != null && pid != 0) {
             text = now.processes().getFirst().remark();
         }
@@ -356,11 +416,20 @@ final class StatView {
                 : "");
     }
 
-    private String keys() {
-        String choose = screen == Screen.OBJECT ? "" : "Enter open  ";
-        String back = screen == Screen.PROCESSES ? "" : "Esc back  ";
-        return "h help  " + choose + back + "< > sort  / filter  " + (rates ? "t totals  " : "d rates  ") + "p "
-                + (paused ? "go on" : "pause") + "  q quit";
+    private String keys(int columns) {
+        String choose = screen() == Screen.OBJECT ? "" : "Enter open  ";
+        String back = screen() == Screen.PROCESSES ? "" : "Esc back  ";
+        String sockets = switch (screen()) {
+            case PROCESSES, OBJECTS -> "s sockets  ";
+            case SOCKETS -> "r reverse  ";
+            case OBJECT -> "";
+        };
+        String most = "h help  " + choose + back + "< > sort  " + sockets + "/ filter  " + (rates
+                ? "t totals  "
+                : "d rates  ");
+        String pause = "p " + (paused ? "go on" : "pause") + "  ";
+        String quit = "q quit";
+        return most.length() + pause.length() + quit.length() <= columns ? most + pause + quit : most + quit;
     }
 
     private static String fit(String text, int width) {

@@ -9,6 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import org.verbena.sockets.SocketObjectType;
+import org.verbena.sockets.SocketSamplePoint;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
@@ -56,6 +58,26 @@ final class StatSamples {
 
     static StatObject completionQueue(int number) {
         return object(number, ObjectType.CQ, number, SamplePoint.CQ_COMPLETIONS, 5);
+    }
+
+    /** A connection; carried by rings unless there is a reason for TCP. */
+    static StatObject connection(int number, String local, String remote, String why, long bytes) {
+        StatObject o = object(1000 + number, SocketObjectType.CONNECTION, number,
+                SocketSamplePoint.CONNECTION_TX_RING_BYTES, bytes, SocketSamplePoint.CONNECTION_TX_TCP_BYTES, 0,
+                SocketSamplePoint.CONNECTION_RX_RING_BYTES, 2 * bytes, SocketSamplePoint.CONNECTION_RX_TCP_BYTES, 0,
+                SocketSamplePoint.CONNECTION_DOORBELLS, bytes, SocketSamplePoint.CONNECTION_WAKE_UPS, bytes,
+                SocketSamplePoint.CONNECTION_STALLS, 1, SocketSamplePoint.CONNECTION_GROWTHS, 0);
+        String by = why.isEmpty() ? "ring" : "tcp";
+        Map<String, Object> a = new LinkedHashMap<>(Map.of("local", local, "remote", remote, "role", "server", "inBy",
+                by, "outBy", by));
+        if (why.isEmpty()) {
+            a.putAll(Map.of("inRing", 65536L, "inOccupied", 1536L, "outRing", 4096L, "outOccupied", 4096L));
+        } else if (!why.equals("undecided")) {
+            a.put("byTcpFor", why);
+        }
+        return new StatObject(o.id(), o.name(), o.type(), number, 1, "sockets", why.equals("undecided")
+                ? "HANDSHAKE"
+                : "OPEN", CREATED, a, o.points(), o.values());
     }
 
     static StatProcess process(long pid, long nanos, StatObject... objects) {
