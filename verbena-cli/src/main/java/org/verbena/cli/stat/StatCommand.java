@@ -55,7 +55,7 @@ public final class StatCommand implements Callable<Integer> {
                     + " screen, else totals.",
                 "Of sockets: sockets, a line for each connection, which fits a terminal and is shown on the whole screen,"
                         + " too; line by line: basic, queue, full, netstat; with a comma also rates."}) private List<View> views = List
-                        .of();
+                                .of();
 
     @Option(names = {"-t", "--type"}, paramLabel = "TYPE", split = ",",
             description = "Objects of these types only: qp, cq, srq, mr, port, device, pd, flow, connection, listener,"
@@ -90,7 +90,8 @@ public final class StatCommand implements Callable<Integer> {
         if (once && options.count() > 0) {
             throw wrong("--once and --count exclude each other");
         }
-        boolean screen = (sockets == null || sockets == StatSocketView.SOCKETS) && !once && !options.json() && options.count() == 0 && StatScreen.isPossible();
+        boolean screen = (sockets == null || sockets == StatSocketView.SOCKETS) && !once && !options.json() && options
+                .count() == 0 && StatScreen.isPossible();
         if (sockets != null && !types.isEmpty()) {
             throw wrong("--type is for objects, and --view " + name(sockets) + " shows sockets");
         }

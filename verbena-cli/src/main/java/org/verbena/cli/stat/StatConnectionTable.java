@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
@@ -23,7 +26,7 @@ final class StatConnectionTable {
     private static final int COMMAND = 10;
     private static final Set<String> EARLY = Set.of("CONNECTING", "HANDSHAKE");
     /** Of a connection that has no carrier yet. */
-    private static final String UNDECIDED = "undecided";
+    static final String UNDECIDED = "undecided";
 
     /** A count of a connection with a column of its own, and when that is left out. */
     private record Count(String title, int point, int rank) {
@@ -35,7 +38,7 @@ final class StatConnectionTable {
     private static final List<Count> COUNTS = List.of(new Count("WAKES", SocketSamplePoint.CONNECTION_WAKE_UPS, 5),
             new Count("BELLS", SocketSamplePoint.CONNECTION_DOORBELLS, 6),
             new Count("STALLS", SocketSamplePoint.CONNECTION_STALLS, 7),
-            new Count("GROWTHS", SocketSamplePoint.CONNECTION_GROWTHS, 9));
+            new Count("GROWTHS", SocketSamplePoint.CONNECTION_GROWTHS, 10));
 
     private StatConnectionTable() {}
 
@@ -49,8 +52,10 @@ final class StatConnectionTable {
      *
      * @param all true for those of all processes, whose numbers and commands are shown
      * @param rates true if rates matter more than totals
+     * @param trend the last rates by the key of a line, for the screen, where there is a sum, too; null for neither
      */
-    static StatTable of(List<StatDelta> processes, boolean all, boolean rates) {
+    static StatTable of(List<StatDelta> processes, boolean all, boolean rates,
+            @Nullable Function<Object, String> trend) {
         List<StatRow> rows = new ArrayList<>();
         int[] longest = new int[3];
         for (StatDelta d : processes) {
@@ -59,14 +64,16 @@ final class StatConnectionTable {
                     longest[0] = Math.max(longest[0], text(o, "local").length());
                     longest[1] = Math.max(longest[1], text(o, "remote").length());
                     longest[2] = Math.max(longest[2], carrier(o).length());
-                    rows.add(row(d, o, all, rates));
+                    rows.add(row(d, o, all, rates, trend));
                 }
             }
         }
-        return new StatTable(columns(longest, all, rates), rows);
+        return new StatTable(columns(longest, all, rates, trend != null), rows, trend == null
+                ? null
+                : total(new StatTotals(processes), all, rates));
     }
 
-    private static List<StatTable.Column> columns(int[] longest, boolean all, boolean rates) {
+    private static List<StatTable.Column> columns(int[] longest, boolean all, boolean rates, boolean trend) {
         List<StatTable.Column> columns = new ArrayList<>();
         if (all) {
             columns.add(new StatTable.Column("pid", "PID", PID_WIDTH, false));
@@ -85,13 +92,16 @@ final class StatConnectionTable {
         columns.add(new StatTable.Column("rx-ring", "RX-RING", RING, StatTable.Kind.NUMBER, RING, 1));
         columns.add(new StatTable.Column("tx-ring", "TX-RING", RING, StatTable.Kind.NUMBER, RING, 2));
         bytes(columns, second, 3);
+        if (trend) {
+            columns.add(StatTable.trend(8));
+        }
         for (Count c : COUNTS) {
             columns.add(new StatTable.Column(c.name(), c.title() + (rates ? "/s" : ""), c.title().length() + 3,
                     StatTable.Kind.NUMBER, c.title().length() + 3, c.rank()));
         }
         columns.add(new StatTable.Column("state", "STATE", STATE, StatTable.Kind.TEXT, STATE, 4));
         if (all) {
-            columns.add(new StatTable.Column("command", "COMMAND", 0, StatTable.Kind.TEXT, COMMAND, 8));
+            columns.add(new StatTable.Column("command", "COMMAND", 0, StatTable.Kind.TEXT, COMMAND, 9));
         }
         return columns;
     }
@@ -103,7 +113,36 @@ final class StatConnectionTable {
         }
     }
 
-    private static StatRow row(StatDelta d, StatObject o, boolean all, boolean rates) {
+    private static StatRow total(StatTotals t, boolean all, boolean rates) {
+        List<StatRow.Cell> cells = new ArrayList<>(List.of(StatRow.Cell.of(StatTable.TOTAL), StatRow.Cell.of(""),
+                StatRow.Cell.of("")));
+        if (all) {
+            cells.addFirst(StatRow.Cell.of(StatTable.TOTAL));
+            cells.set(1, StatRow.Cell.of(""));
+        }
+        bytes(t, rates, cells);
+        cells.add(StatRow.Cell.of(""));
+        cells.add(StatRow.Cell.of(""));
+        bytes(t, !rates, cells);
+        cells.add(StatRow.Cell.of(""));
+        for (Count c : COUNTS) {
+            cells.add(rates ? StatTable.rate(t.connectionRate(c.point())) : StatTable.total(t.connections(c.point())));
+        }
+        cells.add(StatRow.Cell.of(""));
+        if (all) {
+            cells.add(StatRow.Cell.of("all processes"));
+        }
+        return new StatRow(StatTable.TOTAL, cells);
+    }
+
+    private static void bytes(StatTotals t, boolean rates, List<StatRow.Cell> cells) {
+        for (StatFigure f : new StatFigure[] {StatFigure.RX_BYTES, StatFigure.TX_BYTES}) {
+            cells.add(rates ? StatTable.rate(t.connectionRate(f)) : StatTable.total(t.connections(f)));
+        }
+    }
+
+    private static StatRow row(StatDelta d, StatObject o, boolean all, boolean rates,
+            @Nullable Function<Object, String> trend) {
         StatProcess p = d.process();
         List<StatRow.Cell> cells = new ArrayList<>();
         if (all) {
@@ -116,6 +155,9 @@ final class StatConnectionTable {
         cells.add(ring(o, "in"));
         cells.add(ring(o, "out"));
         bytes(d, o, !rates, cells);
+        if (trend != null) {
+            cells.add(StatRow.Cell.of(trend.apply(new StatSocketTable.Key(p.key(), o.key()))));
+        }
         for (Count c : COUNTS) {
             cells.add(!o.has(c.point())
                     ? new StatRow.Cell("", -1)

@@ -14,6 +14,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.SocketObjectType;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
@@ -34,16 +35,10 @@ final class StatJson {
             Map<String, Object> kinds = new LinkedHashMap<>();
             d.process().kinds().forEach((type, n) -> kinds.put(key(ObjectType.toString(type)), n));
             p.put("objects", kinds);
-            Map<String, Object> totals = new LinkedHashMap<>();
-            Map<String, @Nullable Object> rates = new LinkedHashMap<>();
-            for (StatFigure f : StatFigure.values()) {
-                totals.put(key(f.name()), unsigned(d.process().figure(f)));
-                rates.put(key(f.name()), rounded(d.rate(f)));
-            }
-            p.put("totals", totals);
-            p.put("rates", d.isKnown() ? rates : null);
+            figures(p, new StatTotals(List.of(d)));
             all.add(p);
         }
+        figures(m, new StatTotals(processes));
         m.put("processes", all);
         m.put("problems", snapshot.problems());
         return write(m);
@@ -54,8 +49,22 @@ final class StatJson {
         Map<String, @Nullable Object> m = new LinkedHashMap<>();
         m.put("time", snapshot.time().toString());
         m.putAll(process(d));
+        StatTotals t = new StatTotals(List.of(d));
+        figures(m, t);
+        m.put("connections", d.process().count(SocketObjectType.SOCKETS) == 0 ? null : t.carriers());
         m.put("objects", objects.stream().map(o -> object(d, o)).toList());
         return write(m);
+    }
+
+    private static void figures(Map<String, @Nullable Object> m, StatTotals t) {
+        Map<String, Object> totals = new LinkedHashMap<>();
+        Map<String, @Nullable Object> rates = new LinkedHashMap<>();
+        for (StatFigure f : StatFigure.values()) {
+            totals.put(key(f.name()), unsigned(t.figure(f)));
+            rates.put(key(f.name()), rounded(t.rate(f)));
+        }
+        m.put("totals", totals);
+        m.put("rates", t.isKnown() ? rates : null);
     }
 
     private static Map<String, @Nullable Object> process(StatDelta d) {

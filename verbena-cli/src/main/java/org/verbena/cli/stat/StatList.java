@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * selected wherever the next sample puts it. Not safe for use by several threads.
  */
 final class StatList {
+    /** The lines for which one is used for the sum. */
+    private static final int LEAST_WITH_TOTAL = 4;
+
     private String sort = "";
     private boolean reverse;
     private String filter = "";
@@ -101,11 +104,15 @@ final class StatList {
 
     /** Header and lines for this much room. */
     List<StatLine> lines(int height, int width) {
-        page = Math.max(1, height - 1);
+        StatRow total = height < LEAST_WITH_TOTAL ? null : shown.total();
+        page = Math.max(1, height - (total == null ? 1 : 2));
         top = Math.clamp(top, Math.max(0, index - page + 1), index);
         top = Math.min(top, Math.max(0, shown.rows().size() - page));
         List<StatLine> lines = new ArrayList<>();
         lines.add(new StatLine(shown.header(width), StatLine.Style.HEADER));
+        if (total != null) {
+            lines.add(new StatLine(shown.line(total, width), StatLine.Style.TITLE));
+        }
         for (int i = top; i < Math.min(shown.rows().size(), top + page); i++) {
             lines.add(new StatLine(shown.line(shown.rows().get(i), width),
                     i == index ? StatLine.Style.SELECTED : StatLine.Style.PLAIN));

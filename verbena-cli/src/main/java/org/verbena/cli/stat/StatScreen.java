@@ -99,6 +99,7 @@ final class StatScreen {
     int run() throws IOException, InterruptedException {
         try (Terminal terminal = TerminalBuilder.builder().system(true).providers("ffm,exec").dumb(false)
                 .nativeSignals(false).graphemeCluster(false).build()) {
+            view.drawsBlocks(System.out.charset().newEncoder().canEncode('█'));
             Restore restore = new Restore(terminal);
             Thread hook = new Thread(restore::now, "restore the terminal");
             Runtime.getRuntime().addShutdownHook(hook);

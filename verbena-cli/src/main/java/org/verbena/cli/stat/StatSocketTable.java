@@ -47,7 +47,7 @@ final class StatSocketTable {
     /** A line for each socket of these processes. */
     static StatTable of(StatSocketView view, List<StatDelta> processes, boolean rates) {
         if (view == StatSocketView.SOCKETS) {
-            return StatConnectionTable.of(processes, true, rates);
+            return StatConnectionTable.of(processes, true, rates, null);
         }
         StatSocketTable t = new StatSocketTable(view, rates);
         List<Socket> sockets = processes.stream().flatMap(d -> d.process().objects().stream()

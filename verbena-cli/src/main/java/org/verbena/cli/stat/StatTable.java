@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.support.HumanText;
 import org.verbena.erm.RemoteMemorySamplePoint;
@@ -17,18 +20,31 @@ import org.verbena.verbs.ObjectType;
  * Processes, or the objects of one, as a table. Immutable.
  *
  * @param columns the last one takes the remaining room
+ * @param total the sum of all lines, of those too that a filter takes away; null for none
  */
-record StatTable(List<Column> columns, List<StatRow> rows) {
+record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow total) {
+    /** Names the sum in the first column. */
+    static final String TOTAL = "total";
+
     private static final int FIGURE_WIDTH = 8;
     private static final int[] KINDS = {ObjectType.QP, ObjectType.CQ, ObjectType.SRQ, ObjectType.MR,
         SocketObjectType.CONNECTION};
     private static final int[] KIND_WIDTHS = {5, 4, 4, 5, 5};
     private static final int[] KIND_RANKS = {0, 3, 4, 2, 0};
-    private static final int COMMAND_WIDTH = 10;
+    private static final int COMMAND_WIDTH = 30;
+    private static final int ABOUT_WIDTH = 11;
+    private static final int TREND_RANK = 5;
+    /** The last rates that a line has room for. */
+    static final int TREND = 12;
     private static final int NAME_WIDTH = 12;
     private static final int LONGEST_NAME = 24;
     private static final int STATE_WIDTH = 5;
     private static final int LONGEST_STATE = 12;
+
+    /** A table without a sum. */
+    StatTable(List<Column> columns, List<StatRow> rows) {
+        this(columns, rows, null);
+    }
 
     /** What stands in a column. */
     enum Kind {
@@ -65,6 +81,15 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
 
     /** A line for each process. */
     static StatTable processes(List<StatDelta> processes, boolean rates) {
+        return processes(processes, rates, null);
+    }
+
+    /**
+     * A line for each process.
+     *
+     * @param trend the last rates by the key of a line, for the screen, where there is a sum, too; null for neither
+     */
+    static StatTable processes(List<StatDelta> processes, boolean rates, @Nullable Function<Object, String> trend) {
         List<Column> columns = new ArrayList<>();
         columns.add(new Column("pid", "PID", 8, false));
         for (int i = 0; i < KINDS.length; i++) {
@@ -73,11 +98,39 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
                     KIND_WIDTHS[i], Kind.NUMBER, KIND_WIDTHS[i], KIND_RANKS[i]));
         }
         figures(columns, rates);
+        if (trend != null) {
+            columns.add(trend(TREND_RANK));
+        }
         columns.add(new Column("command", "COMMAND", 0, Kind.TEXT, COMMAND_WIDTH, 0));
-        return new StatTable(columns, processes.stream().map(d -> row(d, rates)).toList());
+        return new StatTable(columns, processes.stream().map(d -> row(d, rates, trend)).toList(), trend == null
+                ? null
+                : total(processes, rates));
     }
 
-    private static StatRow row(StatDelta d, boolean rates) {
+    /** The column of the last rates. */
+    static Column trend(int rank) {
+        return new Column("trend", "TREND", TREND, Kind.TEXT, TREND, rank);
+    }
+
+    private static StatRow total(List<StatDelta> processes, boolean rates) {
+        StatTotals t = new StatTotals(processes);
+        List<StatRow.Cell> cells = new ArrayList<>(List.of(StatRow.Cell.of(TOTAL)));
+        for (int kind : KINDS) {
+            cells.add(StatRow.Cell.of(Integer.toString(t.count(kind))));
+        }
+        figures(cells, t, rates);
+        cells.add(StatRow.Cell.of("")); // the trend of all has more room
+        cells.add(StatRow.Cell.of("all processes"));
+        return new StatRow(TOTAL, cells);
+    }
+
+    private static void figures(List<StatRow.Cell> cells, StatTotals t, boolean rates) {
+        for (StatFigure f : StatFigure.values()) {
+            cells.add(rates ? rate(t.rate(f)) : total(t.figure(f)));
+        }
+    }
+
+    private static StatRow row(StatDelta d, boolean rates, @Nullable Function<Object, String> trend) {
         StatProcess p = d.process();
         List<StatRow.Cell> cells = new ArrayList<>();
         cells.add(new StatRow.Cell(Long.toString(p.pid()), p.pid()));
@@ -87,24 +140,46 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         for (StatFigure f : StatFigure.values()) {
             cells.add(rates ? rate(d.rate(f)) : total(p.figure(f)));
         }
+        if (trend != null) {
+            cells.add(StatRow.Cell.of(trend.apply(p.key())));
+        }
         cells.add(StatRow.Cell.of((p.silent() ? "(does not answer) " : "") + StatText.command(p.command())));
         return new StatRow(p.key(), cells);
     }
 
     /** A line for each object of a process, of these types; of all if there are none. */
     static StatTable objects(StatDelta d, Set<Integer> types, boolean rates) {
+        return objects(d, types, rates, null);
+    }
+
+    /** The same, with the last rates by the key of a line, and the sum of the process. */
+    static StatTable objects(StatDelta d, Set<Integer> types, boolean rates,
+            @Nullable Function<Object, String> trend) {
         List<Column> columns = new ArrayList<>();
         int longest = d.process().objects().stream().mapToInt(o -> o.name().length()).max().orElse(0);
         columns.add(new Column("object", "OBJECT", Math.clamp(longest, NAME_WIDTH, LONGEST_NAME), true));
         int state = d.process().objects().stream().mapToInt(o -> o.state().length()).max().orElse(0);
         columns.add(new Column("state", "STATE", Math.clamp(state, STATE_WIDTH, LONGEST_STATE), true));
         figures(columns, rates);
-        columns.add(new Column("about", "ABOUT", 0, true));
+        if (trend != null) {
+            columns.add(trend(1));
+        }
+        columns.add(new Column("about", "ABOUT", 0, Kind.TEXT, ABOUT_WIDTH, 0));
         return new StatTable(columns, d.process().objects().stream()
-                .filter(o -> types.isEmpty() || types.contains(o.type())).map(o -> row(d, o, rates)).toList());
+                .filter(o -> types.isEmpty() || types.contains(o.type())).map(o -> row(d, o, rates, trend)).toList(),
+                trend == null ? null : total(d, rates));
     }
 
-    private static StatRow row(StatDelta d, StatObject o, boolean rates) {
+    private static StatRow total(StatDelta d, boolean rates) {
+        List<StatRow.Cell> cells = new ArrayList<>(List.of(StatRow.Cell.of(TOTAL), StatRow.Cell.of("")));
+        figures(cells, new StatTotals(List.of(d)), rates);
+        cells.add(StatRow.Cell.of(""));
+        cells.add(StatRow.Cell.of("this process"));
+        return new StatRow(TOTAL, cells);
+    }
+
+    private static StatRow row(StatDelta d, StatObject o, boolean rates,
+            @Nullable Function<Object, String> trend) {
         List<StatRow.Cell> cells = new ArrayList<>();
         cells.add(StatRow.Cell.of(o.name()));
         cells.add(StatRow.Cell.of(o.state()));
@@ -112,6 +187,9 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
             cells.add(!o.has(f)
                     ? new StatRow.Cell("", -1) // below the objects that count it
                     : rates ? rate(d.rate(o, f)) : total(o.figure(f)));
+        }
+        if (trend != null) {
+            cells.add(StatRow.Cell.of(trend.apply(o.key())));
         }
         cells.add(StatRow.Cell.of(about(o)));
         return new StatRow(o.key(), cells);
@@ -191,7 +269,7 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
      */
     StatTable sorted(int column, boolean reverse) {
         if (column < 0 || column >= columns.size()) {
-            return reverse ? new StatTable(columns, rows.reversed()) : this;
+            return reverse ? new StatTable(columns, rows.reversed(), total) : this;
         }
         boolean text = column == 0 || columns.get(column).left();
         Comparator<StatRow> order = Comparator.comparingDouble((StatRow r) -> number(r, column))
@@ -199,7 +277,7 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
         if (text == reverse) {
             order = order.reversed();
         }
-        return new StatTable(columns, rows.stream().sorted(order).toList());
+        return new StatTable(columns, rows.stream().sorted(order).toList(), total);
     }
 
     private static double number(StatRow r, int column) {
@@ -209,7 +287,10 @@ record StatTable(List<Column> columns, List<StatRow> rows) {
 
     /** Only the lines that contain a text. */
     StatTable filtered(String text) {
-        return text.isEmpty() ? this : new StatTable(columns, rows.stream().filter(r -> r.contains(text)).toList());
+        return text.isEmpty()
+                ? this
+                : new StatTable(columns, rows.stream().filter(r -> r.contains(
+                        text)).toList(), total);
     }
 
     /** The header line. */

@@ -6,6 +6,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
@@ -26,6 +27,9 @@ final class StatView {
     /** The minimum size of the terminal. */
     static final int COLUMNS = 80;
     static final int ROWS = 8;
+    private static final String COMMAND = "verbena stat  ";
+    private static final int LEAST_BARS = 10;
+    private static final int RATE = 7;
     /** Instead of a process: all, with their sockets. */
     static final long SOCKETS_OF_ALL = -1;
 
@@ -36,6 +40,11 @@ final class StatView {
             "left right, < >   sort by another column          r   the other way round",
             "d, t    rates (deltas), totals    s   connections    p, Space   pause",
             "/, f    lines with a text: Enter keeps it, Esc takes it away    q   quit");
+
+    /** The sums whose last rates are drawn. */
+    private enum Sum {
+        RX, TX, CONNECTIONS_RX, CONNECTIONS_TX
+    }
 
     /** What a screen shows. */
     private enum Screen {
@@ -66,6 +75,10 @@ final class StatView {
     private final Deque<Place> places = new ArrayDeque<>();
     private @Nullable StatSnapshot snapshot;
     private @Nullable StatSnapshot before;
+    /** Of the snapshot, since the one before. */
+    private List<StatDelta> deltas = List.of();
+    private StatHistory history = new StatHistory();
+    private boolean blocks;
     private boolean rates = true;
     private boolean paused;
     private boolean help;
@@ -92,6 +105,11 @@ final class StatView {
         rates = showRates;
         list().sortBy(sort, reverse);
         list().filter(filter);
+    }
+
+    /** Whether the terminal has block characters to draw rates with; otherwise they are drawn in ASCII. */
+    void drawsBlocks(boolean has) {
+        blocks = has;
     }
 
     /** Shows the connections of what is shown. */
@@ -131,6 +149,8 @@ final class StatView {
         if (of == wanted() && !paused) {
             before = snapshot == null ? null : snapshot.base(before);
             snapshot = next;
+            deltas = next.processes().stream().map(p -> StatDelta.of(p, before)).toList();
+            remember();
             refresh();
         }
     }
@@ -162,22 +182,50 @@ final class StatView {
         if (from != to) {
             snapshot = null;
             before = null;
+            deltas = List.of();
+            history = new StatHistory();
             paused = false;
             typing = null;
         }
     }
 
+    private void remember() {
+        StatTotals t = new StatTotals(deltas);
+        history.add(Sum.RX, t.rate(StatFigure.RX_BYTES));
+        history.add(Sum.TX, t.rate(StatFigure.TX_BYTES));
+        history.add(Sum.CONNECTIONS_RX, t.connectionRate(StatFigure.RX_BYTES));
+        history.add(Sum.CONNECTIONS_TX, t.connectionRate(StatFigure.TX_BYTES));
+        Set<Object> keys = new HashSet<>(Set.of(Sum.values()));
+        for (StatDelta d : deltas) {
+            StatProcess.Key p = d.process().key();
+            keys.add(p);
+            history.add(p, d.rate(StatFigure.RX_BYTES) + d.rate(StatFigure.TX_BYTES));
+            for (StatObject o : d.process().objects()) {
+                if (o.has(StatFigure.RX_BYTES) || o.has(StatFigure.TX_BYTES)) {
+                    Object key = new StatSocketTable.Key(p, o.key());
+                    keys.add(key);
+                    history.add(key, d.rate(o, StatFigure.RX_BYTES) + d.rate(o, StatFigure.TX_BYTES));
+                }
+            }
+        }
+        history.retain(keys);
+    }
+
+    private String trend(Object key) {
+        return history.bars(key, StatTable.TREND, blocks);
+    }
+
     private void refresh() {
-        StatSnapshot now = snapshot;
-        if (now == null) {
+        if (snapshot == null) {
             return;
         }
-        List<StatDelta> deltas = now.processes().stream().map(p -> StatDelta.of(p, before)).toList();
         Place place = place();
         switch (place.screen) {
-            case PROCESSES -> place.list.show(StatTable.processes(deltas, rates));
-            case SOCKETS -> place.list.show(StatConnectionTable.of(deltas, place.pid == 0, rates));
-            case OBJECTS -> place.list.show(StatTable.objects(deltas.getFirst(), types, rates));
+            case PROCESSES -> place.list.show(StatTable.processes(deltas, rates, this::trend));
+            case SOCKETS -> place.list.show(StatConnectionTable.of(deltas, place.pid == 0, rates,
+                    this::trend));
+            case OBJECTS -> place.list.show(StatTable.objects(deltas.getFirst(), types, rates,
+                    key -> trend(new StatSocketTable.Key(deltas.getFirst().process().key(), (StatObject.Key) key))));
             case OBJECT -> {
                 StatObject.Key key = Objects.requireNonNull(place.object);
                 Optional<StatObject> o = StatDetail.find(deltas.getFirst().process(), key);
@@ -292,7 +340,7 @@ final class StatView {
             return tooSmall(rows, columns);
         }
         List<StatLine> lines = new ArrayList<>();
-        lines.add(new StatLine(fit(title(), columns), StatLine.Style.TITLE));
+        lines.add(new StatLine(fit(title(columns), columns), StatLine.Style.TITLE));
         lines.add(notice(columns));
         if (help) {
             HELP.forEach(l -> lines.add(StatLine.plain(fit(l, columns))));
@@ -337,10 +385,41 @@ final class StatView {
             int room = Math.max(1, rows - lines.size() - 4);
             head.subList(0, Math.min(head.size(), room)).forEach(l -> lines.add(StatLine.plain(l)));
         }
+        if (object == null) {
+            lines.add(StatLine.plain(sums(new StatTotals(deltas), columns)));
+        }
         lines.addAll(list().lines(rows - lines.size() - 1, columns));
         if (list().size() == 0) {
             lines.add(StatLine.plain(nothing()));
         }
+    }
+
+    /** The last rates of the sum, and what there is of connections: as many of them as fit. */
+    private String sums(StatTotals t, int columns) {
+        boolean sockets = screen() == Screen.SOCKETS;
+        int bars = Math.clamp((columns - COLUMNS) / 4 + LEAST_BARS, LEAST_BARS, StatHistory.LENGTH);
+        List<String> parts = new ArrayList<>();
+        for (StatFigure f : List.of(StatFigure.RX_BYTES, StatFigure.TX_BYTES)) {
+            boolean in = f == StatFigure.RX_BYTES;
+            Sum sum = sockets
+                    ? in ? Sum.CONNECTIONS_RX : Sum.CONNECTIONS_TX
+                    : in ? Sum.RX : Sum.TX;
+            double rate = sockets ? t.connectionRate(f) : t.rate(f);
+            parts.add((in ? "RX-B/s " : "TX-B/s ") + StatText.fit(StatText.rate(rate), RATE, false) + " "
+                    + history.bars(sum, bars, blocks));
+        }
+        if (sockets) {
+            parts.add(t.carriersText());
+            parts.add(t.polls(rates));
+        }
+        StringBuilder line = new StringBuilder();
+        for (String part : parts) {
+            String gap = line.isEmpty() ? "" : "  ";
+            if (!part.isEmpty() && line.length() + gap.length() + part.length() <= columns) {
+                line.append(gap).append(part);
+            }
+        }
+        return line.toString().stripTrailing();
     }
 
     private String nothing() {
@@ -355,12 +434,13 @@ final class StatView {
         };
     }
 
-    private String title() {
+    private String title(int columns) {
         StatSnapshot now = snapshot;
         String time = now == null ? "" : TIME.format(now.time().atZone(ZoneId.systemDefault())) + "  ";
         String mode = (rates ? "rates" : "totals") + (paused ? "  PAUSED" : "");
         String order = list().order();
-        return "verbena stat  " + time + what(now) + "  " + mode + (order.isEmpty() ? "" : "  " + order);
+        String title = time + what(now) + "  " + mode + (order.isEmpty() ? "" : "  " + order);
+        return title.length() + COMMAND.length() > columns ? title : COMMAND + title;
     }
 
     private String what(@Nullable StatSnapshot now) {

@@ -70,15 +70,49 @@ class StatConnectionsTest {
     @Test
     void hundredAndSixtyColumnsHaveAll() {
         StatView v = all();
+        assertThat(line(v, 220, "LOCAL")).matches(".* TX-B  TREND +WAKES/s .* STATE +COMMAND");
         assertThat(line(v, 160, "LOCAL")).matches(" +PID  LOCAL +REMOTE +BY +RX-B/s +TX-B/s +RX-RING +TX-RING +RX-B"
-                + " +TX-B +WAKES/s +BELLS/s +STALLS/s  STATE( +COMMAND)?");
-        assertThat(line(v, 160, ":59194")).matches(" +4711  127.0.0.1:40247  127.0.0.1:59194 +ring +2000 +1000 +1.5K/64K"
-                + " +4K/4K +4000 +2000 +1000 +1000 +0  OPEN.*");
+                + " +TX-B +WAKES/s +BELLS/s +STALLS/s  STATE");
+        assertThat(line(v, 160, ":59194")).matches(
+                " +4711  127.0.0.1:40247  127.0.0.1:59194 +ring +2000 +1000 +1.5K/64K"
+                        + " +4K/4K +4000 +2000 +1000 +1000 +0  OPEN.*");
         assertThat(line(v, 160, ":59195")).matches(".*  tcp plain_peer +4000 +2000 +- +- +8000 +4000 .*");
-        assertThat(line(v, 220, "LOCAL")).matches(".* STATE +COMMAND");
         type(v, "t");
         assertThat(line(v, 80, "LOCAL")).matches(" +PID  LOCAL +REMOTE +BY +RX-B +TX-B");
         assertThat(line(v, 80, ":59194")).matches(".*ring +4000 +2000");
+    }
+
+    @Test
+    void sumsAndTheirLastRatesAreShown() {
+        StatView v = all();
+        v.drawsBlocks(true);
+        assertThat(text(v, 80).get(2)).isEqualTo(
+                "RX-B/s   12000          █  TX-B/s    6000          █  2 ring, 2 tcp, 2 undecided");
+        assertThat(text(v, 160).get(2)).matches(
+                "RX-B/s   12000 {30}█  TX-B/s    6000 {30}█  2 ring, 2 tcp, 2 undecided");
+        assertThat(line(v, 80, " total ")).matches(" +total +12000 +6000");
+        assertThat(line(v, 160, " total ")).matches(" +total +12000 +6000 +24000 +12000 +6000 +6000 +0");
+        show(v, process(4711, 3), process(4712, 2)); // the second has not gone on
+        assertThat(text(v, 80).get(2)).startsWith("RX-B/s    6000         █▅  TX-B/s    3000         █▅");
+        v.drawsBlocks(false);
+        assertThat(text(v, 80).get(2)).startsWith("RX-B/s    6000         #=  ").matches("\\p{ASCII}*");
+        type(v, "/:59194");
+        v.press(StatKey.of(StatKey.Name.ENTER));
+        assertThat(line(v, 80, " total ")).as("of all").matches(" +total +6000 +3000");
+        type(v, "t");
+        assertThat(line(v, 80, " total ")).matches(" +total +30000 +15000");
+        assertThat(v.lines(8, 80).stream().filter(l -> l.text().contains(":59194"))).as("8 lines").isNotEmpty();
+    }
+
+    @Test
+    void linesHaveTheirLastRates() {
+        StatView v = all();
+        v.drawsBlocks(true);
+        for (int i = 3; i < 40; i++) {
+            show(v, process(4711, i), process(4712, i));
+        }
+        assertThat(line(v, 220, ":59194")).contains("  ████████████ ");
+        assertThat(line(v, 220, ":59196")).contains("  ▁▁▁▁▁▁▁▁▁▁▁▁ ");
     }
 
     /** No row is longer than the screen, and each has its address, whose port is not cut off. */
@@ -180,7 +214,8 @@ class StatConnectionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"0, 0", "999, 999", "1000, 1.0K", "1024, 1K", "1536, 1.5K", "10239, 10K", "1023999, 1.0M", "1048576, 1M",
+    @CsvSource({"0, 0", "999, 999", "1000, 1.0K", "1024, 1K", "1536, 1.5K", "10239, 10K", "1023999, 1.0M",
+        "1048576, 1M",
         "1572864, 1.5M", "-1, 16E"})
     void sizesHaveFourCharacters(long bytes, String text) {
         assertThat(StatText.size(bytes)).isEqualTo(text);

@@ -267,4 +267,24 @@ class StatModelTest {
         assertThat(first.get("objects").get(0).get("rates").isNull()).isTrue();
         assertThat(first.get("objects").get(0).properties()).hasSameSizeAs(n.get("objects").get(0).properties());
     }
+
+    @Test
+    void lastRatesAreDrawnFromNothingToTheGreatest() {
+        StatHistory h = new StatHistory();
+        assertThat(h.bars("a", 3, true)).isEqualTo("   ");
+        h.add("a", Double.NaN);
+        for (double rate : new double[] {0, 1e-9, 50, 100}) {
+            h.add("a", rate);
+        }
+        assertThat(h.bars("a", 6, true)).isEqualTo("  ▁▂▅█");
+        assertThat(h.bars("a", 6, false)).isEqualTo("  _.=#");
+        assertThat(h.bars("a", 2, true)).isEqualTo("▅█");
+        for (int i = 0; i < 3 * StatHistory.LENGTH; i++) {
+            h.add("a", i);
+        }
+        assertThat(h.bars("a", StatHistory.LENGTH, false)).hasSize(StatHistory.LENGTH).endsWith("#").startsWith("+");
+        h.add("b", 0);
+        h.retain(java.util.Set.of("b"));
+        assertThat(h.bars("a", 1, true) + h.bars("b", 1, true)).isEqualTo(" ▁");
+    }
 }

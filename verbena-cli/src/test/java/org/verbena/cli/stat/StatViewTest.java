@@ -129,7 +129,9 @@ class StatViewTest {
         v.show(4711, objects(2));
         assertThat(all(v)).contains("sorted by tx");
         List<String> lines = text(v, 24, 100);
-        assertThat(lines.get(3)).startsWith("qp:0x12");
+        assertThat(lines.get(3)).startsWith("OBJECT");
+        assertThat(lines.get(4)).startsWith("total");
+        assertThat(lines.get(5)).startsWith("qp:0x12");
         assertThat(selected(v)).startsWith("qp:0x11");
         type(v, "r");
         assertThat(all(v)).contains("sorted by tx, reversed");

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.cli;
 
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.stream.Collectors;
@@ -11,6 +15,9 @@ final class Screen {
         TEXT, ESCAPE, CHARSET, SEQUENCE
     }
 
+    private final CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder().onMalformedInput(
+            CodingErrorAction.REPLACE);
+    private ByteBuffer undecoded = ByteBuffer.allocate(0);
     private final int rows;
     private final int columns;
     private char[][] cells;
@@ -40,7 +47,12 @@ final class Screen {
 
     /** Draws what a program wrote. */
     synchronized void write(byte[] bytes, int length) {
-        new String(bytes, 0, length, StandardCharsets.ISO_8859_1).chars().forEach(c -> put((char) c));
+        ByteBuffer in = ByteBuffer.allocate(undecoded.remaining() + length).put(undecoded).put(bytes, 0, length)
+                .flip();
+        CharBuffer out = CharBuffer.allocate(in.remaining());
+        decoder.decode(in, out, false);
+        undecoded = in; // the beginning of a character
+        out.flip().chars().forEach(c -> put((char) c));
         notifyAll();
     }
 

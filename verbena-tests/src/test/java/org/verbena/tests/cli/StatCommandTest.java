@@ -107,6 +107,9 @@ class StatCommandTest {
         assertThat(p.get("command").asText()).contains("StatPeer");
         assertThat(p.get("answers").asBoolean()).isTrue();
         assertThat(p.get("cached").asBoolean()).isFalse();
+        assertThat(p.get("totals").get("tx_bytes").asLong()).isEqualTo(6700);
+        assertThat(p.get("rates").isNull()).isTrue();
+        assertThat(p.get("connections").isNull()).isTrue();
         JsonNode from = object(p, qp(sender));
         assertThat(from.get("state").asText()).isEqualTo("RTS");
         assertThat(from.get("attributes").get("type").asText()).isEqualTo("RC");
@@ -124,6 +127,7 @@ class StatCommandTest {
         assertThat(process(all).get("objects").get("qp").asInt()).isEqualTo(2);
         assertThat(process(all).get("totals").get("tx").asLong()).isEqualTo(9);
         assertThat(process(all).get("totals").get("tx_bytes").asLong()).isEqualTo(6700);
+        assertThat(all.get("totals").get("tx_bytes").asLong()).as("of all").isEqualTo(6700);
     }
 
     private JsonNode process(JsonNode all) {

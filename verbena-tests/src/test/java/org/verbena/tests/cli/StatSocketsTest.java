@@ -238,6 +238,9 @@ class StatSocketsTest {
         assertThat(total(c, "TX_TCP_BYTES")).isEqualTo(20L * MESSAGE);
         assertThat(total(c, "RX_TCP_BYTES")).isEqualTo(20L * MESSAGE);
         assertThat(total(one(picture, "SOCKETS"), "BY_TCP_PLAIN_PEER")).isEqualTo(1);
+        assertThat(picture.get("connections").toString()).isEqualTo("{\"ring\":0,\"tcp\":1,\"undecided\":0}");
+        assertThat(text("stat", "--view", "sockets", "--once").lines().filter(l -> l.matches(" *" + client.pid()
+                + "  127\\.0\\.0\\.1:\\d+ +127\\.0\\.0\\.1:\\d+ +tcp plain_peer +20000 +20000 .*"))).hasSize(1);
         assertThat(text("stat", "--view", "netstat", "--once")).containsPattern(
                 "\ntcp +- +- +127\\.0\\.0\\.1:\\d+ +127\\.0\\.0\\.1:\\d+ +OUTPUT_ENDED +plain_peer +" + client.pid());
         assertThat(text("stat", "--view", "basic", "--once")).contains("1 by TCP: plain_peer");
