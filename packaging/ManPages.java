@@ -56,6 +56,7 @@ final class ManPages {
                 #compdef verbena
                 autoload -U +X bashcompinit && bashcompinit
                 source "${${(%):-%x}:A:h}/../../bash-completion/completions/verbena"
+                _bash_complete -o default -F _complete_verbena
                 """);
         String origin = " \"" + LocalDate.parse(args[2]) + "\" \"Verbena " + args[1] + "\" \"Verbena\"\n";
         for (CommandSpec spec : all(main)) {

@@ -17,6 +17,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "run", description = {"Runs a command; every Java program below it gets Verbena's sockets.",
     "Other programs are left alone. What is in JDK_JAVA_OPTIONS is kept."},
+        exitCodeListHeading = "%nExit codes:%n", exitCodeList = {"2:wrong command line, or no such JDK or agent",
+            "126:the command cannot be executed", "127:there is no such command", "other:that of the command"},
         customSynopsis = "verbena run [--every-jvm] [--quiet] [--summary[=PATH]] [--set KEY=VALUE]… [--] COMMAND [ARGUMENT…]")
 final class RunCommand implements Callable<Integer> {
     @Spec

@@ -155,7 +155,8 @@ public final class Compare {
     }
 
     private static int usage() {
-        System.err.println("usage: bench/compare [--starts N] [--json] [--percentiles] [--only verbena|aeron|ucx|limits ...]");
+        System.err.println(
+                "usage: bench/compare [--starts N] [--json] [--percentiles] [--only verbena|aeron|ucx|limits ...]");
         System.exit(2);
         return 0;
     }

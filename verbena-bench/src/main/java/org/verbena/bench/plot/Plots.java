@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -82,6 +83,10 @@ public final class Plots {
         CategoryChart c = Drawing.lines("Round trip of 64 bytes between two processes, both ends spin", "percentile",
                 "µs, logarithmic", true);
         CONTESTANTS.forEach((name, title) -> {
+            if (figures.has(name + "-rtt") && !figures.has(name + "-rtt-p99")) {
+                throw new IllegalArgumentException(file("compare") + " has no percentiles of " + name
+                        + ": print it with bench/compare --percentiles --json");
+            }
             List<Double> micros = RANKS.stream().map(r -> figures.path(name + (r.equals("50") ? "-rtt" : "-rtt-p" + r))
                     .asDouble() / NANOS).toList();
             if (micros.getFirst() > 0) {
@@ -111,7 +116,8 @@ public final class Plots {
     /** How many times more unchanged applications do, from the lines of bench/apps. */
     private CategoryChart applications() throws IOException {
         List<JsonNode> rows = new ArrayList<>();
-        try (MappingIterator<JsonNode> lines = JSON.readerFor(JsonNode.class).readValues(file("applications").toFile())) {
+        try (MappingIterator<JsonNode> lines = JSON.readerFor(JsonNode.class).readValues(file("applications")
+                .toFile())) {
             lines.forEachRemaining(rows::add);
         }
         rows.sort(Comparator.comparingDouble(r -> -r.path("ratio").asDouble()));
@@ -121,24 +127,31 @@ public final class Plots {
         return c;
     }
 
-    /** Round trips at a fixed rate, counted from the intended time. */
+    /** Round trips at a fixed rate, counted from the intended time; without rates that were not reached, whose times say little. */
     private CategoryChart load() throws IOException {
         CategoryChart c = Drawing.lines("Latency under load: 64 bytes at a fixed rate, from the intended time",
                 "messages a second", "µs, logarithmic", true);
+        List<JsonNode> kept = new ArrayList<>();
+        read("load").forEach(r -> {
+            if (r.path("rate_kept").asBoolean(true)) {
+                kept.add(r);
+            }
+        });
+        TreeSet<Long> rates = new TreeSet<>();
+        kept.forEach(r -> rates.add(r.path("rate").asLong()));
         for (String transport : List.of("stream", "kernel")) {
-            for (String rank : List.of("p50", "p99")) {
-                List<String> rates = new ArrayList<>();
+            Map<Long, JsonNode> times = new HashMap<>();
+            kept.stream().filter(r -> r.path("transport").asText().equals(transport)).forEach(r -> times.put(r.path(
+                    "rate").asLong(), r.path("rtt_ns")));
+            for (String rank : times.isEmpty() ? List.<String>of() : List.of("p50", "p99")) {
+                // all series have the same rates, or the points of one would be drawn at those of another
                 List<Double> micros = new ArrayList<>();
-                for (JsonNode r : read("load")) {
-                    if (r.path("transport").asText().equals(transport)) {
-                        rates.add(Drawing.rate(r.path("rate").asDouble()));
-                        micros.add(r.path("rtt_ns").path(rank).asDouble() / NANOS);
-                    }
-                }
-                if (!rates.isEmpty()) {
-                    c.addSeries((transport.equals("stream") ? "Verbena, rings, " : "the JDK's, TCP, ") + rank, rates,
-                            micros);
-                }
+                rates.forEach(r -> micros.add(times.containsKey(r)
+                        ? times.get(r).path(rank).asDouble() / NANOS
+                        : Double.NaN));
+                c.addSeries((transport.equals("stream") ? "Verbena, rings, " : "the JDK's, TCP, ") + rank, rates
+                        .stream()
+                        .map(r -> Drawing.rate(r)).toList(), micros);
             }
         }
         return c;

@@ -30,7 +30,8 @@ import org.verbena.cli.support.Terminal;
 /** {@code verbena example}: lists the example programs, and runs one with the options that it needs. */
 @Command(name = "example", description = {
     "Lists the example programs, or runs one with the Java options that it needs.",
-    "Options for the program itself come behind '--'."})
+    "Options for the program itself come behind '--'."}, exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"2:wrong command line", "other:that of the program"})
 public final class ExampleCommand implements Callable<Integer> {
     /** The least that is left for what an example shows. */
     private static final int LEAST = 20;

@@ -95,7 +95,8 @@ record PerfBaseline(Path file, Map<String, PerfResult> rows, JsonNode machine, J
     }
 
     private static CommandException bad(Path file, String what, @Nullable Exception cause) {
-        return new CommandException("--baseline " + file + ": " + what + "; " + ASK, cause);
+        String sentence = "--baseline " + file + ": " + what + "; " + ASK;
+        return cause == null ? new CommandException(sentence) : new CommandException(sentence, cause);
     }
 
     /** The factor by which a result is faster than that of its partner; empty without one. */

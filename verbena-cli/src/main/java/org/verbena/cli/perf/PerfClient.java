@@ -58,6 +58,8 @@ final class PerfClient implements AutoCloseable {
     private final Set<PerfTest> warm = EnumSet.noneOf(PerfTest.class);
     private long allowance = Long.MAX_VALUE;
     private long jobBegan;
+    /** Nanoseconds per operation of the fastest batch of the last warm-up. */
+    private double best;
 
     PerfClient(PerfOptions options, OpenDevices devices, InetSocketAddress address) throws IOException {
         this.options = options;
@@ -233,15 +235,16 @@ final class PerfClient implements AutoCloseable {
                 PerfLoop.compileMillis() + done.number("compiled", 0, Long.MAX_VALUE));
     }
 
-    /** Messages at fixed times. It warms up as fast as answers come, and at half that speed, since both is compiled. */
+    /** Messages at fixed times. It warms up as fast as answers come, and at half that speed, so that sending and waiting are compiled. */
     private PerfResult paced(PerfJob job, PerfLoop loop) throws IOException {
         PerfPacer pacer = new PerfPacer((PerfPaced) loop, server, SKIP);
         loop.paceBy(pacer);
         double interval = SECOND / job.rate();
-        double each = warmUp(job, loop);
-        double slower = Math.min(interval, 2 * each);
+        warmUp(job, loop);
+        double each = best; // one batch may have been interrupted
+        double slower = 2 * each;
         pacer.interval(slower);
-        batch(loop, Math.max(1, (long) (options.warmUpNanos() / 2 / Math.max(slower, each))));
+        batch(loop, Math.max(1, (long) (options.warmUpNanos() / (2 * slower))));
         letCompilersRun();
         pacer.interval(interval);
         // a rate that is not reached ends in time, too
@@ -272,6 +275,7 @@ final class PerfClient implements AutoCloseable {
         long operations = 0;
         long compiled = -1;
         double each;
+        best = Double.MAX_VALUE;
         do {
             letCompilersRun();
             Batch b = batch(loop, n);
@@ -281,6 +285,7 @@ final class PerfClient implements AutoCloseable {
             compiled = b.compiled();
             operations += n;
             each = (double) nanos / n;
+            best = Math.min(best, each);
             n = Math.clamp((long) (quietNanos / each), 1, Math.min(4 * n, BATCH));
         } while (left() > (1 - WARM_PART) * allowance && (spent < warmUp
                 || ((operations < WARM_OPERATIONS || quiet < quietNanos) && spent < WARM_AT_MOST * warmUp)));

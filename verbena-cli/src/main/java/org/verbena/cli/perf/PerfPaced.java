@@ -5,7 +5,7 @@ import java.io.IOException;
 
 /** The side of a ping-pong test that measures, in the steps that a {@link PerfPacer} takes at times of its own. */
 interface PerfPaced {
-    /** No limit but that of the transport, which refuses messages. */
+    /** No limit but that of the transport, which may refuse a message. */
     int UNLIMITED = Integer.MAX_VALUE;
 
     /** How many messages may be under way at a time; 1 if {@link #poll} waits for the answer. */

@@ -17,6 +17,9 @@ final class PerfPacer {
     private static final long LONGEST = TimeUnit.DAYS.toNanos(1);
     /** The part of a run after which the rate is looked at a first time: a pause at the very end is no lack of speed. */
     private static final double NEARLY = 0.9;
+    /** A delay of the last answers that says nothing about the rate: this part of the time of a run, and as long as a scheduler's pause. */
+    private static final int LATE_PART = 100;
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(3);
     private static final double SECOND = 1e9;
 
     private final PerfPaced transport;
@@ -126,12 +129,21 @@ final class PerfPacer {
         return histogram;
     }
 
-    /** Answers per second of the last run; {@code asked} if there were fewer than two. */
+    /**
+     * Answers per second of the last run; {@code asked} if answers were not further behind their messages at the end than in the middle, or
+     * not much: less than half of the rate is no pause's doing.
+     */
     double reached(long asked) {
-        double end = perSecond(answers - skipped - 1, latest - first);
-        double before = perSecond(nearly - skipped - 1, atNearly - first);
-        double most = Math.max(end, before);
-        return most == 0 ? asked : most;
+        double answered = Math.max(perSecond(answers - skipped - 1, latest - first), perSecond(nearly - skipped - 1,
+                atNearly - first));
+        boolean tooSlow = nearly > skipped && (isBehind() || answered < asked / 2.0);
+        return tooSlow && answered > 0 ? answered : asked;
+    }
+
+    private boolean isBehind() {
+        long late = Math.min(latest - due(answers - 1), atNearly - due(nearly - 1)) - histogram.getValueAtPercentile(
+                50);
+        return late > Math.max((due(answers - 1) - begun) / LATE_PART, LATE_NANOS);
     }
 
     private static double perSecond(long answers, long nanos) {

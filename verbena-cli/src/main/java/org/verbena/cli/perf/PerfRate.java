@@ -17,7 +17,7 @@ record PerfRate(long asked, double reached) {
     private static final double ENOUGH = 0.99;
 
     static PerfRate of(long asked, double reached) {
-        return new PerfRate(asked, Math.round(HUNDRED * Math.min(asked, reached)) / HUNDRED);
+        return new PerfRate(asked, Math.round(HUNDRED * Math.min((double) asked, reached)) / HUNDRED);
     }
 
     /** Whether the answers came as fast as messages were to be sent. */

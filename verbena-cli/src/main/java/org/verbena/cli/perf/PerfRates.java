@@ -15,8 +15,8 @@ import picocli.CommandLine.TypeConversionException;
 /** Rates in the form that people write: messages per second, with {@code k} for thousand and {@code m} for million. */
 final class PerfRates {
     /**
-     * The clock is read twice for each message, which takes some 25 ns each time: messages that are to be sent closer
-     * to each other would wait for the clock.
+     * The clock is read twice for each message, which takes tens of nanoseconds each time: messages that are to be
+     * sent closer to each other would wait for the clock.
      */
     static final long MAX = 20_000_000;
     private static final int MOST = 1000;
@@ -77,8 +77,8 @@ final class PerfRates {
                     + m.group(1) + m.group(3) + m.group(4));
         }
         boolean adds = m.group(3).equals("+");
-        double by = adds ? one(m.group(4)) : factor(text, m.group(4));
-        double rate = first;
+        double by = adds ? (double) one(m.group(4)) : factor(text, m.group(4));
+        double rate = (double) first;
         for (int i = 0; Math.round(rate) <= last; i++) {
             if (i == MOST) {
                 throw tooMany(text);

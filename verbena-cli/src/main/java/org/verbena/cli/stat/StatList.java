@@ -22,6 +22,7 @@ final class StatList {
     private int top;
     private StatTable shown = new StatTable(List.of(), List.of());
     private int page = 1;
+    private int width = Integer.MAX_VALUE;
 
     /** Sets another table, of a later sample or of another mode. */
     void show(StatTable table) {
@@ -45,12 +46,17 @@ final class StatList {
         chosen = rows.isEmpty() ? null : rows.get(index).key();
     }
 
-    /** Sorts by the next column, or the one before. */
+    /** Sorts by the next column that is seen, or the one before. */
     void sortBeside(int step) {
         int n = shown.columns().size();
-        if (n > 0) {
-            sort = shown.columns().get(Math.floorMod(Math.max(0, shown.column(sort)) + step, n)).name();
-            top = 0;
+        int column = Math.max(0, shown.column(sort));
+        for (int i = 0; i < n; i++) {
+            column = Math.floorMod(column + step, n);
+            if (shown.isOrder(column, width)) {
+                sort = shown.columns().get(column).name();
+                top = 0;
+                return;
+            }
         }
     }
 
@@ -103,7 +109,8 @@ final class StatList {
     }
 
     /** Header and lines for this much room. */
-    List<StatLine> lines(int height, int width) {
+    List<StatLine> lines(int height, int columns) {
+        width = columns;
         StatRow total = height < LEAST_WITH_TOTAL ? null : shown.total();
         page = Math.max(1, height - (total == null ? 1 : 2));
         top = Math.clamp(top, Math.max(0, index - page + 1), index);

@@ -43,7 +43,7 @@ final class StatScreen {
     private static final int USUAL_ROWS = 24;
     private static final int PRINTABLE = ' ';
     private static final int DELETE = 127;
-    /** No process, since it is over. */
+    /** No process: the screen is closed. */
     private static final long NONE = Long.MIN_VALUE;
 
     /** The events that wake this thread. */

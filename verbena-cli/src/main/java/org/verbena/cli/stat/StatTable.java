@@ -36,6 +36,7 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
     private static final int TREND_RANK = 5;
     /** The last rates that a line has room for. */
     static final int TREND = 12;
+    private static final String TREND_NAME = "trend";
     private static final int NAME_WIDTH = 12;
     private static final int LONGEST_NAME = 24;
     private static final int STATE_WIDTH = 5;
@@ -109,7 +110,7 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
 
     /** The column of the last rates. */
     static Column trend(int rank) {
-        return new Column("trend", "TREND", TREND, Kind.TEXT, TREND, rank);
+        return new Column(TREND_NAME, "TREND", TREND, Kind.TEXT, TREND, rank);
     }
 
     private static StatRow total(List<StatDelta> processes, boolean rates) {
@@ -321,6 +322,11 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
         }
         String line = b.toString().stripTrailing();
         return line.length() > width ? StatText.fit(line, width, true) : line;
+    }
+
+    /** Whether lines of that width show a column, and can be sorted by it: bars have no order. */
+    boolean isOrder(int column, int width) {
+        return widths(width)[column] >= 0 && !columns.get(column).name().equals(TREND_NAME);
     }
 
     /** The width that each column gets of a line; -1 for one that is left out. */

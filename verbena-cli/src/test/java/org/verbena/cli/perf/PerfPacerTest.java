@@ -44,7 +44,6 @@ class PerfPacerTest {
         long sent;
         long answered;
         long most;
-        long firstSent;
 
         Fake(int limit) {
             this.limit = limit;
@@ -57,9 +56,7 @@ class PerfPacerTest {
 
         @Override
         public boolean send() {
-            if (sent++ == 0) {
-                firstSent = System.nanoTime();
-            }
+            sent++;
             most = Math.max(most, sent - answered);
             return true;
         }
@@ -110,12 +107,28 @@ class PerfPacerTest {
     void messagesKeepTheirTimes() throws IOException {
         Fake fast = new Fake(PerfPaced.UNLIMITED);
         PerfPacer p = pacer(fast, 0, MILLI);
+        long began = System.nanoTime();
         p.run(50);
-        assertThat(System.nanoTime() - fast.firstSent).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(48));
+        assertThat(System.nanoTime() - began).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(49));
         assertThat(p.reached(1000)).isPositive();
         assertThat(PerfRate.of(1000, 1234).reached()).isEqualTo(1000);
         assertThat(PerfPacer.after(3_000_000, 333.5)).isEqualTo(1_000_500_000);
         assertThat(PerfPacer.after(0, 333.5)).isZero();
+    }
+
+    /** Eight answers in 2 ms are not ten million a second, though no later than after a pause. */
+    @Test
+    void slowRunOfFewMessagesHasNotReachedItsRate() throws IOException {
+        Fake slow = new Fake(1) {
+            @Override
+            public void poll() {
+                pause(TimeUnit.MICROSECONDS.toNanos(250));
+                super.poll();
+            }
+        };
+        PerfPacer p = pacer(slow, 0, 100);
+        p.run(8);
+        assertThat(p.reached(10_000_000)).isLessThan(5_000);
     }
 
     /** Several are sent before the first is answered, as far as the transport goes. */

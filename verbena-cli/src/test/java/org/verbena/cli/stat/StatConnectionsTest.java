@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -149,6 +150,13 @@ class StatConnectionsTest {
         assertThat(v.wanted()).isEqualTo(4711);
         show(v, StatSamples.process(4711, 1, objects.toArray(StatObject[]::new)));
         assertThat(text(v, 80).getFirst()).contains("700 connections of process 4711");
+        Set<String> orders = new TreeSet<>();
+        for (int i = 0; i < 30; i++) {
+            type(v, ">");
+            orders.add(text(v, 80).getFirst().replaceFirst(".*sorted by ([a-z-]+).*", "$1"));
+        }
+        assertThat(orders).as("only what is seen").hasSize(line(v, 80, "REMOTE").strip().split(" +", -1).length);
+        v.begin(false, "", false, "");
         type(v, ">>>"); // remote, by, rx-bytes
         assertThat(text(v, 80).getFirst()).contains("sorted by rx-bytes");
         assertThat(first(v)).contains("10.0.0.2:20699");

@@ -63,7 +63,7 @@ abstract class Handshake {
     /** Between two looks whether the file is sent that the kernel is sending. */
     private static final long FILE_PAUSE_NANOS = 1_000_000;
     /** The time until the other end's socket is looked for again. */
-    private static final long SECOND_LOOK_NANOS = 5_000_000;
+    private static final long SECOND_LOOK_NANOS = 20_000_000;
     private static final int ESTABLISHED = 1; // as the kernel's TCP_ESTABLISHED
     /** How long an end waits for the other to appear. */
     static final long RENDEZVOUS_TIMEOUT_NANOS = 1_000_000L * Math.clamp(Long.getLong("verbena.stream.patience", 5000),
@@ -164,7 +164,7 @@ abstract class Handshake {
             if (there.isEmpty()) {
                 if (isEnding(own, other)) {
                     end(FallbackReason.CLOSED_EARLY);
-                } else if (mayLookAgain) {
+                } else if (mayLookAgain && isOfThisHost(own, other)) {
                     wait(System.nanoTime() + SECOND_LOOK_NANOS, () -> find(false));
                 } else if (device == null) {
                     end(FallbackReason.REMOTE_PEER);
@@ -368,6 +368,11 @@ abstract class Handshake {
     private boolean isEnding(InetSocketAddress own, InetSocketAddress other) throws LinuxException {
         Optional<SockDiag.TcpSocket> here = engine.diag().find(own, other);
         return here.isEmpty() || here.get().state() != ESTABLISHED;
+    }
+
+    /** Whether the other end has this end's address, or one of the loopback interface. */
+    private static boolean isOfThisHost(InetSocketAddress own, InetSocketAddress other) {
+        return other.getAddress().isLoopbackAddress() || other.getAddress().equals(own.getAddress());
     }
 
     /** Why the other end has left without an offer. */

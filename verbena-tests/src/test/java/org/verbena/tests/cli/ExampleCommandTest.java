@@ -121,7 +121,7 @@ class ExampleCommandTest {
 
     @Test
     void eachWayToStartWorks() throws Exception {
-        assertPrints("(?s).*out by ring: true, some bytes\n", "RingChannels");
+        assertPrints("(?s).*out by ring: true, some bytes\n", "-Dverbena.stream.patience=60000", "RingChannels");
         assertPrints("hello, carried by stream\n", "-Dverbena.stream.patience=60000", "PlainSockets");
         assertPrints("(?s).*verbena_port_tx_sends_total\\{device=\"shm0\",port=\"1\"} 3.0\n", "metrics");
     }

@@ -128,8 +128,9 @@ final class LauncherTree {
 
     /** The files of a distribution beside the build, and a version. */
     void documents() throws IOException {
-        Files.writeString(root.resolve("pom.xml"), "<project>\n  <version>1.2</version>\n</project>\n");
-        for (String name : List.of("README.md", "CHANGELOG.md", "LICENSE")) {
+        Files.writeString(root.resolve("pom.xml"), "<project>\n  <version>1.2</version>\n"
+                + "  <project.build.outputTimestamp>2026-01-02T03:04:05Z</project.build.outputTimestamp>\n</project>\n");
+        for (String name : List.of("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE")) {
             Files.createFile(root.resolve(name));
         }
         Files.createFile(Files.createDirectory(root.resolve("docs")).resolve("drop-in.md"));

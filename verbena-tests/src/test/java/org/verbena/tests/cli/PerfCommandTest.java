@@ -455,7 +455,7 @@ class PerfCommandTest {
             for (String text : List.of("GET / HTTP/1.1\r\n\r\n", "x".repeat(10_000), "",
                     "HELLO version=verbena-perf-2 host=x\nTEST test=write-lat size=-1 cpu=0\n",
                     "HELLO version=verbena-perf-2 host=x\nTEST test=limit-cacheline size=8 device=- inline=0 qps=1 events=0 "
-                            + "consume=0 verify=0 cpu=0\nGO n=9000000000000000000\n")) {
+                            + "consume=0 verify=0 connections=1 ends=none rate=0 cpu=0\nGO n=9000000000000000000\n")) {
                 try (Socket s = new Socket(InetAddress.getLoopbackAddress(), Integer.parseInt(port))) {
                     s.getOutputStream().write(text.getBytes(StandardCharsets.US_ASCII));
                 }

@@ -66,7 +66,7 @@ class PerfRateTest {
         "nio-lat-block nio-lat-sleep --size=64                                       | 4 1",
     })
     void messagesAreSentAtARate(String arguments, String testsAndSizes) throws IOException {
-        String[] numbers = testsAndSizes.split(" ");
+        String[] numbers = testsAndSizes.split(" ", -1);
         List<JsonNode> rows = rows(run(arguments, "--json", "--rate=20k", "--iterations=" + MESSAGES));
         assertThat(rows).hasSize(Integer.parseInt(numbers[0]) * Integer.parseInt(numbers[1]));
         for (JsonNode row : rows) {

@@ -45,6 +45,7 @@ final class SocketPeer {
     private final ServerSocketChannel channels;
     private final ServerSocket sockets;
     private volatile boolean churning;
+    private Thread churner = Thread.currentThread();
 
     private SocketPeer() throws IOException {
         ((ThreadPoolExecutor) handlers).prestartAllCoreThreads();
@@ -136,11 +137,12 @@ final class SocketPeer {
             }
             case "churn" -> { // takes each descriptor that becomes free, for a moment
                 churning = true;
-                Thread.ofPlatform().daemon().start(this::churn);
+                churner = Thread.ofPlatform().daemon().start(this::churn);
                 return "CHURNING";
             }
             case "calm" -> {
                 churning = false;
+                churner.join(); // it may be about to take one
                 return "CALM";
             }
             case "cycle" -> { // CYCLES RING_EACH THREADS NIO_PORT CLASSIC_PORT
@@ -274,7 +276,7 @@ final class SocketPeer {
             try (FileInputStream f = new FileInputStream("/dev/zero")) {
                 f.read();
             } catch (IOException full) {
-                Thread.onSpinWait();
+                Thread.yield();
             }
         }
     }
