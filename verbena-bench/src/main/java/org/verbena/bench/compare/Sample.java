@@ -9,9 +9,9 @@ import java.util.TreeSet;
 import java.util.function.ToDoubleBiFunction;
 
 /** Figures of one start or, as medians, of several: name to value with unit. */
-final class Sample {
+public final class Sample {
     /** The percentiles of round trips that are compared, in percent. */
-    static final List<String> RANKS = List.of("50", "90", "99", "99.9", "99.99");
+    public static final List<String> RANKS = List.of("50", "90", "99", "99.9", "99.99");
 
     /**
      * The unit follows from the name's end: {@code -rate} messages/s, {@code -bw} bytes/s, others ns. {@code -rtt} is the median of
@@ -20,7 +20,7 @@ final class Sample {
     private final Map<String, Double> figures = new LinkedHashMap<>();
 
     /** The name of a figure: a percentile of a contestant's round trips, of which the first is the median. */
-    static String percentile(String contestant, String rank) {
+    public static String percentile(String contestant, String rank) {
         return contestant + (rank.equals("50") ? "-rtt" : "-rtt-p" + rank);
     }
 

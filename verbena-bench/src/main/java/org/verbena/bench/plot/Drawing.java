@@ -28,7 +28,7 @@ final class Drawing {
     private static final int MEGA = 1_000_000;
     private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 13);
     private static final Font TITLE = new Font(Font.SANS_SERIF, Font.BOLD, 15);
-    /** Distinct for people who see few colours, too (Okabe and Ito). */
+    /** The palette of Okabe and Ito, whose colours stay distinct with colour blindness. */
     private static final Color[] COLOURS = {new Color(0x0072B2), new Color(0x009E73), new Color(0xE69F00), new Color(
             0x56B4E9), new Color(0xD55E00), new Color(0xCC79A7)};
 

@@ -18,6 +18,8 @@ import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.knowm.xchart.CategoryChart;
 
+import org.verbena.bench.compare.Sample;
+
 /**
  * Draws what was measured: reads the JSON that the benchmarks printed into a folder, and writes PNG beside it. {@code bench/plots}
  * calls it; docs/benchmarks.md says which command printed which file.
@@ -26,7 +28,6 @@ public final class Plots {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final double NANOS = 1000;
     private static final double GIGA = 1e9;
-    private static final List<String> RANKS = List.of("50", "90", "99", "99.9", "99.99");
     /** Names in the figures of bench/compare, and in the drawing. */
     private static final Map<String, String> CONTESTANTS = contestants();
 
@@ -83,14 +84,14 @@ public final class Plots {
         CategoryChart c = Drawing.lines("Round trip of 64 bytes between two processes, both ends spin", "percentile",
                 "µs, logarithmic", true);
         CONTESTANTS.forEach((name, title) -> {
-            if (figures.has(name + "-rtt") && !figures.has(name + "-rtt-p99")) {
+            if (figures.has(Sample.percentile(name, "50")) && !figures.has(Sample.percentile(name, "99"))) {
                 throw new IllegalArgumentException(file("compare") + " has no percentiles of " + name
                         + ": print it with bench/compare --percentiles --json");
             }
-            List<Double> micros = RANKS.stream().map(r -> figures.path(name + (r.equals("50") ? "-rtt" : "-rtt-p" + r))
+            List<Double> micros = Sample.RANKS.stream().map(r -> figures.path(Sample.percentile(name, r))
                     .asDouble() / NANOS).toList();
             if (micros.getFirst() > 0) {
-                c.addSeries(title, RANKS.stream().map(r -> r + " %").toList(), micros);
+                c.addSeries(title, Sample.RANKS.stream().map(r -> r + " %").toList(), micros);
             }
         });
         return c;

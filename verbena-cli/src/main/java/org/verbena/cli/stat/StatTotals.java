@@ -88,7 +88,7 @@ final class StatTotals {
         return n;
     }
 
-    /** Polls of memory by threads that waited, those in vain too; empty if there were none. */
+    /** The number of polls by waiting threads, with that of polls in vain; empty if there were none. */
     String polls(boolean rates) {
         double found = 0;
         double inVain = 0;

@@ -29,7 +29,7 @@ import org.w3c.dom.NodeList;
 
 import org.verbena.tests.Repository;
 
-/** What Maven Central and those who depend on a module expect of it, and that all places name one version. */
+/** Published modules have the contents that Maven Central requires, and all POMs and documents name one version. */
 class PublishedModulesTest {
     /** Set in the modules that are for this tree alone. */
     private static final List<String> KEPT = List.of("maven.install.skip", "maven.deploy.skip", "maven.source.skip",
