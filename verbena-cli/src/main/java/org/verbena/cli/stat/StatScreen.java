@@ -63,6 +63,8 @@ final class StatScreen {
     // guarded by target
     private long wanted;
     private boolean paused;
+    /** Samples are taken no faster than they are shown: on a busy machine the screen would never catch up with them. */
+    private boolean shown;
     private boolean over;
 
     StatScreen(StatView view, StatReader reader, long intervalNanos) {
@@ -270,20 +272,22 @@ final class StatScreen {
         if (first == null) {
             return false;
         }
+        boolean looked = false;
         for (Event e = first; e != null; e = events.poll()) {
             switch (e) {
                 case Key k -> view.press(k.key());
-                case Look l when l.snapshot().isPresent() -> view.show(l.pid(), l.snapshot().get());
-                case Look l -> view.lost(l.pid(), l.problem());
+                case Look l -> {
+                    l.snapshot().ifPresentOrElse(s -> view.show(l.pid(), s), () -> view.lost(l.pid(), l.problem()));
+                    looked = true;
+                }
                 case Failed f -> throw new IllegalStateException(f.cause());
             }
         }
         synchronized (target) {
-            if (wanted != view.wanted() || paused != view.isPaused()) {
-                wanted = view.wanted();
-                paused = view.isPaused();
-                target.notifyAll();
-            }
+            wanted = view.wanted();
+            paused = view.isPaused();
+            shown |= looked;
+            target.notifyAll();
         }
         return true;
     }
@@ -295,7 +299,11 @@ final class StatScreen {
             long due = System.nanoTime();
             long pid = target();
             while (pid != NONE) {
-                events.add(look(pid));
+                Look look = look(pid);
+                synchronized (target) {
+                    shown = false;
+                }
+                events.add(look);
                 due = Math.max(due + intervalNanos, System.nanoTime());
                 long next = await(pid, due);
                 if (next != pid) {
@@ -325,12 +333,12 @@ final class StatScreen {
         }
     }
 
-    /** Waits until the next sample is due, or another process is to be sampled; returns which. */
+    /** Waits until the last sample is shown and the next one due, or another process is to be sampled; returns which. */
     private long await(long pid, long due) throws InterruptedException {
         synchronized (target) {
-            while (!over && wanted == pid) {
+            while (!over && (!shown || wanted == pid)) {
                 long left = due - System.nanoTime();
-                if (paused) {
+                if (paused || !shown) {
                     target.wait();
                 } else if (left <= 0) {
                     break;

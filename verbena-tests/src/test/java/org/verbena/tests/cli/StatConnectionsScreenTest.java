@@ -49,22 +49,29 @@ class StatConnectionsScreenTest {
     }
 
     private ScreenProcess stat(int rows, int columns, String options) throws Exception {
-        return new ScreenProcess("xterm", rows, columns, TerminalTest.verbena(List.of("-D" + CounterFolder.PROPERTY
-                + "=" + dir.resolve("counters"))) + "stat -i 0.2 " + options);
+        return stat(rows, columns, "-Xshare:auto", "-i 0.2 " + options);
     }
 
+    /** With an option for the JVM. */
+    private ScreenProcess stat(int rows, int columns, String option, String options) throws Exception {
+        return new ScreenProcess("xterm", rows, columns, TerminalTest.verbena(List.of("-D" + CounterFolder.PROPERTY
+                + "=" + dir.resolve("counters"), option)) + "stat " + options);
+    }
+
+    /** Also if samples are to be taken faster than the screen can show them. */
     @ParameterizedTest
-    @CsvSource({"80, RX-B/s  TX-B/s   RX-RING, '( +[0-9.KMG]+){2} +[0-9K/-]+'",
-        "160, RX-B/s  TX-B/s   RX-RING   TX-RING    RX-B    TX-B  TREND        WAKES/s BELLS/s STALLS/s  STATE, "
+    @CsvSource({"80, -Xshare:auto, 0.2, RX-B/s  TX-B/s   RX-RING, '( +[0-9.KMG]+){2} +[0-9K/-]+'",
+        "160, -XX:TieredStopAtLevel=1, 0.01, RX-B/s  TX-B/s   RX-RING   TX-RING    RX-B    TX-B  TREND        WAKES/s BELLS/s STALLS/s  STATE, "
                 + "'( +[0-9.KMG/-]+){6}  [ _▁-█.:=+*#-]{12}( +[0-9.KMG]+){3}  OPEN.*'"})
-    void hundredsOfConnectionsHaveARowEach(int columns, String header, String figures) throws Exception {
+    void hundredsOfConnectionsHaveARowEach(int columns, String option, String interval, String header, String figures)
+            throws Exception {
         TalkProcess server = start(",stream.patience=60000", "crowded", String.valueOf(CONNECTIONS));
         String port = server.line();
         TalkProcess client = start(",stream.patience=60000", "crowd", port, String.valueOf(CONNECTIONS));
         assertThat(client.line() + " " + server.line()).isEqualTo(CONNECTIONS + " " + CONNECTIONS);
         String row = "(?s).*\n +" + server.pid() + "  127.0.0.1:" + port + " +" + ADDRESS + "  (tcp/)?ring" + figures
                 + "\n.*";
-        try (ScreenProcess p = stat(24, columns, "--view sockets")) {
+        try (ScreenProcess p = stat(24, columns, option, "-i " + interval + " --view sockets")) {
             p.await(s -> s.contains(2 * CONNECTIONS + " connections") && s.contains(header) && s.matches(row),
                     header + " and " + row);
             p.await(2 * CONNECTIONS + " ring", "total");

@@ -66,6 +66,8 @@ final class SystemCalls {
     static SystemCalls ofRounds(Child child, String thread, Path folder, Duration atLeast, long fewest)
             throws Exception {
         return of(child, thread, folder, () -> {
+            long attached = rounds(child);
+            awaitRounds(child, attached, Child.LIMIT); // of the one under way, calls may have been missed
             long before = rounds(child);
             long[] done = new long[1];
             Await.during(atLeast);
@@ -77,7 +79,11 @@ final class SystemCalls {
 
     /** Returns when a child as in {@link #ofRounds} has done more rounds than so many: what it runs is compiled. */
     static void awaitCompiled(Child child, long rounds) throws Exception {
-        Await.until(COMPILED, () -> rounds(child) > rounds, () -> "it does not get going");
+        awaitRounds(child, rounds, COMPILED);
+    }
+
+    private static void awaitRounds(Child child, long more, Duration limit) throws Exception {
+        Await.until(limit, () -> rounds(child) > more, () -> "no more than " + more + " rounds");
     }
 
     private static long rounds(Child child) throws Exception {
@@ -89,13 +95,13 @@ final class SystemCalls {
         Path log = folder.resolve("calls");
         Path said = folder.resolve("said");
         String number = thread(child.pid(), thread);
-        Path status = Path.of("/proc/" + child.pid() + "/task/" + number + "/status");
-        Process tracer = new ProcessBuilder(strace, "-qq", "-o", log.toString(), "-p", number).redirectErrorStream(true)
+        Process tracer = new ProcessBuilder(strace, "-o", log.toString(), "-p", number).redirectErrorStream(true)
                 .redirectOutput(said.toFile()).start();
         long began = System.nanoTime();
         long rounds;
         try {
-            Await.until(ATTACHED, () -> !Files.readString(status).contains("TracerPid:\t0"),
+            // the kernel names the tracer earlier, when the thread has not stopped for it yet
+            Await.until(ATTACHED, () -> text(said).contains("Process " + number + " attached"),
                     () -> "strace does not attach: " + text(said));
             rounds = work.run();
         } finally {
