@@ -111,7 +111,9 @@ final class PerfColumns {
         if (shape.limit()) {
             all.add(new Column(2, "", "vs limit", 9, ratios::limit));
         }
-        all.add(new Column(2, "", "vs tcp", 7, ratios::tcp));
+        if (shape.tcp()) {
+            all.add(new Column(2, "", "vs tcp", 7, ratios::tcp));
+        }
         if (shape.udp()) {
             all.add(new Column(3, "", "vs udp", 7, ratios::udp));
         }

@@ -16,15 +16,19 @@ import java.util.List;
  * @param largest the greatest message
  * @param tests how many tests, each of which may have several rows
  * @param rate messages are sent at fixed times
- * @param limit there may be limits of the machine to compare with
+ * @param limit there are limits of the machine to compare with
+ * @param tcp there is TCP to compare with
  */
 record PerfShape(boolean latency, boolean bandwidth, boolean udp, boolean erm, boolean spread, boolean connections,
-        long largest, long tests, boolean rate, boolean limit) {
+        long largest, long tests, boolean rate, boolean limit, boolean tcp) {
     private static PerfShape of(Collection<PerfTest> tests, boolean spread, boolean connections, long largest,
             long names, boolean rate) {
         return new PerfShape(tests.stream().anyMatch(t -> !t.isBandwidth()), tests.stream().anyMatch(
                 PerfTest::isBandwidth), tests.stream().anyMatch(PerfTest::isUdp), tests.stream().anyMatch(
-                        PerfTest::isErmCopy), spread, connections, largest, names, rate, !rate);
+                        PerfTest::isErmCopy), spread, connections, largest, names, rate, !rate && tests.stream()
+                                .anyMatch(PerfTest::isLimit), tests
+                                        .stream().anyMatch(t -> t.isNio() || t == PerfTest.TCP_LAT_SPIN
+                                                || t == PerfTest.TCP_BW));
     }
 
     static PerfShape of(PerfOptions options) {

@@ -124,7 +124,9 @@ final class PerfTable {
         if (shape.limit()) {
             note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
         }
-        note("vs tcp: factor by which it is faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
+        if (shape.tcp()) {
+            note("vs tcp: factor by which it is faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
+        }
         if (shape.udp()) {
             note("vs udp: multiple of the round trip of udp-lat-spin.");
         }

@@ -85,25 +85,33 @@ class PerfTableTest {
     /** Each column is as wide in each row: a figure is never glued to the one before. */
     @Test
     void columnsAreRanked() {
-        String narrow = live(options("write-lat write-bw --device=shm0"), List.of(), 80).toString();
+        String compared = "limit-memcpy tcp-bw write-lat write-bw --device=shm0";
+        String narrow = live(options(compared), List.of(), 80).toString();
         assertThat(narrow).isEqualTo("[]");
         List<PerfResult> two = List.of(latency(PerfTest.WRITE_LAT, 8, 1000, LARGE), bandwidth(PerfTest.WRITE_BW, 8,
                 1e9));
-        List<String> at80 = live(options("write-lat write-bw --device=shm0"), two, 80);
+        List<String> at80 = live(options(compared), two, 80);
         assertThat(at80.get(ABOVE_80 + 1).split(" +")).containsExactly("test", "#bytes", "t_typical", "p99", "t_max",
                 "GB/s",
                 "vs", "limit", "vs", "tcp");
         assertThat(at80).anyMatch(l -> l.startsWith("More columns: in a wider terminal"));
-        List<String> wide = live(options("write-lat write-bw --device=shm0"), two, 180);
+        List<String> wide = live(options(compared), two, 180);
         assertThat(wide.get(ABOVE + 1).split(" +")).containsExactly("test", "#bytes", "#iterations", "t_min",
                 "t_typical",
                 "p90", "p99",
                 "p99.9", "p99.99", "p99.999", "t_max", "t_avg", "t_stdev", "GB/s",
                 "Gbit/s", "M/s", "B/op", "vs", "limit", "vs", "tcp");
         assertThat(wide).noneMatch(l -> l.startsWith("More columns"));
-        assertThat(wide).isEqualTo(live(options("write-lat write-bw --device=shm0"), two, Terminal.UNLIMITED));
+        assertThat(wide).isEqualTo(live(options(compared), two, Terminal.UNLIMITED));
         assertThat(at80.get(ABOVE_80 + 2).split(" +")).hasSize(5);
         assertThat(wide.get(ABOVE + 2).split(" +")).hasSize(10);
+    }
+
+    /** Neither as a column nor below the table. */
+    @Test
+    void ratiosToNothingAreLeftOut() {
+        assertThat(live(options("write-lat --device=shm0 --size=8"), List.of(latency(PerfTest.WRITE_LAT, 8, 1000,
+                LARGE)), 180)).noneMatch(l -> l.contains("vs "));
     }
 
     @Test
