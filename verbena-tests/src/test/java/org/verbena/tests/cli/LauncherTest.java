@@ -297,7 +297,7 @@ class LauncherTest {
     void distributionRunsWithoutSourcesAndMaven() throws Exception {
         Path jdk = tree.jdk("jdk-25", "25.0.1");
         tree.archives(jdk);
-        tree.tools("tar", "gzip", "sed", "stat", "mktemp");
+        tree.tools("tar", "gzip", "sed", "stat", "mktemp", "touch");
         tree.documents();
         List<String> out = well(tree.start("dist")).out();
         Path packed = tree.root.resolve("target/verbena-1.2.tar.gz");
@@ -319,7 +319,34 @@ class LauncherTest {
                 .noneMatch(a -> a.startsWith("-XX:SharedArchiveFile"));
         assertThat(home.resolve("docs/drop-in.md")).exists();
         assertThat(home.resolve("LICENSE")).exists();
+        assertThat(home.resolve("docs/api/index.html")).hasContent("page");
+        assertThat(tree.builds()).as("the build, and the pages").hasSize(2).last().asString().contains(
+                "javadoc:aggregate");
+    }
+
+    @Test
+    void distributionWithoutJavadocIsOneBuild() throws Exception {
+        Path _ = tree.jdk("jdk-25", "25.0.1");
+        tree.tools("tar", "gzip", "sed", "stat", "mktemp");
+        tree.documents();
+        Path packed = Path.of(well(tree.start("dist", "--no-javadoc")).out().getFirst());
+        TestUser.run("tar", "-C", dir.toString(), "-xzf", packed.toString());
+        assertThat(dir.resolve("verbena-1.2/docs/drop-in.md")).exists();
+        assertThat(dir.resolve("verbena-1.2/docs/api")).doesNotExist();
         assertThat(tree.builds()).hasSize(1);
+        assertThat(tree.start("dist", "--else").err()).contains("dist takes no arguments but --no-javadoc");
+    }
+
+    @Test
+    void failingJavadocSaysHowToGoWithout() throws Exception {
+        Path _ = tree.jdk("jdk-25", "25.0.1");
+        tree.tools("tar", "gzip", "sed", "stat", "mktemp", "touch");
+        tree.documents();
+        assertThat(well(tree.start("x")).out()).isNotEmpty();
+        tree.failingMaven("[ERROR] bad @link");
+        Started s = tree.start("dist");
+        assertThat(s.code()).isEqualTo(1);
+        assertThat(s.err()).contains("[ERROR] bad @link", "javadoc.log", "--no-javadoc");
     }
 
     @Test
