@@ -2,18 +2,13 @@
 package org.verbena.cli.copy;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +16,7 @@ import org.verbena.cli.support.HostPort;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.PeerIdentity;
+import org.verbena.linux.ProcUnix;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 
@@ -31,7 +27,6 @@ import org.verbena.linux.UnixSocket;
  * <p>Anybody may take such a name, so a sender asks the kernel which process owns it. Nothing is sent on the socket.
  */
 final class CopyBeacon implements AutoCloseable {
-    private static final Path NAMES = Path.of("/proc/net/unix");
     private static final int BACKLOG = 1024;
     private static final int PAUSE_MILLIS = 100;
 
@@ -87,15 +82,16 @@ final class CopyBeacon implements AutoCloseable {
      */
     static List<InetSocketAddress> listeners(String device) {
         String prefix = prefix(device);
-        Pattern form = Pattern.compile(" @" + Pattern.quote(prefix)
-                + "((?:[0-9.]+|\\[[0-9a-f:.]+\\]):[1-9][0-9]{0,4})$");
-        try (Stream<String> names = Files.lines(NAMES, StandardCharsets.ISO_8859_1)) {
+        Pattern form = Pattern.compile(Pattern.quote(prefix)
+                + "((?:[0-9.]+|\\[[0-9a-f:.]+\\]):[1-9][0-9]{0,4})");
+        try {
             // An accepted socket has the name of the listener, too.
-            return names.map(form::matcher).filter(Matcher::find).map(m -> m.group(1)).distinct()
+            return ProcUnix.abstractNames().stream().map(form::matcher).filter(Matcher::matches).map(m -> m.group(1))
+                    .distinct()
                     .filter(address -> isOurs(prefix + address)).map(CopyBeacon::address).filter(Objects::nonNull)
                     .sorted(Comparator.comparingInt(InetSocketAddress::getPort).thenComparing(HostPort::text))
                     .toList();
-        } catch (IOException | UncheckedIOException e) {
+        } catch (IOException e) {
             return List.of();
         }
     }

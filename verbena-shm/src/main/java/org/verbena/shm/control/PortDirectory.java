@@ -2,19 +2,15 @@
 package org.verbena.shm.control;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ProcUnix;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.verbs.VerbsException;
@@ -26,7 +22,7 @@ import org.verbena.verbs.spi.Engine;
  * listening context's instance.
  */
 public final class PortDirectory {
-    private static final Pattern OTHER_USER = Pattern.compile(" @verbena-port/([0-9]+)/([0-9]+)$");
+    private static final Pattern OTHER_USER = Pattern.compile("verbena-port/([0-9]+)/([0-9]+)");
 
     private final Engine engine;
     private final long instance;
@@ -87,10 +83,11 @@ public final class PortDirectory {
 
     /** The other user that listens on a port, by the kernel's list of Unix sockets; empty if there is none. */
     private static String otherUser(int port) {
-        try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
-            return sockets.map(OTHER_USER::matcher).filter(m -> m.find() && m.group(2).equals(Integer.toString(port)))
+        try {
+            return ProcUnix.abstractNames().stream().map(OTHER_USER::matcher).filter(m -> m.matches() && m.group(2)
+                    .equals(Integer.toString(port)))
                     .map(m -> m.group(1)).findFirst().orElse("");
-        } catch (IOException | UncheckedIOException e) {
+        } catch (IOException e) {
             return "";
         }
     }

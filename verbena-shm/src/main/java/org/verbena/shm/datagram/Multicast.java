@@ -2,11 +2,7 @@
 package org.verbena.shm.datagram;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -20,12 +16,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ProcUnix;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.shm.control.Control;
@@ -166,11 +162,11 @@ public final class Multicast {
 
     /** The contexts of this user that have bound a name, this one among them. */
     private static List<Long> participants() {
-        Pattern mine = Pattern.compile(" @" + NAME + Sys.uid() + "/([0-9a-f]{1,16})$");
-        try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
-            return sockets.map(mine::matcher).filter(Matcher::find).map(m -> Long.parseUnsignedLong(m.group(1), 16))
-                    .distinct().toList();
-        } catch (IOException | UncheckedIOException e) {
+        Pattern mine = Pattern.compile(NAME + Sys.uid() + "/([0-9a-f]{1,16})");
+        try {
+            return ProcUnix.abstractNames().stream().map(mine::matcher).filter(Matcher::matches)
+                    .map(m -> Long.parseUnsignedLong(m.group(1), 16)).distinct().toList();
+        } catch (IOException e) {
             EngineLog.log(Level.WARNING, "the contexts that take part in multicast cannot be listed", e);
             return List.of();
         }

@@ -2,21 +2,17 @@
 package org.verbena.shm.xrc;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.linux.ProcUnix;
 import org.verbena.linux.Sys;
 import org.verbena.linux.UnixSocket;
 import org.verbena.linux.spi.RawMemory;
@@ -208,10 +204,10 @@ public final class XrcDomains {
 
     /** True if some context has it open, by the kernel's list of Unix sockets. */
     private static boolean exists(String verb, Key key) throws VerbsException {
-        String member = " @" + key.name();
-        try (Stream<String> sockets = Files.lines(Path.of("/proc/net/unix"), StandardCharsets.ISO_8859_1)) {
-            return sockets.anyMatch(l -> l.contains(member) && !l.endsWith("/lock"));
-        } catch (IOException | UncheckedIOException e) {
+        String member = key.name();
+        try {
+            return ProcUnix.abstractNames().stream().anyMatch(n -> n.startsWith(member) && !n.endsWith("/lock"));
+        } catch (IOException e) {
             throw new VerbsException(verb, Errno.EIO, "/proc/net/unix cannot be read: " + e.getMessage());
         }
     }

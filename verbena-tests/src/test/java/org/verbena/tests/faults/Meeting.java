@@ -6,19 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import org.verbena.linux.ProcUnix;
 import org.verbena.linux.SockDiag;
 import org.verbena.testkit.Await;
 
 /** The rendezvous of the two ends of a connection, observed through the list of Unix sockets in the kernel. */
 final class Meeting {
-    /** A column of {@code /proc/net/unix}, and the kernel's __SO_ACCEPTCON in it. */
-    private static final int FLAGS = 3;
-    private static final String LISTENS = "00010000";
-
     private final String name;
 
     private Meeting(String name) {
@@ -44,7 +40,7 @@ final class Meeting {
 
     /** Sockets of the name: one of the client, one more when the server has connected. */
     long sockets() throws IOException {
-        return lines().size();
+        return named().size();
     }
 
     /** Waits until the client listens: a client that is stopped between bind and listen cannot be reached. */
@@ -58,10 +54,10 @@ final class Meeting {
     }
 
     private boolean isListening() throws IOException {
-        return lines().stream().anyMatch(l -> l.split(" +", -1)[FLAGS].equals(LISTENS));
+        return named().stream().anyMatch(ProcUnix::isListener);
     }
 
-    private List<String> lines() throws IOException {
-        return Files.readAllLines(Path.of("/proc/net/unix")).stream().filter(l -> l.endsWith(" " + name)).toList();
+    private List<ProcUnix> named() throws IOException {
+        return ProcUnix.all(Path.of("/proc/self")).stream().filter(u -> u.path().equals(name)).toList();
     }
 }
