@@ -11,6 +11,14 @@ import java.util.stream.Stream;
 
 /** Platform threads as the kernel shows them, known by their folder in {@code /proc}. */
 public final class KernelThread {
+    private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
+    /** The number of futex(2) on this machine. */
+    public static final String FUTEX = AARCH64 ? "98" : "202";
+    /** Of futex_waitv(2). */
+    public static final String FUTEX_WAITV = "449";
+    /** Those of epoll_wait(2) and epoll_pwait(2), as far as this machine has them. */
+    public static final Set<String> EPOLL_WAIT = AARCH64 ? Set.of("22") : Set.of("232", "281");
+
     private KernelThread() {}
 
     /** The folder of the platform thread that calls. */
@@ -36,8 +44,8 @@ public final class KernelThread {
                 () -> thread + " is to sleep in one of the system calls " + calls + ", is in " + systemCall(thread));
     }
 
-    /** The number of the system call that a thread of this process is in, proc(5); {@code running} if it is in none. */
-    private static String systemCall(Path thread) {
+    /** The number of the system call that a thread of this process is in, proc(5); {@code running} if it is in none, empty if it is gone. */
+    public static String systemCall(Path thread) {
         try {
             return Files.readString(thread.resolve("syscall")).strip().split(" ", 2)[0];
         } catch (IOException gone) {

@@ -31,11 +31,10 @@ import org.verbena.testkit.KernelThread;
 /** A platform thread that waits for rings sleeps at a futex, and all that is to end its wait ends it. */
 @Timeout(120)
 class SleepAtBellTest {
-    private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
-    /** System calls of a thread that sleeps at a bell, by number: futex, futex_waitv. */
-    private static final Set<String> AT_BELL = Set.of(AARCH64 ? "98" : "202", "449");
-    /** Of one that sleeps in the kernel's selector: epoll_wait, epoll_pwait. */
-    private static final Set<String> IN_KERNEL = AARCH64 ? Set.of("22") : Set.of("232", "281");
+    /** System calls of a thread that sleeps at a bell. */
+    private static final Set<String> AT_BELL = Set.of(KernelThread.FUTEX, KernelThread.FUTEX_WAITV);
+    /** Of one that sleeps in the kernel's selector. */
+    private static final Set<String> IN_KERNEL = KernelThread.EPOLL_WAIT;
     /** Before the test's own limit, which would not say why. */
     private static final Duration LIMIT = Duration.ofSeconds(50);
 
@@ -45,12 +44,10 @@ class SleepAtBellTest {
 
     @BeforeEach
     void open() throws Exception {
-        pair = Carrier.RING.connected();
-        Await.until("the end of TCP is watched", () -> ((StreamSocketChannel) pair.tested()).streamOrNull()
-                .bell() != null);
-        selector = VerbenaSelectorProvider.instance().openSelector();
-        pair.tested().configureBlocking(false);
-        key = pair.tested().register(selector, OP_READ);
+        SelectedRing ring = SelectedRing.open();
+        pair = ring.pair();
+        selector = ring.selector();
+        key = ring.key();
     }
 
     @AfterEach
@@ -196,7 +193,7 @@ class SleepAtBellTest {
             StreamSocketChannel channel = (StreamSocketChannel) both.tested();
             var stream = Objects.requireNonNull(channel.streamOrNull());
             Waiting waiting = channel.waiting();
-            Await.until("the end of TCP is watched", () -> stream.bell() != null);
+            SelectedRing.awaitBell(channel);
             int before;
             do {
                 WaitingTest.fill(stream);

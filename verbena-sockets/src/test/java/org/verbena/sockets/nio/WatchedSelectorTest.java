@@ -6,14 +6,12 @@ import static java.nio.channels.SelectionKey.OP_READ;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,6 +19,8 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,7 +30,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.sockets.VerbenaSelectorProvider;
-import org.verbena.testkit.Await;
 import org.verbena.testkit.KernelThread;
 import org.verbena.testkit.Seeds;
 
@@ -40,11 +39,8 @@ import org.verbena.testkit.Seeds;
  */
 @Timeout(120)
 class WatchedSelectorTest {
-    private static final boolean AARCH64 = System.getProperty("os.arch").equals("aarch64");
-    /** Number of the system call. */
-    private static final String FUTEX = AARCH64 ? "98" : "202";
-    /** That, epoll_wait and epoll_pwait. */
-    private static final Set<String> ASLEEP = AARCH64 ? Set.of(FUTEX, "22") : Set.of(FUTEX, "232", "281");
+    private static final Set<String> ASLEEP = Stream.concat(KernelThread.EPOLL_WAIT.stream(), Stream.of(
+            KernelThread.FUTEX)).collect(Collectors.toUnmodifiableSet());
     private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final List<SocketChannel> accepted = new ArrayList<>();
@@ -55,12 +51,10 @@ class WatchedSelectorTest {
 
     @BeforeEach
     void open() throws Exception {
-        pair = Carrier.RING.connected();
-        Await.until("the end of TCP is watched", () -> ((StreamSocketChannel) pair.tested()).streamOrNull()
-                .bell() != null);
-        selector = VerbenaSelectorProvider.instance().openSelector();
-        pair.tested().configureBlocking(false);
-        key = pair.tested().register(selector, OP_READ);
+        SelectedRing ring = SelectedRing.open();
+        pair = ring.pair();
+        selector = ring.selector();
+        key = ring.key();
         listener = VerbenaSelectorProvider.instance().openServerSocketChannel();
         listener.bind(Carrier.anyPort());
         listener.configureBlocking(false);
@@ -95,14 +89,10 @@ class WatchedSelectorTest {
         Threads.Started selecting = Threads.PLATFORM.start(selector::select);
         Path thread = selecting.folder().get();
         KernelThread.awaitAsleepIn(thread, ASLEEP, LIMIT);
-        boolean atBell = isAtFutex(thread);
+        boolean atBell = KernelThread.systemCall(thread).equals(KernelThread.FUTEX);
         action.run(selecting.thread());
         assertThat(selecting.get()).isEqualTo(expected);
         return atBell;
-    }
-
-    private static boolean isAtFutex(Path thread) throws IOException {
-        return Files.readString(thread.resolve("syscall")).split(" ", -1)[0].equals(FUTEX); // proc(5)
     }
 
     private boolean ring() throws Exception {
@@ -208,7 +198,7 @@ class WatchedSelectorTest {
             return found;
         });
         Path thread = selecting.folder().get();
-        KernelThread.awaitAsleepIn(thread, Set.of(FUTEX), LIMIT);
+        KernelThread.awaitAsleepIn(thread, Set.of(KernelThread.FUTEX), LIMIT);
         selecting.thread().interrupt();
         assertThat(selecting.get()).isEqualTo(0);
         assertThat(ring()).as("at the bell").isTrue();

@@ -36,8 +36,7 @@ class StatSocketsTest {
     @TempDir static Path dir;
     private static TalkProcess.Program talk;
 
-    private final List<TalkProcess> started = new ArrayList<>();
-    private Path folder;
+    private ObservedTalk talks;
 
     @BeforeAll
     static void prepare() throws Exception {
@@ -45,31 +44,21 @@ class StatSocketsTest {
     }
 
     @BeforeEach
-    void chooseFolder() throws Exception {
-        folder = Files.createTempDirectory(dir, "counters");
+    void open() throws Exception {
+        talks = new ObservedTalk(talk, dir);
     }
 
     @AfterEach
     void endAll() {
-        started.forEach(TalkProcess::close);
+        talks.close();
     }
 
     private TalkProcess start(String more, String... words) throws IOException {
-        TalkProcess p = talk.start("counters.directory=" + folder + ",stream.patience=60000" + (more.isEmpty()
-                ? ""
-                : "," + more), words);
-        started.add(p);
-        return p;
-    }
-
-    private TalkProcess plain(String... words) throws IOException {
-        TalkProcess p = talk.start(List.of(), words);
-        started.add(p);
-        return p;
+        return talks.start("stream.patience=60000" + (more.isEmpty() ? "" : "," + more), words);
     }
 
     private CommandProcess command(String... arguments) throws IOException {
-        return CommandProcess.statistics(folder, arguments);
+        return CommandProcess.statistics(talks.folder(), arguments);
     }
 
     private CommandProcess.Result run(String... arguments) throws IOException {
@@ -119,16 +108,11 @@ class StatSocketsTest {
      * nothing.
      */
     private JsonNode until(TalkProcess p, Predicate<JsonNode> wanted) throws Exception {
-        long end = System.nanoTime() + LONGEST_NANOS;
-        while (true) {
+        return ObservedTalk.until(() -> {
             CommandProcess.Result r = run("stat", String.valueOf(p.pid()), "--once", "--json", "--view", "full");
             assertThat(r.code() == 0 || r.err().contains("shows no objects")).as(r.err()).isTrue();
-            JsonNode picture = JSON.readTree(r.out());
-            if (wanted.test(picture)) {
-                return picture;
-            }
-            assertThat(System.nanoTime() - end).as("too late: " + picture).isNegative();
-        }
+            return JSON.readTree(r.out());
+        }, wanted);
     }
 
     @Test
@@ -226,7 +210,7 @@ class StatSocketsTest {
 
     @Test
     void plainPeerIsShownAsPlain() throws Exception {
-        TalkProcess server = plain("sink", "20"); // keeps its end open
+        TalkProcess server = talks.plain("sink", "20"); // keeps its end open
         TalkProcess client = start("stream.patience=100", "half", server.line(), "20", "0");
         assertThat(client.line()).isEqualTo("0");
         JsonNode picture = until(client, p -> of(p, "CONNECTION").stream().anyMatch(c -> !attribute(c, "byTcpFor")
@@ -344,12 +328,10 @@ class StatSocketsTest {
             return;
         }
         List<String> ipv6 = List.of("-Djava.net.preferIPv6Addresses=true", "-javaagent:" + talk.agent()
-                + "=quiet,stream.earn=0,counters.directory=" + folder);
-        TalkProcess server = talk.start(ipv6, "serve", "1");
-        started.add(server);
+                + "=quiet,stream.earn=0,counters.directory=" + talks.folder());
+        TalkProcess server = talks.start(ipv6, "serve", "1");
         String port = server.line();
-        TalkProcess client = talk.start(ipv6, "hold", port, "1", "0");
-        started.add(client);
+        TalkProcess client = talks.start(ipv6, "hold", port, "1", "0");
         assertThat(client.line()).isEqualTo("0");
         JsonNode c = one(look(client), "CONNECTION");
         assertThat(attribute(c, "remote")).isEqualTo("[::1]:" + port);

@@ -38,15 +38,13 @@ import org.verbena.tests.agent.TalkProcess;
 @CommandLane
 class WhyCommandTest {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final long LONGEST_NANOS = 60_000_000_000L;
     private static final int WIDTH = 80;
 
     @TempDir static Path dir;
     private static TalkProcess.Program talk;
 
-    private final List<TalkProcess> started = new ArrayList<>();
     private final List<Process> others = new ArrayList<>();
-    private Path folder;
+    private ObservedTalk talks;
 
     @BeforeAll
     static void prepare() throws Exception {
@@ -54,23 +52,14 @@ class WhyCommandTest {
     }
 
     @BeforeEach
-    void chooseFolder() throws Exception {
-        folder = Files.createTempDirectory(dir, "counters");
+    void open() throws Exception {
+        talks = new ObservedTalk(talk, dir);
     }
 
     @AfterEach
     void endAll() {
-        started.forEach(TalkProcess::close);
+        talks.close();
         others.forEach(Process::destroyForcibly);
-    }
-
-    private TalkProcess start(String more, String... words) throws IOException {
-        return started(talk.start("counters.directory=" + folder + more, words));
-    }
-
-    private TalkProcess started(TalkProcess p) {
-        started.add(p);
-        return p;
     }
 
     private Process other(String... command) throws IOException {
@@ -82,7 +71,7 @@ class WhyCommandTest {
     private CommandProcess.Result why(String... arguments) throws IOException {
         List<String> all = new ArrayList<>(List.of("why"));
         all.addAll(List.of(arguments));
-        try (CommandProcess p = CommandProcess.startWith(List.of("-D" + CounterFolder.PROPERTY + "=" + folder), List
+        try (CommandProcess p = CommandProcess.startWith(List.of("-D" + CounterFolder.PROPERTY + "=" + talks.folder()), List
                 .of(), all.toArray(String[]::new))) {
             return p.end();
         }
@@ -105,16 +94,9 @@ class WhyCommandTest {
         return JSON.readTree(well(why("--json", about)).out());
     }
 
-    /** Asks until the answer is that: the other process works, and publishes, meanwhile. */
+    /** Asks until the answer about the first process is that. */
     private JsonNode until(String about, Predicate<JsonNode> wanted) throws IOException {
-        long end = System.nanoTime() + LONGEST_NANOS;
-        while (true) {
-            JsonNode answer = json(about);
-            if (wanted.test(answer.get("processes").get(0))) {
-                return answer;
-            }
-            assertThat(System.nanoTime() - end).as("too late: " + answer).isNegative();
-        }
+        return ObservedTalk.until(() -> json(about), answer -> wanted.test(answer.get("processes").get(0)));
     }
 
     private static void refused(CommandProcess.Result r, int code, String... sentences) {
@@ -132,10 +114,10 @@ class WhyCommandTest {
                 use os     tcp_server *:1-2
                 use stream tcp_server *:*  counter a_rather_long_name_of_a_counter_so_that_it_is_cut
                 """);
-        TalkProcess server = start(",stream.patience=60000,rules.file=" + rules, "crowded", "2");
+        TalkProcess server = talks.start("stream.patience=60000,rules.file=" + rules, "crowded", "2");
         String port = server.line();
-        TalkProcess client = start(",stream.patience=60000", "hold", port, "0", "0");
-        started(talk.start(List.of(), "hold", port, "0", "0"));
+        TalkProcess client = talks.start("stream.patience=60000", "hold", port, "0", "0");
+        talks.plain("hold", port, "0", "0");
         assertThat(client.line()).isEqualTo("0");
         JsonNode p = until(Long.toString(server.pid()), a -> a.get("connections").size() == 2 && a.get("counts").get(
                 "undecided").asInt() <= 1 && a.get("counts").get("tcp").asInt() + a.get("counts").get("undecided")
@@ -156,9 +138,9 @@ class WhyCommandTest {
 
     @Test
     void plainPeerIsNamedWithItsRemedy() throws Exception {
-        TalkProcess server = start(",stream.patience=100", "crowded", "1");
+        TalkProcess server = talks.start("stream.patience=100", "crowded", "1");
         String port = server.line();
-        TalkProcess client = started(talk.start(List.of(), "hold", port, "0", "0"));
+        TalkProcess client = talks.plain("hold", port, "0", "0");
         JsonNode answer = until(Long.toString(server.pid()), a -> a.get("counts").get("tcp").asInt() == 1);
         JsonNode c = answer.get("processes").get(0).get("connections").get(0);
         assertThat(c.get("reason").asText()).isEqualTo("plain_peer");
@@ -180,9 +162,9 @@ class WhyCommandTest {
 
     @Test
     void ruleForTheKernelIsNamed() throws Exception {
-        TalkProcess server = start(",rules=use os tcp_server *:*", "crowded", "1");
+        TalkProcess server = talks.start("rules=use os tcp_server *:*", "crowded", "1");
         String port = server.line();
-        start("", "hold", port, "0", "0");
+        talks.start("", "hold", port, "0", "0");
         JsonNode c = until(Long.toString(server.pid()), a -> a.get("counts").get("tcp").asInt() == 1).get("processes")
                 .get(0).get("connections").get(0);
         assertThat(c.get("reason").asText()).isEqualTo("rule");
@@ -193,11 +175,11 @@ class WhyCommandTest {
 
     @Test
     void littleTrafficHasNotEarnedRings() throws Exception {
-        TalkProcess server = started(talk.start(List.of("-javaagent:" + talk.agent() + "=quiet,counters.directory="
-                + folder), "serve", "1"));
+        TalkProcess server = talks.start(List.of("-javaagent:" + talk.agent() + "=quiet,counters.directory="
+                + talks.folder()), "serve", "1");
         String port = server.line();
-        TalkProcess client = started(talk.start(List.of("-javaagent:" + talk.agent() + "=quiet,counters.directory="
-                + folder), "hold", port, "3", "0"));
+        TalkProcess client = talks.start(List.of("-javaagent:" + talk.agent() + "=quiet,counters.directory="
+                + talks.folder()), "hold", port, "3", "0");
         assertThat(client.line()).isEqualTo("0");
         JsonNode c = until(Long.toString(client.pid()), a -> a.get("counts").get("tcp").asInt() == 1).get("processes")
                 .get(0).get("connections").get(0);
@@ -218,7 +200,7 @@ class WhyCommandTest {
             assertThat(before.get("verbena").asText()).isEqualTo("none");
             String early = before.get("plain_listeners").get(0).asText();
             assertThat(CommandProcess.run("attach", "--agent", AgentJar.in(dir).toString(), "--set",
-                    "counters.directory=" + folder, pid).code()).isZero();
+                    "counters.directory=" + talks.folder(), pid).code()).isZero();
             until(pid, a -> a.get("verbena").asText().equals("active") && a.get("plain_listeners").size() == 1);
             go(p);
             awaitLine(out, "ready");
@@ -237,7 +219,7 @@ class WhyCommandTest {
     void agentWithoutSocketsIsPending() throws Exception {
         Path classes = AgentJar.program(dir);
         Process p = other(Jvm.JAVA, "-XX:TieredStopAtLevel=1", "-javaagent:" + talk.agent()
-                + "=quiet,counters.directory=" + folder, "-cp", classes.toString(), "Report", "attach");
+                + "=quiet,counters.directory=" + talks.folder(), "-cp", classes.toString(), "Report", "attach");
         try (BufferedReader out = p.inputReader(StandardCharsets.UTF_8)) {
             awaitLine(out, "ready");
             assertThat(json(Long.toString(p.pid())).get("processes").get(0).get("verbena").asText()).isEqualTo(
@@ -279,10 +261,10 @@ class WhyCommandTest {
     @Test
     void processThatEndsMeanwhileIsNoTrouble() throws Exception {
         for (int i = 0; i < 6; i++) {
-            TalkProcess server = start("", "crowded", "1");
+            TalkProcess server = talks.start("", "crowded", "1");
             server.line();
             try (CommandProcess asking = CommandProcess.startWith(List.of("-D" + CounterFolder.PROPERTY + "="
-                    + folder), List.of(), "why", Long.toString(server.pid()))) {
+                    + talks.folder()), List.of(), "why", Long.toString(server.pid()))) {
                 int threads = 4 * i; // the further it is, the more it has
                 ProcessHandle command = asking.process().toHandle();
                 Await.until(Duration.ofSeconds(60), () -> !command.isAlive() || threads(command.pid()) >= threads,
@@ -303,7 +285,7 @@ class WhyCommandTest {
 
     @Test
     void stoppedProcessIsToldWithoutWaitingForever() throws Exception {
-        TalkProcess plain = started(talk.start(List.of(), "crowded", "1"));
+        TalkProcess plain = talks.plain("crowded", "1");
         plain.line();
         TestUser.run("kill", "-STOP", Long.toString(plain.pid()));
         assertThat(text(Long.toString(plain.pid()))).contains("it is stopped", "kill -CONT " + plain.pid());
@@ -311,8 +293,8 @@ class WhyCommandTest {
 
     @Test
     void thousandConnectionsAreSummarised() throws Exception {
-        TalkProcess server = start("", "crowded", "1000");
-        TalkProcess client = start("", "crowd", server.line(), "1000");
+        TalkProcess server = talks.start("", "crowded", "1000");
+        TalkProcess client = talks.start("", "crowd", server.line(), "1000");
         assertThat(client.line()).isEqualTo("1000");
         String pid = Long.toString(server.pid());
         JsonNode p = until(pid, a -> a.get("connections").size() == 1000).get("processes").get(0);
@@ -328,7 +310,7 @@ class WhyCommandTest {
         TestUser.needed("ask about processes of others");
         TestUser user = TestUser.number(6);
         String modules = CopyProcess.copyModules(user.directory(dir, "modules"));
-        TalkProcess roots = start("", "crowded", "1");
+        TalkProcess roots = talks.start("", "crowded", "1");
         String port = roots.line();
         try (CommandProcess p = CommandProcess.startFrom(modules, user.command(), "why", Long.toString(roots.pid()))) {
             refused(p.end(), 1, "process " + roots.pid() + " is of user 0", "ask as that user, or as root");
