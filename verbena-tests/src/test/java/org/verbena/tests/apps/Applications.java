@@ -11,7 +11,7 @@ import org.verbena.tests.Repository;
 import org.verbena.tests.agent.AgentJar;
 
 /** The applications and the agent that the build has created. */
-final class Applications {
+public final class Applications {
     private Applications() {}
 
     /** The jar of the agent is created once per test JVM, if the build has not created it. */
@@ -36,7 +36,7 @@ final class Applications {
     }
 
     /** verbena-apps/target, or the one of the build that compiled this test. */
-    static Path target() {
+    public static Path target() {
         Path tests = Repository.root().resolve("verbena-tests");
         Path classes = Jvm.classesOf(Applications.class);
         Path target = Repository.root().resolve("verbena-apps").resolve(tests.relativize(classes).getParent());

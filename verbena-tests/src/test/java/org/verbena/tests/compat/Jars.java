@@ -26,7 +26,7 @@ import javax.tools.ToolProvider;
 import org.verbena.tests.CommandOptions;
 
 /** Compiles sources, packs classes into jars, and finds those of this build. */
-final class Jars {
+public final class Jars {
     private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
 
     private Jars() {}
@@ -71,7 +71,8 @@ final class Jars {
         return compile(files, modulePath, classPath, classes);
     }
 
-    static List<String> compile(List<Path> files, List<Path> modulePath, List<Path> classPath, Path classes) {
+    /** Compiles sources; returns the errors. */
+    public static List<String> compile(List<Path> files, List<Path> modulePath, List<Path> classPath, Path classes) {
         List<String> options = new ArrayList<>(List.of("-proc:none", "-nowarn", "-d", classes.toString()));
         options.addAll(CommandOptions.exportsOnClassPath()); // sources of verbena-sockets are among them
         options.addAll(modulePath.isEmpty() ? List.of() : List.of("--module-path", path(modulePath)));

@@ -118,6 +118,11 @@ final class ExampleProcess implements AutoCloseable {
         return new ExampleProcess(List.of(options), example, List.of());
     }
 
+    /** Starts with these words behind {@code java}. */
+    static ExampleProcess java(List<String> words) throws IOException {
+        return new ExampleProcess(List.of(), words);
+    }
+
     /** Starts with a class path. */
     static ExampleProcess onClassPath(Path example) throws IOException {
         return onClassPath(example, CORE);
@@ -128,7 +133,8 @@ final class ExampleProcess implements AutoCloseable {
         return new ExampleProcess(with(way("class-path", jars), options), example, List.of());
     }
 
-    private static String path(String jars) {
+    /** The jars and folders of the class path of this JVM whose path matches, as a class path. */
+    static String path(String jars) {
         return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
                 .filter(p -> p.matches(jars))
                 .collect(Collectors.joining(File.pathSeparator));
@@ -146,6 +152,10 @@ final class ExampleProcess implements AutoCloseable {
     /** All other lines that it prints, up to its end. */
     String rest() {
         return out.lines().collect(Collectors.joining("\n"));
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     /** Waits for the end; answers the exit code. */
