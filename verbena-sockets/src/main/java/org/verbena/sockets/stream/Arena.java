@@ -216,7 +216,7 @@ final class Arena implements AutoCloseable {
             try {
                 region.close();
             } catch (VerbsException e) {
-                StreamEngine.debug("memory of rings is given back with their session only: " + e.getMessage());
+                StreamLog.debug("memory of rings is given back with their session only: " + e.getMessage());
             }
         }
         return next;

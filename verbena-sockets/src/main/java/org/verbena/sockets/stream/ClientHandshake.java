@@ -113,7 +113,7 @@ final class ClientHandshake extends Handshake {
         try {
             engine().sessions();
         } catch (VerbsException e) {
-            StreamEngine.debug("no streams: " + e.getMessage()); // again when HELLO has come, and then it counts
+            StreamLog.debug("no streams: " + e.getMessage()); // again when HELLO has come, and then it counts
         }
     }
 

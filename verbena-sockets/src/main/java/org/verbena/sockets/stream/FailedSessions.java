@@ -44,7 +44,7 @@ final class FailedSessions {
                 }
             }
         } catch (VerbsException e) {
-            StreamEngine.warn("deaths of other processes go unnoticed: " + e.getMessage());
+            StreamLog.warn("deaths of other processes go unnoticed: " + e.getMessage());
         }
     }
 

@@ -53,7 +53,7 @@ public final class FileHold {
         try {
             return Jdk.find();
         } catch (ReflectiveOperationException | RuntimeException | LinkageError e) {
-            StreamEngine.debug("files are read into buffers: " + e);
+            StreamLog.debug("files are read into buffers: " + e);
             return null;
         }
     }

@@ -256,7 +256,7 @@ abstract class Handshake {
     static @Nullable FallbackReason refusalOf(UnixSocket process) throws LinuxException {
         PeerIdentity identity = PeerIdentity.of(process);
         if (identity != PeerIdentity.SAME_USER) {
-            StreamEngine.debug("no rings with process " + process.peerCredentials().pid() + ": it " + identity);
+            StreamLog.debug("no rings with process " + process.peerCredentials().pid() + ": it " + identity);
         }
         return switch (identity) {
             case SAME_USER -> null;

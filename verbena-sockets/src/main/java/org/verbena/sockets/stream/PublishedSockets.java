@@ -115,7 +115,7 @@ public final class PublishedSockets {
 
         private static void log(Throwable why) {
             try {
-                StreamEngine.debug("the sockets of this process are not published: " + why);
+                StreamLog.debug("the sockets of this process are not published: " + why);
             } catch (LinkageError | OutOfMemoryError e) {
                 // it cannot be logged either
             }

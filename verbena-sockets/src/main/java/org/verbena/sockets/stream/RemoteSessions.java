@@ -269,7 +269,7 @@ final class RemoteSessions {
             engine.submit(() -> ready(route, live));
         } catch (VerbsException | InterruptedException | RuntimeException | LinkageError | OutOfMemoryError e) {
             Sessions.close(session);
-            StreamEngine.debug("no session with " + there + ": " + e.getMessage());
+            StreamLog.debug("no session with " + there + ": " + e.getMessage());
             onConnectFailure(name, e);
         }
     }
@@ -382,7 +382,7 @@ final class RemoteSessions {
                 }
             }
         } catch (VerbsException e) {
-            StreamEngine.warn("no more sessions with other hosts are taken: " + e.getMessage());
+            StreamLog.warn("no more sessions with other hosts are taken: " + e.getMessage());
         }
     }
 
@@ -411,7 +411,7 @@ final class RemoteSessions {
                 engine.submit(() -> requested(name, new HeldRequest(request, hello, route)));
             }
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
-            StreamEngine.debug("a session with another host was not taken: " + e);
+            StreamLog.debug("a session with another host was not taken: " + e);
         }
     }
 
@@ -460,7 +460,7 @@ final class RemoteSessions {
             Sessions.close(session);
             FallbackReason why = reason(e, FallbackReason.NO_SESSION);
             if (why == FallbackReason.NO_SESSION) {
-                StreamEngine.debug("no session with another host: " + e.getMessage());
+                StreamLog.debug("no session with another host: " + e.getMessage());
             } else {
                 StreamEngine.reportLack(why, String.valueOf(e.getMessage()));
             }
@@ -473,7 +473,7 @@ final class RemoteSessions {
         try {
             request.reject(RemoteHandshakeMessage.refusal(why));
         } catch (VerbsException e) {
-            StreamEngine.debug("a session with another host was not refused: " + e.getMessage());
+            StreamLog.debug("a session with another host was not refused: " + e.getMessage());
         }
     }
 

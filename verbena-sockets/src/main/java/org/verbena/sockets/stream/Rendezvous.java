@@ -175,7 +175,7 @@ public final class Rendezvous {
             try {
                 request.reject();
             } catch (VerbsException e) {
-                StreamEngine.debug("an unexpected request was not refused: " + e.getMessage());
+                StreamLog.debug("an unexpected request was not refused: " + e.getMessage());
             }
         }
         return true;

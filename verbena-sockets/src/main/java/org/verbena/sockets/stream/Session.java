@@ -575,7 +575,7 @@ final class Session {
             try {
                 established.disconnect(); // both queue pairs fail, which the engines notice
             } catch (VerbsException e) {
-                StreamEngine.debug("a session that failed is not disconnected: " + e.getMessage());
+                StreamLog.debug("a session that failed is not disconnected: " + e.getMessage());
             }
         }
         streams.changed();

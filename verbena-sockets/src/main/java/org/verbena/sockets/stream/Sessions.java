@@ -188,7 +188,7 @@ final class Sessions {
                 : e instanceof OutOfMemoryError ? FallbackReason.NO_MEMORY : FallbackReason.NO_SESSION;
         String what = String.valueOf(e instanceof Error ? e : e.getMessage());
         if (why == FallbackReason.NO_SESSION) {
-            StreamEngine.debug("no session with another process: " + what); // which may be gone
+            StreamLog.debug("no session with another process: " + what); // which may be gone
         } else {
             StreamEngine.reportLack(why, what);
         }
@@ -209,7 +209,7 @@ final class Sessions {
                 }
             }
         } catch (VerbsException e) {
-            StreamEngine.warn("no more sessions are taken: " + e.getMessage());
+            StreamLog.warn("no more sessions are taken: " + e.getMessage());
         }
     }
 
@@ -220,7 +220,7 @@ final class Sessions {
         try {
             accept(request);
         } catch (RuntimeException | LinkageError | OutOfMemoryError e) {
-            StreamEngine.debug("a session was not taken: " + e);
+            StreamLog.debug("a session was not taken: " + e);
         }
     }
 
@@ -257,7 +257,7 @@ final class Sessions {
         try {
             request.reject();
         } catch (VerbsException e) {
-            StreamEngine.debug("a session was not taken: " + e.getMessage());
+            StreamLog.debug("a session was not taken: " + e.getMessage());
         }
     }
 
@@ -285,7 +285,7 @@ final class Sessions {
             try {
                 session.close();
             } catch (VerbsException e) {
-                StreamEngine.warn("a session was not closed: " + e.getMessage());
+                StreamLog.warn("a session was not closed: " + e.getMessage());
             }
         }
     }

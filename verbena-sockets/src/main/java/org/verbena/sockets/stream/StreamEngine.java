@@ -32,7 +32,6 @@ import org.verbena.verbs.VerbsException;
  * gives memory back. It starts with the first connection, and sleeps when there is nothing to do.
  */
 final class StreamEngine {
-    private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
     private static final long FIRST_TICK_NANOS = 10_000_000L;
     private static final long LAST_TICK_NANOS = 1_000_000_000L;
     private static final long FIRST_DECISION_NANOS = 500_000L;
@@ -164,7 +163,7 @@ final class StreamEngine {
         try {
             what.close();
         } catch (Exception e) {
-            debug("not closed: " + e);
+            StreamLog.debug("not closed: " + e);
         }
     }
 
@@ -228,26 +227,6 @@ final class StreamEngine {
         }
     }
 
-    static void warn(String what) {
-        log(System.Logger.Level.WARNING, what, null);
-    }
-
-    /** Failures of single connections, which are counted there. */
-    static void debug(String what) {
-        log(System.Logger.Level.DEBUG, what, null);
-    }
-
-    /** The output may fail, for instance without a descriptor; no connection is to suffer from that. */
-    private static void log(System.Logger.Level level, String what, @Nullable Throwable why) {
-        try {
-            LOG.log(level, what, why);
-        } catch (RuntimeException | Error e) {
-            if (level != System.Logger.Level.DEBUG) {
-                System.err.println("verbena: " + what + " (the logger fails: " + e + ")");
-            }
-        }
-    }
-
     /** What this process lacks: reported once for each reason, and counted. */
     static void reportLack(FallbackReason reason, String what) {
         if (LOGGED.add(reason)) {
@@ -255,7 +234,7 @@ final class StreamEngine {
             if (reason == FallbackReason.NO_DESCRIPTORS) { // a logger that opens its files now fails for good
                 System.err.println("verbena: " + line);
             } else {
-                warn(line);
+                StreamLog.warn(line);
             }
         }
     }
@@ -417,7 +396,7 @@ final class StreamEngine {
             stream.in().watched();
             stream.changed(); // a thread that waits for its end may sleep at a bell now
         } catch (LinuxException e) {
-            debug("the end of a connection is noticed late: " + e.getMessage());
+            StreamLog.debug("the end of a connection is noticed late: " + e.getMessage());
         }
     }
 
@@ -471,7 +450,7 @@ final class StreamEngine {
             try {
                 runOnce();
             } catch (LinuxException | RuntimeException | Error e) {
-                log(System.Logger.Level.ERROR, "the engine of streams", e);
+                StreamLog.error("the engine of streams", e);
             }
         }
     }
