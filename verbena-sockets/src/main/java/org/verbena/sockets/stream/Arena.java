@@ -23,11 +23,11 @@ import org.verbena.verbs.VerbsException;
  * in use for a while is given back; so that there are such, large rings, which may go soon, lie in regions of their
  * own. Safe for use by several threads.
  */
-final class Arena implements AutoCloseable {
+public final class Arena implements AutoCloseable {
     /** The smallest piece, two cache lines. */
-    static final int SMALLEST = 128;
+    public static final int SMALLEST = 128;
     /** How long a region stays of which nothing is used. */
-    static final long IDLE_NANOS = 1_000_000_000L;
+    public static final long IDLE_NANOS = 1_000_000_000L;
     private static final long FIRST_REGION = 64 << 10;
     private static final int SMALL = 0;
     private static final int LARGE = 1;
@@ -75,7 +75,7 @@ final class Arena implements AutoCloseable {
      * @param whenIdle run when a region is not used any more: {@link #closeIdle} is to be called later, and again as
      *        long as it returns so; it is not run once more before
      */
-    Arena(ProtectionDomain pd, long limit, RingMemory memory, Consumer<Arena> whenIdle) {
+    public Arena(ProtectionDomain pd, long limit, RingMemory memory, Consumer<Arena> whenIdle) {
         this.pd = pd;
         this.limit = limit;
         this.memory = memory;
@@ -88,12 +88,12 @@ final class Arena implements AutoCloseable {
      * @param size a power of two, at least {@link #SMALLEST}
      * @throws VerbsException {@code ENOMEM}, {@code EMFILE}
      */
-    Memory allocate(int size) throws VerbsException {
+    public Memory allocate(int size) throws VerbsException {
         return allocate(size, size > RingMemory.SMALL_RING ? LARGE : SMALL);
     }
 
     /** As {@link #allocate}, for what stays as long as the session: a large region is not to stay for its sake. */
-    Memory allocatePermanently(int size) throws VerbsException {
+    public Memory allocatePermanently(int size) throws VerbsException {
         return allocate(size, SMALL);
     }
 
@@ -132,7 +132,7 @@ final class Arena implements AutoCloseable {
      * Whether a larger ring leaves enough for others, and for the program: of the session's limit a quarter is for
      * first rings.
      */
-    synchronized boolean hasAmple(int size) {
+    public synchronized boolean hasAmple(int size) {
         ArrayDeque<Memory> same = free.get(size);
         if (same != null && !same.isEmpty()) {
             return true;
@@ -145,12 +145,12 @@ final class Arena implements AutoCloseable {
     }
 
     /** Counts a larger ring that was not granted. */
-    void refuse() {
+    public void refuse() {
         memory.refuse();
     }
 
     /** Gives a piece back that no peer writes to any more. */
-    void free(Memory piece) {
+    public void free(Memory piece) {
         boolean schedules = false;
         synchronized (this) {
             Region region = regions.get(piece.region());
@@ -171,7 +171,7 @@ final class Arena implements AutoCloseable {
     }
 
     /** Bytes that are registered. */
-    synchronized long total() {
+    public synchronized long total() {
         return total;
     }
 
@@ -209,7 +209,7 @@ final class Arena implements AutoCloseable {
      *
      * @return nanoseconds after which there may be more to be given back; {@link Long#MAX_VALUE} if that is not so
      */
-    long closeIdle(long now) {
+    public long closeIdle(long now) {
         List<MemoryRegion> old = new ArrayList<>();
         long next = takeIdle(now, old);
         for (MemoryRegion region : old) { // without the lock: the peer may take a moment to let it go

@@ -26,12 +26,12 @@ public final class Bell {
     /** Written by the sleeping thread alone; others may see an earlier value. */
     private long heard;
 
-    Bell(MemorySegment block) {
+    public Bell(MemorySegment block) {
         this.block = block;
     }
 
     /** Whether it cannot be slept at. */
-    boolean isBroken() {
+    public boolean isBroken() {
         return broken;
     }
 
@@ -71,7 +71,7 @@ public final class Bell {
     }
 
     /** Wakes the thread: what it waits for may have come in another way. */
-    void changed() {
+    public void changed() {
         if (prepared) { // else a thread that is about to sleep looks for what has changed after it has prepared
             changeNow();
         }
@@ -88,12 +88,12 @@ public final class Bell {
     }
 
     /** Before the block is given back; no thread sleeps any more. */
-    synchronized void close() {
+    public synchronized void close() {
         closed = true;
     }
 
     /** Times the peer's ring has ended a sleep. */
-    long heard() {
+    public long heard() {
         return heard;
     }
 }

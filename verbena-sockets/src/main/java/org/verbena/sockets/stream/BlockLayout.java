@@ -21,66 +21,66 @@ import java.lang.invoke.VarHandle;
  *
  * Each word is read once and checked before it is used. docs/stream.md explains them.
  */
-final class BlockLayout {
-    static final int BYTES = 256;
+public final class BlockLayout {
+    public static final int BYTES = 256;
 
     /** Position one past the last byte that is in the ring. */
-    static final int PRODUCED = 0;
+    public static final int PRODUCED = 0;
     /** {@code position << 4 | generation}: where the ring of that generation begins; 1 is the first, after TCP. */
-    static final int LANE = 8;
+    public static final int LANE = 8;
     /** {@code position << 2 | kind}, see {@link #END_ORDERLY}. */
-    static final int END = 16;
+    public static final int END = 16;
     /** {@code sequence << 16 | queue}: signal space. */
-    static final int SPACE_ARM = 24;
+    public static final int SPACE_ARM = 24;
     /** Generation of the ring that the sender would like to have because this one is too small. */
-    static final int WANTED = 32;
+    public static final int WANTED = 32;
 
     /** Position of a byte at offset 0 of the ring; written before {@link #PRODUCED}, and only to peers with {@link HandshakeMessage#LAPS}. */
-    static final int LAP = 40;
+    public static final int LAP = 40;
 
     /**
      * {@code rings << 16} in the lower half: a thread of this end sleeps at the word, see {@link Bell}; the peer writes it only as an
      * answer to {@link #BELL_QUEUE}.
      */
-    static final int BELL = 48;
+    public static final int BELL = 48;
 
     /** Position up to which the peer has read. */
-    static final int CONSUMED = 64;
+    public static final int CONSUMED = 64;
     /** {@code sequence << 16 | queue}: signal data. */
-    static final int DATA_ARM = 72;
+    public static final int DATA_ARM = 72;
     /** Address of the next ring. */
-    static final int GRANT_ADDRESS = 80;
+    public static final int GRANT_ADDRESS = 80;
     /** {@code size << 32 | rkey} of the next ring. */
-    static final int GRANT_SIZE_KEY = 88;
+    public static final int GRANT_SIZE_KEY = 88;
     /** Generation of the next ring; written last. */
-    static final int GRANTED = 96;
+    public static final int GRANTED = 96;
     /** Not 0: the peer reads no more, see {@link #END_ORDERLY}. */
-    static final int CLOSED = 104;
+    public static final int CLOSED = 104;
     /** 1: the peer wants urgent data in line; written before its first {@link #DATA_ARM}. */
-    static final int URGENT = 112;
+    public static final int URGENT = 112;
 
     /**
      * Not 0: the nonce of the peer for a module above, see {@link Rendezvous}; only to peers with {@link
      * HandshakeMessage#NONCES}.
      */
-    static final int NONCE = 120;
+    public static final int NONCE = 120;
 
     /** Position up to which this end's program has read, always; {@link #CONSUMED} is sent less often. */
-    static final int READ = 128;
+    public static final int READ = 128;
     /** What this end has sent as {@link #CLOSED}, before it closes TCP: there even if the session has failed. */
-    static final int LEFT = 136;
+    public static final int LEFT = 136;
 
     /** The stream ends at the position; the reader gets all of it, then the end. */
-    static final int END_ORDERLY = 1;
+    public static final int END_ORDERLY = 1;
     /** The stream breaks off: the reader gets what is in the ring, then {@code Connection reset}. */
-    static final int END_ABORT = 2;
+    public static final int END_ABORT = 2;
 
-    static final int GENERATION_BITS = 4;
-    static final int GENERATION_MASK = (1 << GENERATION_BITS) - 1;
-    static final int END_BITS = 2;
-    static final int QUEUE_BITS = 16;
+    public static final int GENERATION_BITS = 4;
+    public static final int GENERATION_MASK = (1 << GENERATION_BITS) - 1;
+    public static final int END_BITS = 2;
+    public static final int QUEUE_BITS = 16;
     /** The queue of an arm word that asks for the bell; only to peers with {@link HandshakeMessage#BELLS}. */
-    static final int BELL_QUEUE = (1 << QUEUE_BITS) - 1;
+    public static final int BELL_QUEUE = (1 << QUEUE_BITS) - 1;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
@@ -90,21 +90,21 @@ final class BlockLayout {
 
     private BlockLayout() {}
 
-    static long getAcquire(MemorySegment block, long offset) {
+    public static long getAcquire(MemorySegment block, long offset) {
         return (long) LONG.getAcquire(block, offset);
     }
 
-    static void putRelease(MemorySegment block, long offset, long value) {
+    public static void putRelease(MemorySegment block, long offset, long value) {
         LONG.setRelease(block, offset, value);
     }
 
     /** The word of a bell of this end's, as a thread compares it that is about to sleep. */
-    static int bell(MemorySegment memory, long offset) {
+    public static int bell(MemorySegment memory, long offset) {
         return (int) INT.getVolatile(memory, offset);
     }
 
     /** Changes a bell of this end's, to what the peer has not written, nor is about to write. */
-    static void changeBell(MemorySegment memory, long offset) {
+    public static void changeBell(MemorySegment memory, long offset) {
         int before;
         int after;
         do {
@@ -114,39 +114,39 @@ final class BlockLayout {
     }
 
     /** What the peer writes to a bell when it rings that often. */
-    static long bellWord(long rings) {
+    public static long bellWord(long rings) {
         return rings << RING_BITS & 0xffff_ffffL;
     }
 
     /** How often the peer has rung, modulo 65,536. */
-    static int rings(int bell) {
+    public static int rings(int bell) {
         return bell >>> RING_BITS;
     }
 
-    static void clear(MemorySegment block) {
+    public static void clear(MemorySegment block) {
         block.fill((byte) 0);
         VarHandle.releaseFence();
     }
 
-    static long lane(long position, int generation) {
+    public static long lane(long position, int generation) {
         return position << GENERATION_BITS | generation & GENERATION_MASK;
     }
 
     /** Position where the ring of a lane begins. */
-    static long start(long lane) {
+    public static long start(long lane) {
         return lane >>> GENERATION_BITS;
     }
 
     /** The lower bits of a lane's generation. */
-    static int generation(long lane) {
+    public static int generation(long lane) {
         return (int) (lane & GENERATION_MASK);
     }
 
-    static long arm(long sequence, int queue) {
+    public static long arm(long sequence, int queue) {
         return sequence << QUEUE_BITS | queue;
     }
 
-    static int queue(long arm) {
+    public static int queue(long arm) {
         return (int) (arm & (1 << QUEUE_BITS) - 1);
     }
 }

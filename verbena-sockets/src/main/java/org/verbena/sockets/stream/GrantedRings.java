@@ -8,8 +8,8 @@ import java.util.ArrayDeque;
  * several ahead. Where each begins the peer sends in a word of which only the last value is there, so it is recorded
  * here before the next one is granted. Guarded by the session's lock.
  */
-final class GrantedRings {
-    static final long UNKNOWN = -1;
+public final class GrantedRings {
+    public static final long UNKNOWN = -1;
 
     private static final class Granted {
         final Memory ring;
@@ -27,7 +27,7 @@ final class GrantedRings {
      *
      * @param startOfLast where the one before it begins
      */
-    void add(Memory ring, long startOfLast) {
+    public void add(Memory ring, long startOfLast) {
         Granted last = rings.peekLast();
         if (last != null) {
             last.start = startOfLast;
@@ -36,7 +36,7 @@ final class GrantedRings {
     }
 
     /** The last one; {@code now}, which is read, if there is none. */
-    Memory newest(Memory now) {
+    public Memory newest(Memory now) {
         Granted last = rings.peekLast();
         return last == null ? now : last.ring;
     }
@@ -48,7 +48,7 @@ final class GrantedRings {
      * @param lane the peer's word
      * @return {@link #UNKNOWN} if the peer cannot be there
      */
-    long start(int generation, long lane) {
+    public long start(int generation, long lane) {
         Granted first = rings.peekFirst();
         if (first == null) {
             return UNKNOWN;
@@ -60,12 +60,12 @@ final class GrantedRings {
     }
 
     /** Takes the first one, which is read from now on. */
-    Memory take() {
+    public Memory take() {
         return rings.removeFirst().ring;
     }
 
     /** Bytes of as many of them, from the first on, as hold {@code unread} bytes. */
-    int size(long unread) {
+    public int size(long unread) {
         int size = 0;
         for (Granted granted : rings) {
             if (unread <= size) {
@@ -76,7 +76,7 @@ final class GrantedRings {
         return size;
     }
 
-    void free(Arena arena) {
+    public void free(Arena arena) {
         rings.forEach(granted -> arena.free(granted.ring));
         rings.clear();
     }

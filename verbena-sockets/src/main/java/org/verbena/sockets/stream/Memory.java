@@ -14,12 +14,12 @@ import org.verbena.verbs.MemoryRegion;
  * @param segment its bytes
  * @param bytes the same, for bulk copies from and to buffers of any kind without allocation
  */
-record Memory(MemoryRegion region, long address, MemorySegment segment, ByteBuffer bytes) {
-    int size() {
+public record Memory(MemoryRegion region, long address, MemorySegment segment, ByteBuffer bytes) {
+    public int size() {
         return bytes.capacity();
     }
 
-    int rkey() {
+    public int rkey() {
         return region.rkey();
     }
 }

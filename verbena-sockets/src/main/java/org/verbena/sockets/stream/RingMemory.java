@@ -16,14 +16,14 @@ import org.verbena.linux.Sys;
  * control group has to have room for the program. An end has its rings in memory that it has allocated itself, so its own
  * group pays for them. The files of the group are read at intervals, when a larger ring is asked for. Thread-safe.
  */
-final class RingMemory {
+public final class RingMemory {
     /** Rings up to this size are granted also when there is little memory. */
-    static final int SMALL_RING = 64 << 10;
+    public static final int SMALL_RING = 64 << 10;
     /** Of the limit for all rings together, of what is left for one of them; less than that part of the limit is little. */
-    static final int PART = 8;
+    public static final int PART = 8;
 
     /** All rings of this process. */
-    static final RingMemory OF_PROCESS = new RingMemory(Sys::memoryLimit, Sys::availableMemory, System::nanoTime);
+    public static final RingMemory OF_PROCESS = new RingMemory(Sys::memoryLimit, Sys::availableMemory, System::nanoTime);
 
     private static final long FRESH_NANOS = 100_000_000L;
     private static final int REGIONS = 128;
@@ -40,7 +40,7 @@ final class RingMemory {
     private final LongAdder refused = new LongAdder();
     private volatile @Nullable Sample last;
 
-    RingMemory(Supplier<MemoryLimit> limit, LongSupplier available, LongSupplier clock) {
+    public RingMemory(Supplier<MemoryLimit> limit, LongSupplier available, LongSupplier clock) {
         this.limit = limit;
         this.available = available;
         this.clock = clock;
@@ -62,7 +62,7 @@ final class RingMemory {
      * @param ring its size
      * @param bytes that have to be taken for it
      */
-    boolean allows(int ring, long bytes) {
+    public boolean allows(int ring, long bytes) {
         Sample latest = sample();
         long all = taken.get();
         long left = latest.available - Math.max(0, all - latest.had);
@@ -72,43 +72,43 @@ final class RingMemory {
     }
 
     /** Counts a larger ring that was not granted. */
-    void refuse() {
+    public void refuse() {
         refused.increment();
     }
 
     /** Times that was so; each ring is counted once. */
-    long refused() {
+    public long refused() {
         return refused.sum();
     }
 
     /** Bytes of the largest piece in which memory is to be taken. */
-    long largestRegion() {
+    public long largestRegion() {
         return Math.clamp(Long.highestOneBit(sample().limit.bytes() / REGIONS), SMALLEST_REGION, LARGEST_REGION);
     }
 
     /** Memory was taken, or given back if negative. */
-    void add(long bytes) {
+    public void add(long bytes) {
         taken.addAndGet(bytes);
     }
 
     /** Bytes that the sessions of this process have for rings, and what belongs to them. */
-    long taken() {
+    public long taken() {
         return taken.get();
     }
 
     /** Bytes from which on no ring is granted that is larger than {@link #SMALL_RING}. */
-    long most() {
+    public long most() {
         return sample().limit.bytes() / PART;
     }
 
     /** Whether there is so little memory left that none is, whatever the rings have. */
-    boolean isShort() {
+    public boolean isShort() {
         Sample latest = sample();
         return latest.available < latest.limit.bytes() / PART;
     }
 
     /** The limit that {@link #most} is a part of. */
-    MemoryLimit limit() {
+    public MemoryLimit limit() {
         return sample().limit;
     }
 }

@@ -12,7 +12,7 @@ import org.verbena.verbs.VerbsException;
  * The memory that a session's bytes are sent from, used in a circle: what a batch has staged is free again when its
  * signalled request has completed. Guarded by the session's lock.
  */
-final class StagingMemory implements AutoCloseable {
+public final class StagingMemory implements AutoCloseable {
     private static final int BYTES = 256 << 10;
 
     private final MemoryRegion region;
@@ -25,18 +25,18 @@ final class StagingMemory implements AutoCloseable {
     private long posted;
 
     /** @param requests signalled ones at a time, at most; a power of two */
-    StagingMemory(ProtectionDomain pd, int requests) throws VerbsException {
+    public StagingMemory(ProtectionDomain pd, int requests) throws VerbsException {
         region = pd.allocate(BYTES, AccessFlags.LOCAL_WRITE);
         bytes = region.segment().asByteBuffer();
         ends = new long[requests];
     }
 
-    MemoryRegion region() {
+    public MemoryRegion region() {
         return region;
     }
 
     /** Nothing of it is in use: it begins anew, for the memory of the last time is still in the cache. */
-    void reset() {
+    public void reset() {
         head = 0;
         tail = 0;
         posted = 0;
@@ -45,7 +45,7 @@ final class StagingMemory implements AutoCloseable {
     /**
      * Reserves a number of bytes in one piece; returns their offset. They are free only when {@link #isFree} is true.
      */
-    int reserve(int length) {
+    public int reserve(int length) {
         int offset = (int) (head & BYTES - 1);
         if (offset + length > BYTES) {
             head += BYTES - offset;
@@ -56,15 +56,15 @@ final class StagingMemory implements AutoCloseable {
     }
 
     /** Whether earlier requests have left what is reserved. */
-    boolean isFree() {
+    public boolean isFree() {
         return head - tail <= BYTES;
     }
 
-    void put(int offset, ByteBuffer from, int position, int length) {
+    public void put(int offset, ByteBuffer from, int position, int length) {
         bytes.put(offset, from, position, length);
     }
 
-    void put(int offset, byte[] from) {
+    public void put(int offset, byte[] from) {
         bytes.put(offset, from);
     }
 
@@ -73,7 +73,7 @@ final class StagingMemory implements AutoCloseable {
      *
      * @param staged whether all that is reserved is of its batch, or earlier; else it has staged nothing
      */
-    void posted(long number, boolean staged) {
+    public void posted(long number, boolean staged) {
         if (staged) {
             posted = head;
         }
@@ -81,7 +81,7 @@ final class StagingMemory implements AutoCloseable {
     }
 
     /** A signalled request has completed. */
-    void completed(long number) {
+    public void completed(long number) {
         tail = ends[(int) number & ends.length - 1];
     }
 

@@ -4,22 +4,22 @@ package org.verbena.sockets.stream;
 import org.jspecify.annotations.Nullable;
 
 /** The log of the transport. The output may fail, for instance without a descriptor; no connection is to suffer from that. */
-final class StreamLog {
+public final class StreamLog {
     private static final System.Logger LOG = System.getLogger("org.verbena.sockets");
 
     private StreamLog() {}
 
     /** An error in Verbena itself. */
-    static void error(String where, Throwable why) {
+    public static void error(String where, Throwable why) {
         log(System.Logger.Level.ERROR, where, why);
     }
 
-    static void warn(String what) {
+    public static void warn(String what) {
         log(System.Logger.Level.WARNING, what, null);
     }
 
     /** Failures of single connections, which are counted there. */
-    static void debug(String what) {
+    public static void debug(String what) {
         log(System.Logger.Level.DEBUG, what, null);
     }
 
