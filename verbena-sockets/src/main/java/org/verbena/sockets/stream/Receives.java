@@ -29,6 +29,12 @@ final class Receives implements AutoCloseable {
     private static final int CONTROL_MESSAGES = 64;
     private static final byte[] CALL = {};
 
+    /** Takes the messages of the peer's engine, on the engine's thread. */
+    @FunctionalInterface
+    interface ControlMessageHandler {
+        void take(Session session, byte[] message);
+    }
+
     private final int count;
     private final CompletionQueue cq;
     /** Null where no control messages come. */

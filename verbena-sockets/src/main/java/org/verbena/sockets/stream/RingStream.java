@@ -486,8 +486,7 @@ final class RingStream extends Stream {
 
     @Override
     void addTo(StreamTally tally) {
-        tally.add(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells + out
-                .rings(),
+        tally.add(out.bytesByRing(), out.bytesByTcp(), in.bytesByRing(), in.bytesByTcp(), doorbells + out.rings(),
                 in.wakeUps(), out.stalls(), in.growths() + out.growths());
     }
 
@@ -501,8 +500,7 @@ final class RingStream extends Stream {
         }
         synchronized (own.session) {
             long unread = in.unread();
-            to.read(state, in.isByRing(), out.isByRing(), carrier.reason(), out.ringSize(), out
-                    .occupied(),
+            to.read(state, in.isByRing(), out.isByRing(), carrier.reason(), out.ringSize(), out.occupied(),
                     in.ringSize(unread), unread);
         }
     }

@@ -62,14 +62,8 @@ final class Session {
     private static final int INDEX_BITS = 32;
     private static final int KIND_BITS = 8;
 
-    /** Takes the messages of the peer's engine, on the engine's thread. */
-    @FunctionalInterface
-    interface ControlMessageHandler {
-        void take(Session session, byte[] message);
-    }
-
     private final long instance;
-    private final @Nullable ControlMessageHandler controlMessages;
+    private final Receives.@Nullable ControlMessageHandler controlMessages;
     private final Runnable whenBusy;
     private final ProtectionDomain pd;
     private final CompletionQueue sent;
@@ -122,7 +116,7 @@ final class Session {
      * @param handler takes the messages of the peer's engine, with a peer on another host; null if there are none
      */
     Session(Context context, long instance, CompletionChannel events, Runnable whenBusy, long memoryLimit,
-            @Nullable ControlMessageHandler handler) throws VerbsException {
+            Receives.@Nullable ControlMessageHandler handler) throws VerbsException {
         this.instance = instance;
         this.controlMessages = handler;
         this.whenBusy = whenBusy;
