@@ -49,7 +49,7 @@ final class InnerModules extends ClassLoader {
             ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".header", ROCE + ".link", ROCE + ".transport"),
             SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".jdk", SOCKETS + ".memory", SOCKETS + ".nio",
                     SOCKETS + ".rules",
-                    SOCKETS + ".spi", SOCKETS + ".stream", SOCKETS + ".telemetry"));
+                    SOCKETS + ".spi", SOCKETS + ".stream", SOCKETS + ".stream.memory", SOCKETS + ".telemetry"));
 
     /** The folder of the modules in the jar. */
     private static final String ROOT = "META-INF/modules/";

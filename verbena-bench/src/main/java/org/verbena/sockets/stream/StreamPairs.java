@@ -14,6 +14,8 @@ import java.util.Deque;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 
+import org.verbena.sockets.stream.memory.Bell;
+
 /**
  * A pool of connections by rings, between two ends in this process, for the states of one stress test: a state takes
  * one and its arbiter gives it back empty. Made once per JVM that jcstress forks.

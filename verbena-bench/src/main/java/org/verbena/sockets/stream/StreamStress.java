@@ -13,6 +13,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 import org.verbena.sockets.stream.StreamPairs.Pair;
+import org.verbena.sockets.stream.memory.Bell;
+import org.verbena.sockets.stream.memory.BlockLayout;
 
 /** The ring between two threads: bytes are whole and in order, and no thread sleeps while bytes are there. */
 public class StreamStress {

@@ -12,8 +12,8 @@ import sun.nio.ch.NativeThread;
 import sun.nio.ch.Net;
 import sun.nio.ch.SelChImpl;
 
-import org.verbena.sockets.stream.Bell;
 import org.verbena.sockets.stream.Stream;
+import org.verbena.sockets.stream.memory.Bell;
 
 /**
  * Where the reader and the writer of one connection sleep: at its TCP socket, virtual threads in the JDK's poller,

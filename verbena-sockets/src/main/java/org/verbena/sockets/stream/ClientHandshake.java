@@ -9,6 +9,7 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.UnixSocket;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.verbs.VerbsException;
 
 /**

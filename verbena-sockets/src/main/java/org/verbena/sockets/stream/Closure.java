@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets.stream;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
+
 /** Whether a stream is closed, and what is lost by that. */
 enum Closure {
     OPEN,

@@ -6,6 +6,7 @@ import java.net.SocketException;
 import java.nio.ByteBuffer;
 
 import org.verbena.linux.Errno;
+import org.verbena.sockets.stream.memory.BlockLayout;
 
 /**
  * How the other end of a connection has ended, decided here alone: from what TCP reports, the words that the peer has

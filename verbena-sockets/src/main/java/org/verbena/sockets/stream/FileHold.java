@@ -13,6 +13,7 @@ import sun.nio.ch.FileChannelImpl;
 import sun.nio.ch.IOUtil;
 
 import org.verbena.sockets.jdk.JdkMembers;
+import org.verbena.sockets.stream.memory.StreamLog;
 
 /**
  * The descriptor of a file of the JDK, which stays open as long as it is held: the holder is among the threads that the JDK

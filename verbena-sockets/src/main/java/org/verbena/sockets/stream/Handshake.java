@@ -21,6 +21,7 @@ import org.verbena.linux.PeerIdentity;
 import org.verbena.linux.SockDiag;
 import org.verbena.linux.SocketCookie;
 import org.verbena.linux.UnixSocket;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.verbs.VerbsException;
 
 /**

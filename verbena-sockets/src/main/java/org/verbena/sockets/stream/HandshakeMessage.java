@@ -6,6 +6,8 @@ import java.lang.foreign.ValueLayout;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
+
 /**
  * The messages of a handshake between two ends of a TCP connection on one host: 64 bytes each, little-endian, over a
  * Unix socket of type SEQPACKET.

@@ -9,6 +9,8 @@ import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.Bell;
+import org.verbena.sockets.stream.memory.BlockLayout;
 import org.verbena.sockets.telemetry.StreamEvents;
 
 /**

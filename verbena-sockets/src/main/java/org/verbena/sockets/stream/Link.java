@@ -3,6 +3,10 @@ package org.verbena.sockets.stream;
 
 import java.lang.foreign.MemorySegment;
 
+import org.verbena.sockets.stream.memory.Arena;
+import org.verbena.sockets.stream.memory.BlockLayout;
+import org.verbena.sockets.stream.memory.GrantedRings;
+import org.verbena.sockets.stream.memory.Memory;
 import org.verbena.verbs.VerbsException;
 
 /**

@@ -10,6 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
+
 /**
  * The direction of a stream that goes out: TCP, and from {@link #open} on the peer's ring. Only TCP's phase needs a
  * lock of its own, for the change may come in the middle; in the ring's phase the session's lock is enough.

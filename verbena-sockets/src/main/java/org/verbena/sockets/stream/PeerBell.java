@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Futex;
+import org.verbena.sockets.stream.memory.BlockLayout;
 
 /** A bell in the peer's memory, at which one of its threads sleeps. Guarded by the session's lock. */
 final class PeerBell {

@@ -5,6 +5,8 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
+
 /**
  * The control block of the other end: words are written to it until this end has closed the connection, and where it is mapped
  * the peer's own words are read there. Guarded by the session's lock, but for that view.

@@ -13,6 +13,8 @@ import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
 import org.verbena.sockets.rules.Decision;
 import org.verbena.sockets.rules.Rule;
+import org.verbena.sockets.stream.memory.RingMemory;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.sockets.telemetry.SocketLayout;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.telemetry.CounterFile;

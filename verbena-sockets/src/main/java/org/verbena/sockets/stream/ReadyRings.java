@@ -11,6 +11,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Futex;
+import org.verbena.sockets.stream.memory.BlockLayout;
+import org.verbena.sockets.stream.memory.Memory;
 import org.verbena.verbs.VerbsException;
 
 /**

@@ -22,6 +22,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.ServiceThread;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;

@@ -10,6 +10,8 @@ import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.verbs.ConnectionRequest;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;

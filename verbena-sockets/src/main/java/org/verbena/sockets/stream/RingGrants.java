@@ -3,6 +3,8 @@ package org.verbena.sockets.stream;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
+import org.verbena.sockets.stream.memory.Memory;
 import org.verbena.verbs.VerbsException;
 
 /**

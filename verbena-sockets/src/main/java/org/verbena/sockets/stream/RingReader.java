@@ -7,6 +7,10 @@ import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
+import org.verbena.sockets.stream.memory.GrantedRings;
+import org.verbena.sockets.stream.memory.Memory;
+
 /**
  * Reads a direction from the rings that the peer writes, one after the other: what is there, where the next ring
  * begins, and what is sent to the peer about it. For the reading thread, unless stated otherwise.

@@ -10,6 +10,8 @@ import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.SocketState;
+import org.verbena.sockets.stream.memory.Bell;
+import org.verbena.sockets.stream.memory.BlockLayout;
 import org.verbena.sockets.telemetry.StreamEvents;
 
 /** A connection that goes through a handshake, and mostly by rings after it. */

@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
 import org.verbena.verbs.spi.DirectWrite;
 
 /**

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Futex;
 import org.verbena.linux.FutexSet;
+import org.verbena.sockets.stream.memory.BlockLayout;
 
 /**
  * Where the thread of a selector sleeps if rings carry all that it waits for: at a futex in the header of each session that its queue

@@ -11,6 +11,12 @@ import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.sockets.stream.memory.Arena;
+import org.verbena.sockets.stream.memory.BlockLayout;
+import org.verbena.sockets.stream.memory.Memory;
+import org.verbena.sockets.stream.memory.RingMemory;
+import org.verbena.sockets.stream.memory.StagingMemory;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Connection;

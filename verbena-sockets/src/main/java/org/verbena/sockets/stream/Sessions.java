@@ -17,6 +17,7 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.ServiceThread;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;

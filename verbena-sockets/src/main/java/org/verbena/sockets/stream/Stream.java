@@ -10,6 +10,7 @@ import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.sockets.rules.Decision;
+import org.verbena.sockets.stream.memory.Bell;
 import org.verbena.sockets.telemetry.StreamEvents;
 
 /**

@@ -25,6 +25,8 @@ import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.ServiceThread;
 import org.verbena.linux.SockDiag;
+import org.verbena.sockets.stream.memory.Arena;
+import org.verbena.sockets.stream.memory.StreamLog;
 import org.verbena.verbs.VerbsException;
 
 /**

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.sockets.stream.memory.Bell;
+import org.verbena.sockets.stream.memory.BlockLayout;
 import org.verbena.testkit.KernelThread;
 import org.verbena.verbs.VerbsException;
 

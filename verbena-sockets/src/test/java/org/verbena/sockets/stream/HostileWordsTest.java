@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
 import org.verbena.verbs.VerbsException;
 
 /**

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
 import org.verbena.verbs.VerbsException;
 
 /** An end that has sent {@code closed} writes nothing more: the peer's memory may serve another connection by then. */

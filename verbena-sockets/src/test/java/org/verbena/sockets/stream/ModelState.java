@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 
 import org.verbena.sockets.stream.SwitchModel.End;
+import org.verbena.sockets.stream.memory.BlockLayout;
+import org.verbena.sockets.stream.memory.Memory;
 
 /**
  * The state of a {@link SwitchModel} as a number, the same for states that go on alike: all fields of the streams and
@@ -113,7 +115,7 @@ final class ModelState {
                 yield all;
             }
             default -> {
-                if (value.getClass().getPackage() != ModelState.class.getPackage()) {
+                if (!value.getClass().getPackageName().startsWith(ModelState.class.getPackageName())) {
                     throw new IllegalStateException("it is not known what of it makes a difference: " + value
                             .getClass());
                 }

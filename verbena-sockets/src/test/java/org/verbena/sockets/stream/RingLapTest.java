@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
+import org.verbena.sockets.stream.memory.BlockLayout;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Seeds;
 import org.verbena.testkit.Thorough;

@@ -367,7 +367,7 @@ class StreamHandshakeTest extends TcpEnds {
     /** Bytes of the sessions' memory, at both ends for both are here. */
     private static long arenas(List<RingStream> streams) {
         return streams.stream().map(stream -> stream.link().session.arena()).distinct()
-                .mapToLong(org.verbena.sockets.stream.Arena::total).sum();
+                .mapToLong(org.verbena.sockets.stream.memory.Arena::total).sum();
     }
 
     @Test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.sockets.stream;
+package org.verbena.sockets.stream.memory;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -23,7 +23,8 @@ public final class RingMemory {
     public static final int PART = 8;
 
     /** All rings of this process. */
-    public static final RingMemory OF_PROCESS = new RingMemory(Sys::memoryLimit, Sys::availableMemory, System::nanoTime);
+    public static final RingMemory OF_PROCESS = new RingMemory(Sys::memoryLimit, Sys::availableMemory,
+            System::nanoTime);
 
     private static final long FRESH_NANOS = 100_000_000L;
     private static final int REGIONS = 128;

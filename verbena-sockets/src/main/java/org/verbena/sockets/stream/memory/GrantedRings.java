@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.sockets.stream;
+package org.verbena.sockets.stream.memory;
 
 import java.util.ArrayDeque;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.sockets.stream;
+package org.verbena.sockets.stream.memory;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -35,7 +35,7 @@ public final class BlockLayout {
     /** Generation of the ring that the sender would like to have because this one is too small. */
     public static final int WANTED = 32;
 
-    /** Position of a byte at offset 0 of the ring; written before {@link #PRODUCED}, and only to peers with {@link HandshakeMessage#LAPS}. */
+    /** Position of a byte at offset 0 of the ring; written before {@link #PRODUCED}, and only to peers with {@code HandshakeMessage.LAPS}. */
     public static final int LAP = 40;
 
     /**
@@ -60,8 +60,8 @@ public final class BlockLayout {
     public static final int URGENT = 112;
 
     /**
-     * Not 0: the nonce of the peer for a module above, see {@link Rendezvous}; only to peers with {@link
-     * HandshakeMessage#NONCES}.
+     * Not 0: the nonce of the peer for a module above, see {@code Rendezvous}; only to peers with {@code
+     * HandshakeMessage.NONCES}.
      */
     public static final int NONCE = 120;
 
@@ -79,7 +79,7 @@ public final class BlockLayout {
     public static final int GENERATION_MASK = (1 << GENERATION_BITS) - 1;
     public static final int END_BITS = 2;
     public static final int QUEUE_BITS = 16;
-    /** The queue of an arm word that asks for the bell; only to peers with {@link HandshakeMessage#BELLS}. */
+    /** The queue of an arm word that asks for the bell; only to peers with {@code HandshakeMessage.BELLS}. */
     public static final int BELL_QUEUE = (1 << QUEUE_BITS) - 1;
 
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
