@@ -9,7 +9,9 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
@@ -23,6 +25,9 @@ import javax.tools.ToolProvider;
 /** The jar of the agent from the build, or, if the build has only compiled, one that is created in the same way. */
 public final class AgentJar {
     private static final List<String> MODULES = List.of("linux", "telemetry", "verbs", "shm", "roce", "sockets");
+
+    /** What was compiled in this JVM, by the program and the Java it is for: most tests have the same few. */
+    private static final Map<List<String>, Map<String, byte[]>> COMPILED = new HashMap<>();
 
     private AgentJar() {}
 
@@ -118,13 +123,37 @@ public final class AgentJar {
 
     /** Compiles one of the tests' programs for a Java into a folder. */
     public static Path program(Path folder, String name, String release) throws IOException {
-        Path source = Files.createDirectories(folder.resolve("source")).resolve(name + ".java");
+        Path classes = Files.createDirectories(folder.resolve("classes"));
+        for (Map.Entry<String, byte[]> file : compiled(folder, name, release).entrySet()) {
+            Path to = classes.resolve(file.getKey());
+            Files.createDirectories(to.getParent());
+            Files.write(to, file.getValue());
+        }
+        return classes;
+    }
+
+    private static synchronized Map<String, byte[]> compiled(Path scratch, String name, String release)
+            throws IOException {
+        List<String> key = List.of(name, release);
+        Map<String, byte[]> known = COMPILED.get(key);
+        if (known != null) {
+            return known;
+        }
+        Path made = Files.createTempDirectory(scratch, "compiled");
+        Path source = made.resolve(name + ".java");
         try (var in = AgentJar.class.getResourceAsStream("/agent/" + name + ".java")) {
             Files.copy(in, source);
         }
-        Path classes = Files.createDirectories(folder.resolve("classes"));
         assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, "-nowarn", "-Xlint:-options", "--release",
-                release, "-d", classes.toString(), source.toString())).isZero();
-        return classes;
+                release, "-d", made.toString(), source.toString())).isZero();
+        Files.delete(source);
+        Map<String, byte[]> files = new HashMap<>();
+        try (Stream<Path> all = Files.walk(made)) {
+            for (Path f : all.filter(Files::isRegularFile).toList()) {
+                files.put(made.relativize(f).toString(), Files.readAllBytes(f));
+            }
+        }
+        COMPILED.put(key, files);
+        return files;
     }
 }
