@@ -144,11 +144,27 @@ class EndingsTest {
             Map<String, String> seen) throws Exception {
         String[] ports = survivor.await("PORTS").split(" ", -1);
         for (String way : ways) {
-            try (Child leaver = starter.call()) {
-                leaver.await("PORTS");
-                round(survivor, leaver, ports, transport, way, seen);
+            if (PROCESS.contains(way)) {
+                try (Child leaver = leaver(starter)) {
+                    round(survivor, leaver, ports, transport, way, seen);
+                }
             }
         }
+        List<String> ofConnections = ways.stream().filter(way -> !PROCESS.contains(way)).toList();
+        if (!ofConnections.isEmpty()) {
+            try (Child leaver = leaver(starter)) { // which stays: its connections alone end
+                for (String way : ofConnections) {
+                    round(survivor, leaver, ports, transport, way, seen);
+                    leaver.tell("forget").await("FORGOTTEN");
+                }
+            }
+        }
+    }
+
+    private static Child leaver(Callable<Child> starter) throws Exception {
+        Child leaver = starter.call();
+        leaver.await("PORTS");
+        return leaver;
     }
 
     private static void round(Child survivor, Child leaver, String[] ports, String transport, String way,
