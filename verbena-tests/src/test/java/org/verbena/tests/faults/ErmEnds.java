@@ -26,8 +26,13 @@ record ErmEnds(Child client, Child server) implements AutoCloseable {
     }
 
     private ErmEnds connected() throws Exception {
-        connect(server.tell("listen " + LOCAL).awaitInt("PORT"));
+        connect(listen());
         return this;
+    }
+
+    /** The port that the server listens on from now. */
+    int listen() throws Exception {
+        return server.tell("listen " + LOCAL).awaitInt("PORT");
     }
 
     void connect(int port) throws Exception {

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
@@ -30,7 +31,7 @@ import org.verbena.verbs.QueuePairState;
  * completion queue. {@code -Dverbena.test.kills=N} says how many.
  */
 class KilledPeerTest {
-    private static final int KILLS = Integer.getInteger("verbena.test.kills", 20);
+    private static final int KILLS = Integer.getInteger("verbena.test.kills", Thorough.ON ? 20 : 8);
     /** A second is promised; a machine that runs other tests as well may take longer. */
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final int AHEAD = 2;
