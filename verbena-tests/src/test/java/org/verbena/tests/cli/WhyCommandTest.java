@@ -71,8 +71,7 @@ class WhyCommandTest {
     private CommandProcess.Result why(String... arguments) throws IOException {
         List<String> all = new ArrayList<>(List.of("why"));
         all.addAll(List.of(arguments));
-        try (CommandProcess p = CommandProcess.startWith(List.of("-D" + CounterFolder.PROPERTY + "=" + talks.folder()), List
-                .of(), all.toArray(String[]::new))) {
+        try (CommandProcess p = CommandProcess.statistics(talks.folder(), all.toArray(String[]::new))) {
             return p.end();
         }
     }
@@ -97,6 +96,11 @@ class WhyCommandTest {
     /** Asks until the answer about the first process is that. */
     private JsonNode until(String about, Predicate<JsonNode> wanted) throws IOException {
         return ObservedTalk.until(() -> json(about), answer -> wanted.test(answer.get("processes").get(0)));
+    }
+
+    /** Its one connection; before it is published the kernel alone knows of it, and nobody why. */
+    private static boolean isPublishedAsTcp(JsonNode process) {
+        return process.get("counts").get("tcp").asInt() == 1 && process.at("/connections/0/reason").isTextual();
     }
 
     private static void refused(CommandProcess.Result r, int code, String... sentences) {
@@ -141,7 +145,7 @@ class WhyCommandTest {
         TalkProcess server = talks.start("stream.patience=100", "crowded", "1");
         String port = server.line();
         TalkProcess client = talks.plain("hold", port, "0", "0");
-        JsonNode answer = until(Long.toString(server.pid()), a -> a.get("counts").get("tcp").asInt() == 1);
+        JsonNode answer = until(Long.toString(server.pid()), WhyCommandTest::isPublishedAsTcp);
         JsonNode c = answer.get("processes").get(0).get("connections").get(0);
         assertThat(c.get("reason").asText()).isEqualTo("plain_peer");
         assertThat(c.get("peer").get("pid").asLong()).isEqualTo(client.pid());
@@ -165,7 +169,7 @@ class WhyCommandTest {
         TalkProcess server = talks.start("rules=use os tcp_server *:*", "crowded", "1");
         String port = server.line();
         talks.start("", "hold", port, "0", "0");
-        JsonNode c = until(Long.toString(server.pid()), a -> a.get("counts").get("tcp").asInt() == 1).get("processes")
+        JsonNode c = until(Long.toString(server.pid()), WhyCommandTest::isPublishedAsTcp).get("processes")
                 .get(0).get("connections").get(0);
         assertThat(c.get("reason").asText()).isEqualTo("rule");
         assertThat(c.get("rule").get("source").asText()).isEqualTo("verbena.rules");
@@ -181,7 +185,9 @@ class WhyCommandTest {
         TalkProcess client = talks.start(List.of("-javaagent:" + talk.agent() + "=quiet,counters.directory="
                 + talks.folder()), "hold", port, "3", "0");
         assertThat(client.line()).isEqualTo("0");
-        JsonNode c = until(Long.toString(client.pid()), a -> a.get("counts").get("tcp").asInt() == 1).get("processes")
+        JsonNode c = until(Long.toString(client.pid()), a -> isPublishedAsTcp(a) && a.at("/connections/0/bytes")
+                .asInt() == 6000)
+                .get("processes")
                 .get(0).get("connections").get(0);
         assertThat(c.get("reason").asText()).isEqualTo("not_earned");
         assertThat(c.get("bytes").asInt()).isEqualTo(6000);
@@ -297,7 +303,9 @@ class WhyCommandTest {
         TalkProcess client = talks.start("", "crowd", server.line(), "1000");
         assertThat(client.line()).isEqualTo("1000");
         String pid = Long.toString(server.pid());
-        JsonNode p = until(pid, a -> a.get("connections").size() == 1000).get("processes").get(0);
+        JsonNode p = until(pid, a -> a.get("connections").size() == 1000 && a.get("counts").get("not_verbena")
+                .asInt() == 0)
+                .get("processes").get(0); // they are published one after the other
         assertThat(p.get("counts").get("not_verbena").asInt()).isZero();
         CommandProcess.Result r = well(why(pid));
         assertThat(r.out()).contains("1000 connections").contains("... and ");
