@@ -46,8 +46,6 @@ final class PerfClient implements AutoCloseable {
     private static final double WARM_PART = 0.6;
     private static final int DIGITS = 3;
     private static final double SECOND = 1e9;
-    /** Two answers tell a rate. */
-    private static final long LEAST_PACED = 2;
 
     private final PerfOptions options;
     private final OpenDevices devices;
@@ -240,17 +238,26 @@ final class PerfClient implements AutoCloseable {
         PerfPacer pacer = new PerfPacer((PerfPaced) loop, server, SKIP);
         loop.paceBy(pacer);
         double interval = SECOND / job.rate();
-        warmUp(job, loop);
-        double each = best; // one batch may have been interrupted
-        double slower = 2 * each;
+        double each = warmUp(job, loop);
+        double slower = 2 * best;
         pacer.interval(slower);
-        batch(loop, Math.max(1, (long) (options.warmUpNanos() / (2 * slower))));
+        batch(loop, Math.max(1, (long) (options.warmUpNanos() / (2 * Math.max(slower, each)))));
         letCompilersRun();
         pacer.interval(interval);
-        // a rate that is not reached ends in time, too
         long n = options.iterations() > 0
                 ? options.iterations()
-                : Math.max(LEAST_PACED, (long) (measureNanos() / Math.max(interval, each)));
+                : PerfTrial.messages(interval, measureNanos(),
+                        new PerfTrial.Batch() {
+                            @Override
+                            public long run(long count) throws IOException {
+                                return batch(loop, count + SKIP).nanos();
+                            }
+
+                            @Override
+                            public boolean isKept() {
+                                return PerfRate.of(job.rate(), pacer.reached(job.rate())).isKept();
+                            }
+                        });
         Batch b = batch(loop, n + SKIP);
         return PerfResult.latency(job, n, pacer.histogram(), (double) b.allocated() / n, PerfRate.of(job.rate(), pacer
                 .reached(job.rate())));

@@ -26,6 +26,7 @@ final class PerfControl implements AutoCloseable {
     static final long PATIENCE_SECONDS = Math.clamp(Long.getLong("verbena.perf.patience", 20), 1, 3600);
 
     private final Socket socket;
+    private final long patienceSeconds;
     private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
     private volatile boolean stop;
     /** The peer has sent the reason why it gives up. */
@@ -33,7 +34,13 @@ final class PerfControl implements AutoCloseable {
     private long stalledSince;
 
     PerfControl(Socket socket) throws IOException {
+        this(socket, PATIENCE_SECONDS);
+    }
+
+    /** With a patience of its own. */
+    PerfControl(Socket socket, long patienceSeconds) throws IOException {
         this.socket = socket;
+        this.patienceSeconds = patienceSeconds;
         socket.setTcpNoDelay(true);
         Thread.ofPlatform().daemon().name("perf-control").start(this::read);
     }
@@ -169,8 +176,8 @@ final class PerfControl implements AutoCloseable {
         if (stop) {
             throw new CommandException("the peer ended");
         }
-        if (now - stalledSince > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
-            throw new CommandException("the peer has not moved for " + PATIENCE_SECONDS + " seconds");
+        if (now - stalledSince > TimeUnit.SECONDS.toNanos(patienceSeconds)) {
+            throw new PerfSilence(patienceSeconds);
         }
     }
 

@@ -49,6 +49,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     private final @Nullable PerfTable live;
     private final Set<String> shown = new HashSet<>();
     private final Map<String, List<PerfResult>> byJob = new LinkedHashMap<>();
+    private final PerfSweeps sweeps = new PerfSweeps();
     private final Thread hook = new Thread(this::interrupted, "perf-interrupted");
     private final long started = System.currentTimeMillis();
     private int run = 1;
@@ -75,12 +76,10 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     /** Where sweeps end, and what the baseline is. */
     private List<String> notes(List<PerfResult> results) {
         List<String> notes = new ArrayList<>();
-        for (PerfResult r : results) {
-            PerfRate rate = r.rate();
-            if (rate != null && !rate.isKept() && rate.asked() < options.rates().getLast()) {
-                notes.add("The sweep of " + PerfBaseline.name(r) + " ends there: no more than " + Math.round(rate
-                        .reached()) + "/s were reached.");
-            }
+        if (!options.rates().isEmpty()) {
+            long last = options.rates().getLast();
+            results.forEach(r -> sweeps.note(r, last, byJob.getOrDefault(r.key(), List.of()).size()).ifPresent(
+                    notes::add));
         }
         if (form.baseline() != null) {
             notes.addAll(form.baseline().notes(results, form.machine(), options.toJson(runs)));
@@ -111,9 +110,11 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     @Override
     public synchronized void ended(PerfResult result) {
         progress.ended(result);
-        if (printed) {
+        if (printed || sweeps.isBeyondEnd(result)) {
             return;
         }
+        sweeps.add(result);
+        byJob.values().removeIf(earlier -> sweeps.isBeyondEnd(earlier.getFirst()));
         List<PerfResult> same = byJob.computeIfAbsent(result.key(), k -> new ArrayList<>());
         same.add(result);
         if (live != null && run == runs) {
@@ -153,7 +154,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         err.flush();
     }
 
-    /** What only earlier runs have measured, since this one was interrupted, or its sweep ended at a lower rate. */
+    /** What only earlier runs have measured, since this one was interrupted. */
     private void addEarlier() {
         if (live != null && run == runs) {
             byJob.forEach((key, same) -> {

@@ -8,19 +8,27 @@ import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 
 import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.HumanText;
 
 /**
- * {@code udp-lat-spin}: channels of the JDK, connected and non-blocking; both ends spin. A lost datagram ends the test.
+ * {@code udp-lat-spin}: channels of the JDK, connected and non-blocking; both ends spin. A lost datagram ends the test: where
+ * several are under way, the first byte of each has its number, which the answer brings back, so that an answer is not taken
+ * for that of a lost one.
  */
 final class PerfUdp extends PerfLoop implements PerfPaced {
     /** The payload of an IPv4 packet. */
     static final long MAX_SIZE = 65_535 - 20 - 8;
+
+    private static final String REMEDY = "UDP loses what has no room: take a lower rate or a smaller size, or run fewer"
+            + " programs beside it";
 
     private final DatagramChannel channel;
     private final boolean initiator;
     private final ByteBuffer buffer;
     private final ByteBuffer out;
     private final int inFlight;
+    private long sent;
+    private long answers;
 
     private PerfUdp(PerfJob job, PerfControl peer, DatagramChannel channel, boolean initiator) {
         super(peer);
@@ -62,15 +70,41 @@ final class PerfUdp extends PerfLoop implements PerfPaced {
     }
 
     @Override
+    void run(long n) throws IOException {
+        try {
+            super.run(n);
+        } catch (PerfSilence e) {
+            throw new CommandException("a datagram or its answer was lost, or the peer has stopped: none has come for "
+                    + HumanText.count(e.seconds(), "second") + ". " + REMEDY, e);
+        }
+    }
+
+    @Override
+    public void begin() {
+        sent = 0;
+        answers = 0;
+    }
+
+    @Override
     public boolean send() throws IOException {
-        out.clear();
-        return channel.write(out) > 0;
+        out.clear().put(0, (byte) sent);
+        if (channel.write(out) == 0) {
+            return false;
+        }
+        sent++;
+        return true;
     }
 
     @Override
     public void poll() throws IOException {
         buffer.clear();
         if (channel.read(buffer) > 0) {
+            if (buffer.get(0) != (byte) answers) {
+                throw new CommandException("datagram " + (answers + 1)
+                        + " or its answer was lost, or overtaken by a later"
+                        + " one. " + REMEDY);
+            }
+            answers++;
             answered();
         }
     }

@@ -4,7 +4,7 @@ package org.verbena.cli.support;
 import java.io.IOException;
 
 /** The requested work cannot be done; the message is one sentence for people. */
-public final class CommandException extends IOException {
+public class CommandException extends IOException {
     private static final long serialVersionUID = 1L;
 
     public CommandException(String message) {
