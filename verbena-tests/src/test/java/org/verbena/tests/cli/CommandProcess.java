@@ -13,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -99,7 +100,12 @@ public final class CommandProcess implements AutoCloseable {
     }
 
     private static CommandProcess start(List<String> command) throws IOException {
-        return new CommandProcess(new Own(new ProcessBuilder(command).start()));
+        return of(new ProcessBuilder(command));
+    }
+
+    /** Starts a program of another kind. */
+    static CommandProcess of(ProcessBuilder program) throws IOException {
+        return new CommandProcess(new Own(program.start()));
     }
 
     /** Starts a command that listens, and does not have to have a process of its own. */
@@ -232,13 +238,28 @@ public final class CommandProcess implements AutoCloseable {
         return ((Own) command).process();
     }
 
-    /** Reads a line of its standard output. */
+    /** Reads a line of its standard output; a reader of a pipe cannot be interrupted, so another thread reads. */
     String line() throws IOException {
-        String line = out.readLine();
-        if (line == null) {
-            throw new AssertionError("ended with " + end());
+        CompletableFuture<Optional<String>> line = CompletableFuture.supplyAsync(() -> {
+            try {
+                return Optional.ofNullable(out.readLine());
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }, THREADS);
+        try {
+            return line.get(LONGEST_SECONDS, TimeUnit.SECONDS).orElseThrow(this::ended);
+        } catch (InterruptedException | ExecutionException | TimeoutException e) {
+            throw new AssertionError("no line of " + command, e);
         }
-        return line;
+    }
+
+    private AssertionError ended() {
+        try {
+            return new AssertionError("ended with " + end());
+        } catch (IOException e) {
+            return new AssertionError(e);
+        }
     }
 
     /** Waits for the end. */

@@ -3,10 +3,8 @@ package org.verbena.tests.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -80,10 +78,14 @@ class ExampleCommandTest {
     /** How it ended. */
     private record Result(int code, String out, String err) {}
 
-    private static Process begin(List<String> command, Path err) throws IOException {
-        ProcessBuilder b = new ProcessBuilder(command).directory(home.toFile()).redirectError(err.toFile());
+    private static ProcessBuilder program(List<String> command) {
+        ProcessBuilder b = new ProcessBuilder(command).directory(home.toFile());
         b.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        return b.start();
+        return b;
+    }
+
+    private static CommandProcess begin(String... words) throws IOException {
+        return CommandProcess.of(program(words(words)));
     }
 
     private static List<String> words(String... words) {
@@ -94,12 +96,21 @@ class ExampleCommandTest {
         return end(words(words));
     }
 
+    /** Into files: a pipe stays open, and its reader waits, as long as something that the command has started holds it. */
     private static Result end(List<String> command) throws IOException, InterruptedException {
+        Path out = Files.createTempFile(home, "out", "");
         Path err = Files.createTempFile(home, "err", "");
-        Process p = begin(command, err);
-        String out = new String(p.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(p.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)).isTrue();
-        return new Result(p.exitValue(), out, Files.readString(err));
+        Process p = program(command).redirectOutput(out.toFile()).redirectError(err.toFile()).start();
+        try {
+            if (!p.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("does not end: " + command + "\n" + Files.readString(out) + Files.readString(
+                        err));
+            }
+            return new Result(p.exitValue(), Files.readString(out), Files.readString(err));
+        } finally {
+            p.descendants().forEach(ProcessHandle::destroyForcibly);
+            p.destroyForcibly();
+        }
     }
 
     private static void assertPrints(String expected, String... words) throws IOException, InterruptedException {
@@ -128,33 +139,42 @@ class ExampleCommandTest {
 
     @Test
     void twoEndsMeet() throws Exception {
-        Path err = Files.createTempFile(home, "err", "");
-        Process server = begin(words("-Dport=0", "HelloVerbs", "server"), err);
-        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
-            String listening = out.readLine();
-            assertThat(listening).as(Files.readString(err)).matches("listening on port [0-9]+");
+        try (CommandProcess server = begin("-Dport=0", "HelloVerbs", "server")) {
+            String listening = server.line();
+            assertThat(listening).matches("listening on port [0-9]+");
             assertPrints("received: hello from the server\n", "HelloVerbs", "-Dport=" + listening.substring(
                     listening.lastIndexOf(' ') + 1), "client");
-            assertThat(out.readLine()).startsWith("received: hello, this is process ");
-            assertThat(server.waitFor()).isZero();
-        } finally {
-            server.destroy();
+            assertThat(server.line()).startsWith("received: hello, this is process ");
+            assertThat(server.end().code()).isZero();
         }
     }
 
     @Test
     void programEndsWithItsCommand() throws Exception {
-        Process server = begin(words("-Dport=0", "HelloVerbs", "server"), Files.createTempFile(home, "err", ""));
-        try (BufferedReader out = server.inputReader(StandardCharsets.UTF_8)) {
-            assertThat(out.readLine()).startsWith("listening");
-            List<ProcessHandle> programs = server.children().toList();
+        List<ProcessHandle> programs = List.of();
+        try (CommandProcess server = begin("-Dport=0", "HelloVerbs", "server")) {
+            assertThat(server.line()).startsWith("listening");
+            programs = server.process().children().toList();
             assertThat(programs).hasSize(1);
-            server.destroy();
-            assertThat(server.waitFor()).isEqualTo(128 + 15);
+            server.process().destroy();
+            assertThat(server.end().code()).isEqualTo(128 + 15);
             assertThat(programs).noneMatch(ProcessHandle::isAlive);
         } finally {
-            server.descendants().forEach(ProcessHandle::destroyForcibly);
-            server.destroyForcibly();
+            programs.forEach(ProcessHandle::destroyForcibly);
+        }
+    }
+
+    /** What a test cannot wait for: the limit is its own, and nothing is left of the program. */
+    @Test
+    void commandThatIsGivenUpLeavesNothing() throws Exception {
+        List<ProcessHandle> all;
+        try (CommandProcess server = begin("-Dport=0", "HelloVerbs", "server")) {
+            assertThat(server.line()).startsWith("listening");
+            all = Stream.concat(Stream.of(server.process().toHandle()), server.process().descendants()).toList();
+            assertThat(all).hasSizeGreaterThan(1);
+        }
+        for (ProcessHandle p : all) {
+            assertThat(p.onExit().get(LONGEST_SECONDS, TimeUnit.SECONDS).isAlive()).isFalse();
         }
     }
 
