@@ -49,7 +49,7 @@ record WhyAdvice(String meaning, String remedy) {
             case "other_namespace" -> new WhyAdvice("The other end is in another user or PID namespace, or nothing"
                     + " proves that it is not.", "Share them (docker: --pid container:NAME or host, one --userns),"
                             + " let /proc be mounted in both, and let both processes be"
-                            + " dumpable (docs/shm.md, Trust). " + LATER);
+                            + " dumpable (docs/guides/containers.md; docs/shm.md, Trust). " + LATER);
             case "other_version" -> new WhyAdvice("The other end has a Verbena of another version, which this one does"
                     + " not understand.", "Use one version at both ends, and start the older program anew.");
             case "name_taken" -> new WhyAdvice("Another process holds the abstract name at which the other end would"

@@ -49,15 +49,17 @@ record WhyPresence(Presence presence, String state, String remedy) {
         return state != null ? byState(state, pid) : none(pid, properties, verbs);
     }
 
-    private static WhyPresence byState(String state, long pid) {
+    static WhyPresence byState(String state, long pid) {
         if (state.startsWith(PENDING)) {
             return new WhyPresence(Presence.PENDING, "the agent is there; it has opened no socket yet", "");
         }
         return state.startsWith(ACTIVE)
                 ? new WhyPresence(Presence.PENDING, state + "; it shows no sockets (yet)",
                         "Three seconds after its first"
-                                + " socket it shows them: ask again. With counters=off, without room in /dev/shm, or in"
-                                + " another mount namespace nothing can be seen: ask where process " + pid + " runs.")
+                                + " socket it shows them: ask again. With counters=off, without room in /dev/shm, or where"
+                                + " its /dev/shm is not that of this command nothing can be seen: ask where process "
+                                + pid
+                                + " runs, or share it (docker: --ipc container:NAME).")
                 : new WhyPresence(Presence.REFUSED, state,
                         "Mend what that sentence names, and start the program anew.");
     }

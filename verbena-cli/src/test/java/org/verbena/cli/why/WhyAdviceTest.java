@@ -47,6 +47,18 @@ class WhyAdviceTest {
         assertThat(a.remedy().isEmpty()).isEqualTo(!java);
     }
 
+    /** Rings need neither the IPC namespace nor the mount namespace of the other end; whoever looks needs its /dev/shm. */
+    @Test
+    void containersAreToldToShareWhatIsNeeded() {
+        assertThat(reasons().map(r -> WhyAdvice.ofReason(r, null, null, 0).remedy())).noneMatch(r -> r.contains(
+                "--ipc"));
+        assertThat(WhyAdvice.ofReason("remote_peer", null, null, 0).remedy()).contains("--network container:NAME");
+        assertThat(WhyAdvice.ofReason("other_namespace", null, null, 0).remedy()).contains("--pid container:NAME",
+                "--userns", "docs/guides/containers.md");
+        assertThat(WhyPresence.byState("active: channels", 77).remedy()).contains("/dev/shm", "--ipc container:NAME",
+                "process 77").doesNotContain("mount namespace");
+    }
+
     @Test
     void otherUserIsNamed() {
         WhyPeer peer = new WhyPeer(0, 1001, "", false, false);
