@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -52,10 +52,9 @@ final class StatConnectionTable {
      *
      * @param all true for those of all processes, whose numbers and commands are shown
      * @param rates true if rates matter more than totals
-     * @param trend the last rates by the key of a line, for the screen, where there is a sum, too; null for neither
+     * @param extras for the screen, else null
      */
-    static StatTable of(List<StatDelta> processes, boolean all, boolean rates,
-            @Nullable Function<Object, String> trend) {
+    static StatTable of(List<StatDelta> processes, boolean all, boolean rates, StatTable.@Nullable Extras extras) {
         List<StatRow> rows = new ArrayList<>();
         int[] longest = new int[3];
         for (StatDelta d : processes) {
@@ -64,13 +63,14 @@ final class StatConnectionTable {
                     longest[0] = Math.max(longest[0], text(o, "local").length());
                     longest[1] = Math.max(longest[1], text(o, "remote").length());
                     longest[2] = Math.max(longest[2], carrier(o).length());
-                    rows.add(row(d, o, all, rates, trend));
+                    StatSocketTable.Key key = new StatSocketTable.Key(d.process().key(), o.key());
+                    rows.add(StatRow.late(key, () -> cells(d, o, all, rates, extras)));
                 }
             }
         }
-        return new StatTable(columns(longest, all, rates, trend != null), rows, trend == null
+        return new StatTable(columns(longest, all, rates, extras != null), rows, extras == null
                 ? null
-                : total(new StatTotals(processes), all, rates));
+                : total(extras.totals(), all, rates));
     }
 
     private static List<StatTable.Column> columns(int[] longest, boolean all, boolean rates, boolean trend) {
@@ -126,7 +126,7 @@ final class StatConnectionTable {
         bytes(t, !rates, cells);
         cells.add(StatRow.Cell.of(""));
         for (Count c : COUNTS) {
-            cells.add(rates ? StatTable.rate(t.connectionRate(c.point())) : StatTable.total(t.connections(c.point())));
+            cells.add(sum(t, rates, o -> o.value(c.point())));
         }
         cells.add(StatRow.Cell.of(""));
         if (all) {
@@ -137,16 +137,20 @@ final class StatConnectionTable {
 
     private static void bytes(StatTotals t, boolean rates, List<StatRow.Cell> cells) {
         for (StatFigure f : new StatFigure[] {StatFigure.RX_BYTES, StatFigure.TX_BYTES}) {
-            cells.add(rates ? StatTable.rate(t.connectionRate(f)) : StatTable.total(t.connections(f)));
+            cells.add(sum(t, rates, o -> o.figure(f)));
         }
     }
 
-    private static StatRow row(StatDelta d, StatObject o, boolean all, boolean rates,
-            @Nullable Function<Object, String> trend) {
+    private static StatRow.Cell sum(StatTotals t, boolean rates, ToLongFunction<StatObject> what) {
+        return StatRow.Cell.of(() -> t.connections(rates, what), rates ? StatText::rate : StatText::total);
+    }
+
+    private static List<StatRow.Cell> cells(StatDelta d, StatObject o, boolean all, boolean rates,
+            StatTable.@Nullable Extras extras) {
         StatProcess p = d.process();
         List<StatRow.Cell> cells = new ArrayList<>();
         if (all) {
-            cells.add(new StatRow.Cell(Long.toString(p.pid()), p.pid()));
+            cells.add(StatRow.Cell.of(Long.toString(p.pid()), p.pid()));
         }
         cells.add(StatRow.Cell.of(text(o, "local")));
         cells.add(StatRow.Cell.of(text(o, "remote")));
@@ -155,26 +159,26 @@ final class StatConnectionTable {
         cells.add(ring(o, "in"));
         cells.add(ring(o, "out"));
         bytes(d, o, !rates, cells);
-        if (trend != null) {
-            cells.add(StatRow.Cell.of(trend.apply(new StatSocketTable.Key(p.key(), o.key()))));
+        if (extras != null) {
+            cells.add(StatRow.Cell.bars(() -> extras.trend().apply(new StatSocketTable.Key(p.key(), o.key()))));
         }
         for (Count c : COUNTS) {
             cells.add(!o.has(c.point())
-                    ? new StatRow.Cell("", -1)
-                    : rates ? StatTable.rate(d.rate(o, c.point())) : StatTable.total(o.value(c.point())));
+                    ? StatRow.Cell.of("", -1)
+                    : rates ? StatTable.rate(() -> d.rate(o, c.point())) : StatTable.total(() -> o.value(c.point())));
         }
         cells.add(StatRow.Cell.of(o.state()));
         if (all) {
             cells.add(StatRow.Cell.of((p.silent() ? "(does not answer) " : "") + StatText.command(p.command())));
         }
-        return new StatRow(new StatSocketTable.Key(p.key(), o.key()), cells);
+        return cells;
     }
 
     private static void bytes(StatDelta d, StatObject o, boolean rates, List<StatRow.Cell> cells) {
         for (StatFigure f : new StatFigure[] {StatFigure.RX_BYTES, StatFigure.TX_BYTES}) {
             cells.add(!o.has(f)
-                    ? new StatRow.Cell("", -1)
-                    : rates ? StatTable.rate(d.rate(o, f)) : StatTable.total(o.figure(f)));
+                    ? StatRow.Cell.of("", -1)
+                    : rates ? StatTable.rate(() -> d.rate(o, f)) : StatTable.total(() -> o.figure(f)));
         }
     }
 
@@ -200,8 +204,8 @@ final class StatConnectionTable {
     private static StatRow.Cell ring(StatObject o, String direction) {
         return o.attributes().get(direction + "Ring") instanceof Long size && size > 0
                 && o.attributes().get(direction + "Occupied") instanceof Long occupied
-                        ? new StatRow.Cell(StatText.size(occupied) + "/" + StatText.size(size), (double) occupied
-                                / size)
-                        : new StatRow.Cell("-", -1);
+                        ? StatRow.Cell.of(() -> (double) occupied / size, _ -> StatText.size(occupied) + "/" + StatText
+                                .size(size))
+                        : StatRow.Cell.of("-", -1);
     }
 }

@@ -20,9 +20,12 @@ final class StatDelta {
     private final @Nullable StatProcess before;
     private final Map<StatObject.Key, StatObject> earlier = new HashMap<>();
 
-    private StatDelta(StatProcess now, @Nullable StatProcess before) {
+    private final boolean isOld;
+
+    private StatDelta(StatProcess now, @Nullable StatProcess before, boolean isOld) {
         this.now = now;
         this.before = before;
+        this.isOld = isOld;
         if (before != null) {
             before.objects().forEach(o -> earlier.put(o.key(), o));
         }
@@ -34,12 +37,20 @@ final class StatDelta {
      */
     static StatDelta of(StatProcess now, @Nullable StatSnapshot before) {
         StatProcess same = now.silent() ? null : StatSnapshot.earlier(before, now).orElse(null);
-        return new StatDelta(now, same != null && same.nanos() != now.nanos() ? same : null);
+        return new StatDelta(now, same != null && same.nanos() != now.nanos() ? same : null, false);
     }
 
     /** No changes. */
     static StatDelta none() {
-        return new StatDelta(new StatProcess(0, "", Instant.EPOCH, 0, false, false, Map.of(), List.of()), null);
+        return new StatDelta(new StatProcess(0, "", Instant.EPOCH, 0, false, false, Map.of(), List.of()), null, false);
+    }
+
+    /**
+     * What stands for the process in a sum while it does not answer: its last figures, and at the first such look its last
+     * rates. Later ones do not have them: it may have stopped.
+     */
+    StatDelta standIn() {
+        return new StatDelta(now, isOld ? null : before, true);
     }
 
     StatProcess process() {
@@ -66,7 +77,8 @@ final class StatDelta {
         return rate(o, x -> x.figure(figure));
     }
 
-    private double rate(StatObject o, ToLongFunction<StatObject> value) {
+    /** The same for any count of an object. */
+    double rate(StatObject o, ToLongFunction<StatObject> value) {
         return change(o, value) / seconds();
     }
 

@@ -83,8 +83,8 @@ final class StatDetail {
             int point = o.points()[i];
             double rate = d.rate(o, point);
             rows.add(new StatRow(point, List.of(StatRow.Cell.of(StatNames.shortName(o.type(), point)),
-                    new StatRow.Cell(Long.toUnsignedString(o.values()[i]), StatText.unsigned(o.values()[i])),
-                    new StatRow.Cell(StatText.rate(rate), Double.isNaN(rate) ? 0 : rate))));
+                    StatRow.Cell.of(Long.toUnsignedString(o.values()[i]), StatText.unsigned(o.values()[i])),
+                    StatRow.Cell.of(StatText.rate(rate), Double.isNaN(rate) ? 0 : rate))));
         }
         return new StatTable(columns, rows);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.stat;
 
+import java.util.Arrays;
 import java.util.Locale;
 
 import org.verbena.erm.RemoteMemorySamplePoint;
@@ -46,6 +47,11 @@ enum StatFigure {
         SamplePoint.QP_REQ_OTHER_ERRORS, SamplePoint.QP_RX_LOST, SamplePoint.QP_RESP_LOCAL_LENGTH_ERRORS,
         SamplePoint.QP_RESP_OTHER_ERRORS, SamplePoint.QP_RESP_REMOTE_ACCESS_ERRORS,
         SamplePoint.QP_RESP_REMOTE_INVALID_REQUESTS};
+    private static final int[] CONNECTION_TX_BYTES = {SocketSamplePoint.CONNECTION_TX_RING_BYTES,
+        SocketSamplePoint.CONNECTION_TX_TCP_BYTES};
+    private static final int[] CONNECTION_RX_BYTES = {SocketSamplePoint.CONNECTION_RX_RING_BYTES,
+        SocketSamplePoint.CONNECTION_RX_TCP_BYTES};
+    private static final int[] CONNECTION_WAITS = {SocketSamplePoint.CONNECTION_STALLS};
     private static final int[] QP_WAITS = {SamplePoint.QP_TX_RNR_WAITS, SamplePoint.QP_TX_PEER_WAITS};
 
     /** Its name in options, keys and JSON, for instance {@code "tx-bytes"}. */
@@ -62,13 +68,7 @@ enum StatFigure {
     int[] points(int objectType) {
         return switch (objectType) {
             case ObjectType.QP -> ofQueuePair();
-            case ObjectType.PORT -> {
-                int[] points = ofQueuePair().clone();
-                for (int i = 0; i < points.length; i++) {
-                    points[i] += SamplePoint.PORT;
-                }
-                yield points;
-            }
+            case ObjectType.PORT -> moved(ofQueuePair(), SamplePoint.PORT);
             case ObjectType.CQ -> switch (this) {
                 case RX -> new int[] {SamplePoint.CQ_COMPLETIONS};
                 case ERRORS -> new int[] {SamplePoint.CQ_OVERRUNS};
@@ -76,8 +76,8 @@ enum StatFigure {
             };
             case ObjectType.SRQ -> this == RX ? new int[] {SamplePoint.SRQ_RECEIVES} : NONE;
             case ObjectType.MR -> ofMemory();
-            case SocketObjectType.CONNECTION -> ofSockets(0);
-            case SocketObjectType.SOCKETS -> ofSockets(SocketSamplePoint.SOCKETS_TX_RING_BYTES
+            case SocketObjectType.CONNECTION -> ofConnection();
+            case SocketObjectType.SOCKETS -> moved(ofConnection(), SocketSamplePoint.SOCKETS_TX_RING_BYTES
                     - SocketSamplePoint.CONNECTION_TX_RING_BYTES);
             case RemoteMemorySamplePoint.OBJECT_TYPE -> ofRemoteMemory();
             case SocketObjectType.LISTENER -> this == RX ? new int[] {SocketSamplePoint.LISTENER_ACCEPTED} : NONE;
@@ -105,16 +105,17 @@ enum StatFigure {
         };
     }
 
-    /** @param more added to the points of a connection */
-    private int[] ofSockets(int more) {
+    private int[] ofConnection() {
         return switch (this) {
-            case TX_BYTES -> new int[] {SocketSamplePoint.CONNECTION_TX_RING_BYTES + more,
-                SocketSamplePoint.CONNECTION_TX_TCP_BYTES + more};
-            case RX_BYTES -> new int[] {SocketSamplePoint.CONNECTION_RX_RING_BYTES + more,
-                SocketSamplePoint.CONNECTION_RX_TCP_BYTES + more};
-            case WAITS -> new int[] {SocketSamplePoint.CONNECTION_STALLS + more};
+            case TX_BYTES -> CONNECTION_TX_BYTES;
+            case RX_BYTES -> CONNECTION_RX_BYTES;
+            case WAITS -> CONNECTION_WAITS;
             default -> NONE;
         };
+    }
+
+    private static int[] moved(int[] points, int by) {
+        return Arrays.stream(points).map(p -> p + by).toArray();
     }
 
     private int[] ofRemoteMemory() {

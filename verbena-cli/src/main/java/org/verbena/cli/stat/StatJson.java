@@ -25,8 +25,12 @@ final class StatJson {
 
     private StatJson() {}
 
-    /** All processes. */
-    static String processes(StatSnapshot snapshot, List<StatDelta> processes) {
+    /**
+     * All processes.
+     *
+     * @param counted what sums count of them
+     */
+    static String processes(StatSnapshot snapshot, List<StatDelta> processes, List<StatDelta> counted) {
         Map<String, @Nullable Object> m = new LinkedHashMap<>();
         m.put("time", snapshot.time().toString());
         List<Object> all = new ArrayList<>();
@@ -38,7 +42,7 @@ final class StatJson {
             figures(p, new StatTotals(List.of(d)));
             all.add(p);
         }
-        figures(m, new StatTotals(processes));
+        figures(m, new StatTotals(counted));
         m.put("processes", all);
         m.put("problems", snapshot.problems());
         return write(m);

@@ -52,6 +52,11 @@ public record StatProcess(long pid, String command, Instant created, long nanos,
         return new Key(pid, created);
     }
 
+    /** The same values, of a look at which it did not answer. */
+    StatProcess asSilent() {
+        return new StatProcess(pid, command, created, nanos, true, true, kinds, objects);
+    }
+
     /** A remark about its figures; empty if there is none. */
     public String remark() {
         return silent

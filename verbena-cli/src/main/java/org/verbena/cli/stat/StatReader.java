@@ -7,8 +7,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -57,6 +59,7 @@ public final class StatReader implements AutoCloseable {
     StatSnapshot all(boolean withSockets) throws VerbsException, InterruptedException {
         Instant time = Instant.now();
         List<String> problems = new ArrayList<>();
+        Set<Long> missed = new HashSet<>();
         List<StatProcess> found = new ArrayList<>();
         List<RemoteProcess> processes = RemoteProcess.list(e -> problems.add(String.valueOf(e.getMessage())));
         try {
@@ -64,22 +67,23 @@ public final class StatReader implements AutoCloseable {
             for (RemoteProcess p : processes) {
                 looks.add(threads.submit(() -> look(p, o -> isOfAll(o, withSockets))));
             }
-            for (Future<StatProcess> f : looks) {
+            for (int i = 0; i < looks.size(); i++) {
                 try {
-                    found.add(f.get());
+                    found.add(looks.get(i).get());
                 } catch (ExecutionException e) {
                     if (!(e.getCause() instanceof VerbsException v)) {
                         throw new IllegalStateException(e.getCause());
                     }
                     if (v.errno() != Errno.ESRCH) {
                         problems.add(String.valueOf(v.getMessage()));
+                        missed.add(processes.get(i).pid());
                     }
                 }
             }
         } finally {
             processes.forEach(RemoteProcess::close);
         }
-        return new StatSnapshot(time, found, problems);
+        return new StatSnapshot(time, found, problems, missed);
     }
 
     /**

@@ -102,7 +102,7 @@ final class StatSocketTable {
         StatProcess p = s.delta.process();
         StatObject o = s.object;
         List<StatRow.Cell> cells = new ArrayList<>();
-        StatRow.Cell pid = new StatRow.Cell(Long.toString(p.pid()), p.pid());
+        StatRow.Cell pid = StatRow.Cell.of(Long.toString(p.pid()), p.pid());
         if (view == StatSocketView.NETSTAT) {
             cells.add(StatRow.Cell.of(by(s)));
             cells.add(gauge(o, "inOccupied"));
@@ -164,25 +164,25 @@ final class StatSocketTable {
             return total(s.object.value(point));
         }
         double rate = s.delta.rate(s.object, point);
-        return new StatRow.Cell(StatText.rate(rate), Double.isNaN(rate) ? 0 : rate);
+        return StatRow.Cell.of(StatText.rate(rate), Double.isNaN(rate) ? 0 : rate);
     }
 
     private static StatRow.Cell total(long n) {
-        return new StatRow.Cell(StatText.total(n), StatText.unsigned(n));
+        return StatRow.Cell.of(StatText.total(n), StatText.unsigned(n));
     }
 
     private static StatRow.Cell none() {
-        return new StatRow.Cell("", -1);
+        return StatRow.Cell.of("", -1);
     }
 
     private static StatRow.Cell gauge(StatObject o, String name) {
-        return o.attributes().get(name) instanceof Long n ? total(n) : new StatRow.Cell("-", -1);
+        return o.attributes().get(name) instanceof Long n ? total(n) : StatRow.Cell.of("-", -1);
     }
 
     private static StatRow.Cell queue(StatObject o, String direction) {
         return o.attributes().get(direction + "Ring") instanceof Long size
                 && o.attributes().get(direction + "Occupied") instanceof Long occupied
-                        ? new StatRow.Cell(occupied + "/" + size, occupied)
-                        : new StatRow.Cell("-", -1);
+                        ? StatRow.Cell.of(occupied + "/" + size, occupied)
+                        : StatRow.Cell.of("-", -1);
     }
 }

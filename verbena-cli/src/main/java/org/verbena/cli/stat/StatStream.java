@@ -30,6 +30,7 @@ final class StatStream {
     private final PrintWriter out;
     private final PrintWriter err;
     private final Set<String> complained = new HashSet<>();
+    private final StatLastKnown lastKnown = new StatLastKnown();
 
     /** @param sockets how sockets are shown; null for processes and objects */
     StatStream(StatOptions options, StatSelection selection, @Nullable StatSocketView sockets, PrintWriter out,
@@ -57,7 +58,7 @@ final class StatStream {
                 if (before != null) {
                     due = options.pause(due);
                 }
-                StatSnapshot now = read(reader, pid);
+                StatSnapshot now = read(reader, pid).withMissed(before);
                 if (before == null) {
                     due = System.nanoTime();
                 }
@@ -101,7 +102,7 @@ final class StatStream {
         if (!options.json()) {
             text(now, deltas, table, pid, rates);
         } else if (pid == 0) {
-            out.println(StatJson.processes(now, chosen(deltas, table)));
+            out.println(StatJson.processes(now, chosen(deltas, table), chosen(lastKnown.of(deltas), table)));
         } else {
             out.println(StatJson.objects(now, deltas.getFirst(), selection.objects(deltas.getFirst(), table)));
         }

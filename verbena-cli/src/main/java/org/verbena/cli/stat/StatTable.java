@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.DoubleSupplier;
 import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -80,17 +83,21 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
         }
     }
 
+    /**
+     * What tables on the screen have beside their lines.
+     *
+     * @param totals the sum of what is shown
+     * @param trend the last rates by the key of a line
+     */
+    record Extras(StatTotals totals, Function<Object, String> trend) {}
+
     /** A line for each process. */
     static StatTable processes(List<StatDelta> processes, boolean rates) {
         return processes(processes, rates, null);
     }
 
-    /**
-     * A line for each process.
-     *
-     * @param trend the last rates by the key of a line, for the screen, where there is a sum, too; null for neither
-     */
-    static StatTable processes(List<StatDelta> processes, boolean rates, @Nullable Function<Object, String> trend) {
+    /** A line for each process. */
+    static StatTable processes(List<StatDelta> processes, boolean rates, @Nullable Extras extras) {
         List<Column> columns = new ArrayList<>();
         columns.add(new Column("pid", "PID", 8, false));
         for (int i = 0; i < KINDS.length; i++) {
@@ -99,13 +106,12 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
                     KIND_WIDTHS[i], Kind.NUMBER, KIND_WIDTHS[i], KIND_RANKS[i]));
         }
         figures(columns, rates);
-        if (trend != null) {
+        if (extras != null) {
             columns.add(trend(TREND_RANK));
         }
         columns.add(new Column("command", "COMMAND", 0, Kind.TEXT, COMMAND_WIDTH, 0));
-        return new StatTable(columns, processes.stream().map(d -> row(d, rates, trend)).toList(), trend == null
-                ? null
-                : total(processes, rates));
+        return new StatTable(columns, processes.stream().map(d -> StatRow.late(d.process().key(), () -> cells(d, rates,
+                extras))).toList(), extras == null ? null : total(extras.totals(), rates));
     }
 
     /** The column of the last rates. */
@@ -113,8 +119,7 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
         return new Column(TREND_NAME, "TREND", TREND, Kind.TEXT, TREND, rank);
     }
 
-    private static StatRow total(List<StatDelta> processes, boolean rates) {
-        StatTotals t = new StatTotals(processes);
+    private static StatRow total(StatTotals t, boolean rates) {
         List<StatRow.Cell> cells = new ArrayList<>(List.of(StatRow.Cell.of(TOTAL)));
         for (int kind : KINDS) {
             cells.add(StatRow.Cell.of(Integer.toString(t.count(kind))));
@@ -127,25 +132,25 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
 
     private static void figures(List<StatRow.Cell> cells, StatTotals t, boolean rates) {
         for (StatFigure f : StatFigure.values()) {
-            cells.add(rates ? rate(t.rate(f)) : total(t.figure(f)));
+            cells.add(rates ? rate(() -> t.rate(f)) : total(() -> t.figure(f)));
         }
     }
 
-    private static StatRow row(StatDelta d, boolean rates, @Nullable Function<Object, String> trend) {
+    private static List<StatRow.Cell> cells(StatDelta d, boolean rates, @Nullable Extras extras) {
         StatProcess p = d.process();
         List<StatRow.Cell> cells = new ArrayList<>();
-        cells.add(new StatRow.Cell(Long.toString(p.pid()), p.pid()));
+        cells.add(StatRow.Cell.of(Long.toString(p.pid()), p.pid()));
         for (int kind : KINDS) {
-            cells.add(new StatRow.Cell(Integer.toString(p.count(kind)), p.count(kind)));
+            cells.add(StatRow.Cell.of(Integer.toString(p.count(kind)), p.count(kind)));
         }
         for (StatFigure f : StatFigure.values()) {
-            cells.add(rates ? rate(d.rate(f)) : total(p.figure(f)));
+            cells.add(rates ? rate(() -> d.rate(f)) : total(() -> p.figure(f)));
         }
-        if (trend != null) {
-            cells.add(StatRow.Cell.of(trend.apply(p.key())));
+        if (extras != null) {
+            cells.add(StatRow.Cell.bars(() -> extras.trend().apply(p.key())));
         }
         cells.add(StatRow.Cell.of((p.silent() ? "(does not answer) " : "") + StatText.command(p.command())));
-        return new StatRow(p.key(), cells);
+        return cells;
     }
 
     /** A line for each object of a process, of these types; of all if there are none. */
@@ -153,47 +158,46 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
         return objects(d, types, rates, null);
     }
 
-    /** The same, with the last rates by the key of a line, and the sum of the process. */
-    static StatTable objects(StatDelta d, Set<Integer> types, boolean rates,
-            @Nullable Function<Object, String> trend) {
+    /** The same, for the screen. */
+    static StatTable objects(StatDelta d, Set<Integer> types, boolean rates, @Nullable Extras extras) {
         List<Column> columns = new ArrayList<>();
         int longest = d.process().objects().stream().mapToInt(o -> o.name().length()).max().orElse(0);
         columns.add(new Column("object", "OBJECT", Math.clamp(longest, NAME_WIDTH, LONGEST_NAME), true));
         int state = d.process().objects().stream().mapToInt(o -> o.state().length()).max().orElse(0);
         columns.add(new Column("state", "STATE", Math.clamp(state, STATE_WIDTH, LONGEST_STATE), true));
         figures(columns, rates);
-        if (trend != null) {
+        if (extras != null) {
             columns.add(trend(1));
         }
         columns.add(new Column("about", "ABOUT", 0, Kind.TEXT, ABOUT_WIDTH, 0));
         return new StatTable(columns, d.process().objects().stream()
-                .filter(o -> types.isEmpty() || types.contains(o.type())).map(o -> row(d, o, rates, trend)).toList(),
-                trend == null ? null : total(d, rates));
+                .filter(o -> types.isEmpty() || types.contains(o.type())).map(o -> StatRow.late(o.key(), () -> cells(
+                        d, o, rates, extras))).toList(),
+                extras == null ? null : totalOfOne(extras.totals(), rates));
     }
 
-    private static StatRow total(StatDelta d, boolean rates) {
+    private static StatRow totalOfOne(StatTotals t, boolean rates) {
         List<StatRow.Cell> cells = new ArrayList<>(List.of(StatRow.Cell.of(TOTAL), StatRow.Cell.of("")));
-        figures(cells, new StatTotals(List.of(d)), rates);
+        figures(cells, t, rates);
         cells.add(StatRow.Cell.of(""));
         cells.add(StatRow.Cell.of("this process"));
         return new StatRow(TOTAL, cells);
     }
 
-    private static StatRow row(StatDelta d, StatObject o, boolean rates,
-            @Nullable Function<Object, String> trend) {
+    private static List<StatRow.Cell> cells(StatDelta d, StatObject o, boolean rates, @Nullable Extras extras) {
         List<StatRow.Cell> cells = new ArrayList<>();
         cells.add(StatRow.Cell.of(o.name()));
         cells.add(StatRow.Cell.of(o.state()));
         for (StatFigure f : StatFigure.values()) {
             cells.add(!o.has(f)
-                    ? new StatRow.Cell("", -1) // below the objects that count it
-                    : rates ? rate(d.rate(o, f)) : total(o.figure(f)));
+                    ? StatRow.Cell.of("", -1) // below the objects that count it
+                    : rates ? rate(() -> d.rate(o, f)) : total(() -> o.figure(f)));
         }
-        if (trend != null) {
-            cells.add(StatRow.Cell.of(trend.apply(o.key())));
+        if (extras != null) {
+            cells.add(StatRow.Cell.bars(() -> extras.trend().apply(o.key())));
         }
         cells.add(StatRow.Cell.of(about(o)));
-        return new StatRow(o.key(), cells);
+        return cells;
     }
 
     private static void figures(List<Column> columns, boolean rates) {
@@ -210,13 +214,13 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
     }
 
     /** A rate, which may be unknown. */
-    static StatRow.Cell rate(double v) {
-        return new StatRow.Cell(StatText.rate(v), Double.isNaN(v) ? 0 : v);
+    static StatRow.Cell rate(DoubleSupplier v) {
+        return StatRow.Cell.of(v, StatText::rate);
     }
 
     /** A total, unsigned. */
-    static StatRow.Cell total(long n) {
-        return new StatRow.Cell(StatText.total(n), StatText.unsigned(n));
+    static StatRow.Cell total(LongSupplier n) {
+        return StatRow.Cell.of(() -> StatText.unsigned(n.getAsLong()), StatText::total);
     }
 
     /** The attributes that distinguish objects. */
@@ -273,8 +277,10 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
             return reverse ? new StatTable(columns, rows.reversed(), total) : this;
         }
         boolean text = column == 0 || columns.get(column).left();
-        Comparator<StatRow> order = Comparator.comparingDouble((StatRow r) -> number(r, column))
-                .thenComparing(r -> r.cells().get(column).text());
+        Comparator<StatRow> order = Comparator.comparingDouble((StatRow r) -> number(r, column));
+        if (text) {
+            order = order.thenComparing(r -> r.cells().get(column).text());
+        }
         if (text == reverse) {
             order = order.reversed();
         }
@@ -296,15 +302,15 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
 
     /** The header line. */
     String header(int width) {
-        return line(columns.stream().map(Column::title).toList(), width);
+        return line(i -> columns.get(i).title(), width);
     }
 
     /** A line. */
     String line(StatRow row, int width) {
-        return line(row.cells().stream().map(StatRow.Cell::text).toList(), width);
+        return line(i -> row.cells().get(i).text(), width);
     }
 
-    private String line(List<String> texts, int width) {
+    private String line(IntFunction<String> texts, int width) {
         int[] widths = widths(width);
         StringBuilder b = new StringBuilder();
         for (int i = 0; i < columns.size(); i++) {
@@ -313,7 +319,7 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
             }
             Column c = columns.get(i);
             b.append(" ".repeat(c.gap(b.isEmpty())));
-            String text = texts.get(i);
+            String text = texts.apply(i);
             b.append(c.width() == 0
                     ? text
                     : c.kind() == Kind.ADDRESS

@@ -30,8 +30,12 @@ public final class StatText {
 
     /** A total in at most seven characters, for instance {@code "999999"} or {@code "18.45E"}. */
     static String total(long n) {
-        double v = unsigned(n);
-        return v < PLAIN ? Long.toString(n) : scaled(v);
+        return total(unsigned(n));
+    }
+
+    /** The same of a number that may be too large for a {@code long}. */
+    static String total(double v) {
+        return v < PLAIN ? Long.toString((long) v) : scaled(v);
     }
 
     /** A rate in at most seven characters; a dash if it is unknown. */

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 import java.util.stream.DoubleStream;
 
 import org.verbena.sockets.SocketObjectType;
@@ -46,28 +47,21 @@ final class StatTotals {
         return processes.stream().mapToInt(d -> d.process().count(kind)).sum();
     }
 
-    /** The sum over present connections. */
-    long connections(StatFigure f) {
-        return processes.stream().flatMap(d -> d.process().objects().stream()).filter(
-                StatConnectionTable::isConnection).mapToLong(o -> o.figure(f)).sum();
-    }
-
-    /** The sum of what connections have added a second; not a number if that is unknown. */
-    double connectionRate(StatFigure f) {
-        return sum(processes.stream().filter(StatDelta::isKnown).mapToDouble(d -> d.process().objects().stream()
-                .filter(StatConnectionTable::isConnection).mapToDouble(o -> d.rate(o, f)).sum()));
-    }
-
-    /** The same of a sample point. */
-    long connections(int point) {
-        return processes.stream().flatMap(d -> d.process().objects().stream()).filter(
-                StatConnectionTable::isConnection).mapToLong(o -> o.value(point)).sum();
-    }
-
-    /** The same of a sample point. */
-    double connectionRate(int point) {
-        return sum(processes.stream().filter(StatDelta::isKnown).mapToDouble(d -> d.process().objects().stream()
-                .filter(StatConnectionTable::isConnection).mapToDouble(o -> d.rate(o, point)).sum()));
+    /**
+     * The sum over present connections, of a figure or a sample point.
+     *
+     * @param rate true for what they have added a second, which is not a number if that is unknown; false for what they have counted
+     */
+    double connections(boolean rate, ToLongFunction<StatObject> what) {
+        return sum(processes.stream().filter(d -> !rate || d.isKnown()).mapToDouble(d -> {
+            double sum = 0;
+            for (StatObject o : d.process().objects()) {
+                if (StatConnectionTable.isConnection(o)) {
+                    sum += rate ? d.rate(o, what) : StatText.unsigned(what.applyAsLong(o));
+                }
+            }
+            return sum;
+        }));
     }
 
     /** How many connections there are by {@code ring} (in one direction or both), {@code tcp}, and {@code undecided} ones. */
@@ -112,7 +106,7 @@ final class StatTotals {
     }
 
     private static String figure(double v, boolean rate) {
-        return rate ? StatText.rate(v) : StatText.total((long) v);
+        return rate ? StatText.rate(v) : StatText.total(v);
     }
 
     /** For people: {@code 200 ring, 10 tcp, 2 undecided}, without what there is none of. */

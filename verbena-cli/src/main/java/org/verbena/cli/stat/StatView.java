@@ -12,6 +12,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 import org.jspecify.annotations.Nullable;
 
@@ -77,6 +78,8 @@ final class StatView {
     private @Nullable StatSnapshot before;
     /** Of the snapshot, since the one before. */
     private List<StatDelta> deltas = List.of();
+    private StatTotals totals = new StatTotals(deltas);
+    private StatLastKnown lastKnown = new StatLastKnown();
     private StatHistory history = new StatHistory();
     private boolean blocks;
     private boolean rates = true;
@@ -148,8 +151,10 @@ final class StatView {
     void show(long of, StatSnapshot next) {
         if (of == wanted() && !paused) {
             before = snapshot == null ? null : snapshot.base(before);
-            snapshot = next;
-            deltas = next.processes().stream().map(p -> StatDelta.of(p, before)).toList();
+            StatSnapshot shown = next.withMissed(before);
+            snapshot = shown;
+            deltas = shown.processes().stream().map(p -> StatDelta.of(p, before)).toList();
+            totals = new StatTotals(lastKnown.of(deltas));
             remember();
             refresh();
         }
@@ -183,6 +188,8 @@ final class StatView {
             snapshot = null;
             before = null;
             deltas = List.of();
+            totals = new StatTotals(deltas);
+            lastKnown = new StatLastKnown();
             history = new StatHistory();
             paused = false;
             typing = null;
@@ -190,11 +197,10 @@ final class StatView {
     }
 
     private void remember() {
-        StatTotals t = new StatTotals(deltas);
-        history.add(Sum.RX, t.rate(StatFigure.RX_BYTES));
-        history.add(Sum.TX, t.rate(StatFigure.TX_BYTES));
-        history.add(Sum.CONNECTIONS_RX, t.connectionRate(StatFigure.RX_BYTES));
-        history.add(Sum.CONNECTIONS_TX, t.connectionRate(StatFigure.TX_BYTES));
+        history.add(Sum.RX, totals.rate(StatFigure.RX_BYTES));
+        history.add(Sum.TX, totals.rate(StatFigure.TX_BYTES));
+        history.add(Sum.CONNECTIONS_RX, totals.connections(true, o -> o.figure(StatFigure.RX_BYTES)));
+        history.add(Sum.CONNECTIONS_TX, totals.connections(true, o -> o.figure(StatFigure.TX_BYTES)));
         Set<Object> keys = new HashSet<>(Set.of(Sum.values()));
         for (StatDelta d : deltas) {
             StatProcess.Key p = d.process().key();
@@ -204,15 +210,16 @@ final class StatView {
                 if (o.has(StatFigure.RX_BYTES) || o.has(StatFigure.TX_BYTES)) {
                     Object key = new StatSocketTable.Key(p, o.key());
                     keys.add(key);
-                    history.add(key, d.rate(o, StatFigure.RX_BYTES) + d.rate(o, StatFigure.TX_BYTES));
+                    history.add(key, d.rate(o, x -> x.figure(StatFigure.RX_BYTES) + x.figure(StatFigure.TX_BYTES)));
                 }
             }
         }
         history.retain(keys);
     }
 
-    private String trend(Object key) {
-        return history.bars(key, StatTable.TREND, blocks);
+    /** @param remembered the key in the history, by that of a line */
+    private StatTable.Extras extras(UnaryOperator<Object> remembered) {
+        return new StatTable.Extras(totals, key -> history.bars(remembered.apply(key), StatTable.TREND, blocks));
     }
 
     private void refresh() {
@@ -221,11 +228,14 @@ final class StatView {
         }
         Place place = place();
         switch (place.screen) {
-            case PROCESSES -> place.list.show(StatTable.processes(deltas, rates, this::trend));
-            case SOCKETS -> place.list.show(StatConnectionTable.of(deltas, place.pid == 0, rates,
-                    this::trend));
-            case OBJECTS -> place.list.show(StatTable.objects(deltas.getFirst(), types, rates,
-                    key -> trend(new StatSocketTable.Key(deltas.getFirst().process().key(), (StatObject.Key) key))));
+            case PROCESSES -> place.list.show(StatTable.processes(deltas, rates, extras(key -> key)));
+            case SOCKETS -> place.list.show(StatConnectionTable.of(deltas, place.pid == 0, rates, extras(key -> key)));
+            case OBJECTS -> {
+                StatProcess.Key process = deltas.getFirst().process().key();
+                place.list.show(StatTable.objects(deltas.getFirst(), types, rates, extras(
+                        key -> new StatSocketTable.Key(
+                                process, (StatObject.Key) key))));
+            }
             case OBJECT -> {
                 StatObject.Key key = Objects.requireNonNull(place.object);
                 Optional<StatObject> o = StatDetail.find(deltas.getFirst().process(), key);
@@ -386,7 +396,7 @@ final class StatView {
             head.subList(0, Math.min(head.size(), room)).forEach(l -> lines.add(StatLine.plain(l)));
         }
         if (object == null) {
-            lines.add(StatLine.plain(sums(new StatTotals(deltas), columns)));
+            lines.add(StatLine.plain(sums(columns)));
         }
         lines.addAll(list().lines(rows - lines.size() - 1, columns));
         if (list().size() == 0) {
@@ -395,7 +405,7 @@ final class StatView {
     }
 
     /** The last rates of the sum, and what there is of connections: as many of them as fit. */
-    private String sums(StatTotals t, int columns) {
+    private String sums(int columns) {
         boolean sockets = screen() == Screen.SOCKETS;
         int bars = Math.clamp((columns - COLUMNS) / 4 + LEAST_BARS, LEAST_BARS, StatHistory.LENGTH);
         List<String> parts = new ArrayList<>();
@@ -404,13 +414,13 @@ final class StatView {
             Sum sum = sockets
                     ? in ? Sum.CONNECTIONS_RX : Sum.CONNECTIONS_TX
                     : in ? Sum.RX : Sum.TX;
-            double rate = sockets ? t.connectionRate(f) : t.rate(f);
+            double rate = sockets ? totals.connections(true, o -> o.figure(f)) : totals.rate(f);
             parts.add((in ? "RX-B/s " : "TX-B/s ") + StatText.fit(StatText.rate(rate), RATE, false) + " "
                     + history.bars(sum, bars, blocks));
         }
         if (sockets) {
-            parts.add(t.carriersText());
-            parts.add(t.polls(rates));
+            parts.add(totals.carriersText());
+            parts.add(totals.polls(rates));
         }
         StringBuilder line = new StringBuilder();
         for (String part : parts) {

@@ -116,6 +116,39 @@ class StatConnectionsTest {
         assertThat(line(v, 220, ":59196")).contains("  ▁▁▁▁▁▁▁▁▁▁▁▁ ");
     }
 
+    /** A process that does not answer, or cannot be looked at, has gone on meanwhile as far as anybody knows. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void sumsDoNotFallSinceALookWasMissed(boolean silent) {
+        StatView v = all();
+        String rates = "RX-B/s   12000 ";
+        assertThat(text(v, 80).get(2)).startsWith(rates);
+        missLook(v, silent, 3);
+        assertThat(text(v, 80).get(2)).as("the last rates").startsWith(rates).endsWith("2 ring, 2 tcp, 2 undecided");
+        assertThat(line(v, 80, " total ")).matches(" +total +12000 +6000");
+        assertThat(text(v, 80)).filteredOn(l -> l.matches(" +4712 .* -  +-")).as("its own are unknown").hasSize(3);
+        missLook(v, silent, 4);
+        assertThat(text(v, 80).get(2)).as("it may have stopped").startsWith("RX-B/s    6000 ");
+        type(v, "t");
+        assertThat(line(v, 80, " total ")).as("what it has counted stays").matches(" +total +36000 +18000");
+        type(v, "d");
+        show(v, process(4711, 6), process(4712, 6));
+        assertThat(text(v, 80).get(2)).as("since its last answer").startsWith(rates);
+        show(v, process(4711, 7));
+        assertThat(text(v, 80).get(2)).as("it has ended").startsWith("RX-B/s    6000 ").endsWith(
+                "1 ring, 1 tcp, 1 undecided");
+    }
+
+    /** The second process is missed; the values in its file are those of its first second. */
+    private static void missLook(StatView v, boolean silent, long seconds) {
+        StatProcess other = process(4712, 1);
+        v.show(v.wanted(), silent
+                ? StatSamples.snapshot(process(4711, seconds), new StatProcess(other.pid(), other.command(), other
+                        .created(), seconds * StatSamples.SECOND, true, true, other.kinds(), other.objects()))
+                : new StatSnapshot(StatSamples.CREATED, List.of(process(4711, seconds)), List.of("no descriptor left"),
+                        Set.of(4712L)));
+    }
+
     /** No row is longer than the screen, and each has its address, whose port is not cut off. */
     @ParameterizedTest
     @ValueSource(ints = {80, 81, 100, 132, 160, 300})

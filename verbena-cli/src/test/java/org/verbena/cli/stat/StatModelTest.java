@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -157,6 +159,52 @@ class StatModelTest {
         StatProcess p = StatSamples.process(1, 0, StatSamples.queuePair(1, 0, 0), StatSamples.completionQueue(3));
         assertThat(names(StatTable.objects(StatDelta.of(p, null), Set.of(ObjectType.CQ), false)))
                 .containsExactly("cq:0x3");
+    }
+
+    /** Of thousands of lines those on the screen are made, and of the others what the order needs. */
+    @Test
+    void onlyWhatIsSeenIsMade() {
+        int many = 600;
+        AtomicInteger rows = new AtomicInteger();
+        AtomicInteger numbers = new AtomicInteger();
+        AtomicInteger texts = new AtomicInteger();
+        StatTable t = new StatTable(List.of(new StatTable.Column("name", "NAME", 8, true), new StatTable.Column("n",
+                "N", 8, false), new StatTable.Column("m", "M", 8, false)), IntStream.range(0, many).mapToObj(
+                        i -> StatRow.late(i, () -> {
+                            rows.incrementAndGet();
+                            return List.of(StatRow.Cell.of("x" + i), cell(i, numbers, texts), cell(-i, numbers, texts));
+                        })).toList());
+        StatList list = new StatList();
+        list.show(t);
+        assertThat(list.lines(21, 80)).hasSize(21);
+        assertThat(rows).hasValue(20);
+        assertThat(texts).hasValue(40);
+        list.sortBy("n", false);
+        list.show(t);
+        assertThat(list.chosen()).as("it stays selected").isEqualTo(0);
+        list.move(StatKey.of(StatKey.Name.HOME));
+        assertThat(list.lines(21, 80).get(1).text()).matches("x599 +599 +-599");
+        assertThat(rows).hasValue(many);
+        assertThat(numbers.get()).as("one of each line, and those of visible ones").isBetween(many, many + 100);
+        assertThat(texts.get()).isLessThan(150);
+    }
+
+    private static StatRow.Cell cell(int value, AtomicInteger numbers, AtomicInteger texts) {
+        return StatRow.Cell.of(() -> {
+            numbers.incrementAndGet();
+            return value;
+        }, v -> {
+            texts.incrementAndGet();
+            return Integer.toString((int) v);
+        });
+    }
+
+    @Test
+    void barsAreNoTextToSearchFor() {
+        StatRow r = new StatRow("key", List.of(StatRow.Cell.of("7", 7), StatRow.Cell.of("8", 8), StatRow.Cell.of("a"),
+                StatRow.Cell.bars(() -> "_.=#")));
+        assertThat(List.of("7", "A", "")).allMatch(r::contains);
+        assertThat(List.of("8", "#", "b")).noneMatch(r::contains);
     }
 
     @Test
