@@ -22,6 +22,7 @@ final class DropInProperty {
             number("counters.sockets", 0, 1 << 18, "a number of sockets"),
             of("application", ".+", "a name"),
             of("application.id", ".+", "an id"),
+            of("latency", "on|off", "on or off"),
             of("offload", "on|off", "on or off"),
             of("rules", ".+", "rules, with semicolons between them"),
             of("rules.file", ".+", "a file"),

@@ -86,6 +86,56 @@ public final class SocketSamplePoint {
     /** Times a ring was replaced by a larger one, in either direction. */
     public static final int CONNECTION_GROWTHS = 0x907;
 
+    // ---- connection: response times, where verbena.latency is on, from a write that follows a read to the next read
+    /** Responses that took less than 256 ns. */
+    public static final int CONNECTION_RESPONSES_256NS = 0x908;
+    /** Responses that took 256 to 512 ns. */
+    public static final int CONNECTION_RESPONSES_512NS = 0x909;
+    /** Responses that took 512 to 1024 ns. */
+    public static final int CONNECTION_RESPONSES_1US = 0x90a;
+    /** Responses that took 1024 to 2048 ns. */
+    public static final int CONNECTION_RESPONSES_2US = 0x90b;
+    /** Responses that took 2048 to 4096 ns. */
+    public static final int CONNECTION_RESPONSES_4US = 0x90c;
+    /** Responses that took 4096 to 8192 ns. */
+    public static final int CONNECTION_RESPONSES_8US = 0x90d;
+    /** Responses that took 8192 to 16384 ns. */
+    public static final int CONNECTION_RESPONSES_16US = 0x90e;
+    /** Responses that took 16384 to 32768 ns. */
+    public static final int CONNECTION_RESPONSES_32US = 0x90f;
+    /** Responses that took 32768 to 65536 ns. */
+    public static final int CONNECTION_RESPONSES_65US = 0x910;
+    /** Responses that took 65536 to 131072 ns. */
+    public static final int CONNECTION_RESPONSES_131US = 0x911;
+    /** Responses that took 131072 to 262144 ns. */
+    public static final int CONNECTION_RESPONSES_262US = 0x912;
+    /** Responses that took 262144 to 524288 ns. */
+    public static final int CONNECTION_RESPONSES_524US = 0x913;
+    /** Responses that took 524288 to 1048576 ns. */
+    public static final int CONNECTION_RESPONSES_1MS = 0x914;
+    /** Responses that took 1048576 to 2097152 ns. */
+    public static final int CONNECTION_RESPONSES_2MS = 0x915;
+    /** Responses that took 2097152 to 4194304 ns. */
+    public static final int CONNECTION_RESPONSES_4MS = 0x916;
+    /** Responses that took 4194304 to 8388608 ns. */
+    public static final int CONNECTION_RESPONSES_8MS = 0x917;
+    /** Responses that took 8388608 to 16777216 ns. */
+    public static final int CONNECTION_RESPONSES_16MS = 0x918;
+    /** Responses that took 16777216 to 33554432 ns. */
+    public static final int CONNECTION_RESPONSES_33MS = 0x919;
+    /** Responses that took 33554432 to 67108864 ns. */
+    public static final int CONNECTION_RESPONSES_67MS = 0x91a;
+    /** Responses that took 67108864 to 134217728 ns. */
+    public static final int CONNECTION_RESPONSES_134MS = 0x91b;
+    /** Responses that took 134217728 to 268435456 ns. */
+    public static final int CONNECTION_RESPONSES_268MS = 0x91c;
+    /** Responses that took 268435456 to 536870912 ns. */
+    public static final int CONNECTION_RESPONSES_536MS = 0x91d;
+    /** Responses that took 536870912 to 1073741824 ns. */
+    public static final int CONNECTION_RESPONSES_1S = 0x91e;
+    /** Responses that took 2^30 ns (1.07 s) or longer. */
+    public static final int CONNECTION_RESPONSES_LONGER = 0x91f;
+
     // ---- listener, rules
 
     /** Connections that were taken. */

@@ -37,6 +37,7 @@ final class StatDetail {
             String label = a.getKey().equals("type") ? "service" : words(a.getKey());
             words.add(label + " " + value(process, a.getKey(), a.getValue()));
         }
+        StatResponses.of(o).ifPresent(r -> words.add(r.text()));
         return wrap(words, width);
     }
 
@@ -76,15 +77,24 @@ final class StatDetail {
 
     /** Every sample point with its total and its rate. */
     static StatTable points(StatDelta d, StatObject o) {
-        List<StatTable.Column> columns = List.of(new StatTable.Column("point", "SAMPLE POINT", 36, true),
-                new StatTable.Column("total", "TOTAL", 21, false), new StatTable.Column("rate", "RATE/s", 10, false));
+        List<StatTable.Column> columns = new ArrayList<>(List.of(new StatTable.Column("point", "SAMPLE POINT", 36,
+                true),
+                new StatTable.Column("total", "TOTAL", 21, false), new StatTable.Column("rate", "RATE/s", 10, false)));
+        Optional<StatResponses> responses = StatResponses.of(o);
+        if (responses.isPresent()) {
+            columns.add(new StatTable.Column("share", "", 0, true));
+        }
         List<StatRow> rows = new ArrayList<>();
         for (int i = 0; i < o.points().length; i++) {
             int point = o.points()[i];
             double rate = d.rate(o, point);
-            rows.add(new StatRow(point, List.of(StatRow.Cell.of(StatNames.shortName(o.type(), point)),
+            List<StatRow.Cell> cells = new ArrayList<>(List.of(StatRow.Cell.of(StatNames.shortName(o.type(), point)),
                     StatRow.Cell.of(Long.toUnsignedString(o.values()[i]), StatText.unsigned(o.values()[i])),
-                    StatRow.Cell.of(StatText.rate(rate), Double.isNaN(rate) ? 0 : rate))));
+                    StatRow.Cell.of(StatText.rate(rate), Double.isNaN(rate) ? 0 : rate)));
+            responses.ifPresent(r -> cells.add(StatRow.Cell.bars(() -> StatResponses.isPoint(point)
+                    ? r.bar(point)
+                    : "")));
+            rows.add(new StatRow(point, cells));
         }
         return new StatTable(columns, rows);
     }

@@ -105,6 +105,7 @@ final class StatJson {
         }
         m.put("totals", totals);
         m.put("rates", d.isKnown() ? rates : null);
+        m.put("response_ns", StatResponses.of(o).map(StatResponses::json).orElse(null));
         return m;
     }
 

@@ -44,8 +44,12 @@ final class StatSocketText {
         for (int point : o.points()) {
             if (o.value(point) != 0) {
                 String rate = d.isKnown() ? "  " + StatText.rate(d.rate(o, point)) + "/s" : "";
-                lines.add(String.format(Locale.ROOT, "    %-16s %s%s", StatNames.shortName(o.type(), point),
-                        Long.toUnsignedString(o.value(point)), rate));
+                String bar = !StatResponses.isPoint(point)
+                        ? ""
+                        : "  " + StatResponses.of(o).map(r -> r.bar(point)).orElse(
+                                "");
+                lines.add(String.format(Locale.ROOT, "    %-16s %s%s%s", StatNames.shortName(o.type(), point),
+                        Long.toUnsignedString(o.value(point)), rate, bar));
             }
         }
     }

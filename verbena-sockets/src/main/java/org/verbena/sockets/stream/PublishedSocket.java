@@ -79,6 +79,9 @@ final class PublishedSocket implements StreamState.Reader {
         tally.clear();
         s.addTo(tally);
         tally.raise(entry, SocketSamplePoint.CONNECTION_TX_RING_BYTES);
+        if (s.times != null) {
+            s.times.raise(entry);
+        }
     }
 
     @Override

@@ -258,7 +258,10 @@ public final class PublishedSockets {
         }
         if (p == null) {
             p = enter(SocketObjectType.CONNECTION, s.number(), device, s.created(),
-                    SocketSamplePoint.CONNECTION_GROWTHS - SocketSamplePoint.CONNECTION_TX_RING_BYTES + 1);
+                    (s.times == null
+                            ? SocketSamplePoint.CONNECTION_GROWTHS
+                            : SocketSamplePoint.CONNECTION_RESPONSES_LONGER)
+                            - SocketSamplePoint.CONNECTION_TX_RING_BYTES + 1);
             s.published = p;
         }
         if (p == null) {

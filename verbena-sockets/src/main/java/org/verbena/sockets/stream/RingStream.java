@@ -47,7 +47,7 @@ final class RingStream extends Stream {
      * @param earns whether the handshake begins when TCP has carried enough, rather than when the caller says so
      */
     RingStream(SocketChannel tcp, Role role, @Nullable String device, boolean earns) {
-        super(role);
+        super(role, ResponseTimes.ofNew());
         this.tcp = tcp;
         this.device = device;
         carrier = new CarrierDecision(tcp, earns);
@@ -83,16 +83,27 @@ final class RingStream extends Stream {
         return in.bytesByTcp() + out.bytesByTcp();
     }
 
-    private void received() {
-        if (carrier.received(bytesByTcp())) {
-            beginHandshake();
+    /** What follows a read of {@code n} bytes. */
+    private long received(long n) {
+        if (n > 0) {
+            ResponseTimes.answered(times);
+            if (carrier.isEarning() && carrier.received(bytesByTcp())) {
+                beginHandshake();
+            }
         }
+        return n;
     }
 
-    private void sent() {
-        if (carrier.sent(bytesByTcp())) {
-            beginHandshake();
+    /** What follows a write of {@code n} bytes. */
+    private long sent(long n, boolean asked) {
+        if (n > 0) {
+            if (carrier.isEarning() && carrier.sent(bytesByTcp())) {
+                beginHandshake();
+            }
+        } else if (asked) {
+            ResponseTimes.hasNotAsked(times);
         }
+        return n;
     }
 
     // what the handshake does
@@ -205,20 +216,12 @@ final class RingStream extends Stream {
 
     @Override
     public int read(ByteBuffer into) throws IOException {
-        int n = in.read(into, out);
-        if (n > 0 && carrier.isEarning()) {
-            received();
-        }
-        return n;
+        return (int) received(in.read(into, out));
     }
 
     @Override
     public long read(ByteBuffer[] into, int offset, int length) throws IOException {
-        long n = readAll(into, offset, length);
-        if (n > 0 && carrier.isEarning()) {
-            received();
-        }
-        return n;
+        return received(readAll(into, offset, length));
     }
 
     private long readAll(ByteBuffer[] into, int offset, int length) throws IOException {
@@ -244,20 +247,14 @@ final class RingStream extends Stream {
 
     @Override
     public int write(ByteBuffer from) throws IOException {
-        int n = out.write(from);
-        if (n > 0 && carrier.isEarning()) {
-            sent();
-        }
-        return n;
+        boolean asked = ResponseTimes.asks(times, out);
+        return (int) sent(out.write(from), asked);
     }
 
     @Override
     public long write(ByteBuffer[] from, int offset, int length) throws IOException {
-        long n = out.write(from, offset, length);
-        if (n > 0 && carrier.isEarning()) {
-            sent();
-        }
-        return n;
+        boolean asked = ResponseTimes.asks(times, out);
+        return sent(out.write(from, offset, length), asked);
     }
 
     @Override
@@ -267,11 +264,12 @@ final class RingStream extends Stream {
 
     @Override
     public long sendFile(FileChannel file, long position, long count) throws IOException {
-        long n = carrier.isFinallyTcp() ? -1 : files.send(out, file, position, count);
-        if (n > 0 && carrier.isEarning()) {
-            sent();
+        long n = carrier.isFinallyTcp() ? -1 : sent(files.send(out, file, position, count), false);
+        if (n >= 0) {
+            return n;
         }
-        return n >= 0 ? n : out.sendFile(file, position, count);
+        boolean asked = ResponseTimes.asks(times, out);
+        return sent(out.sendFile(file, position, count), asked);
     }
 
     @Override

@@ -49,9 +49,18 @@ public abstract class Stream {
     private final Role role;
     private volatile @Nullable Decision decision;
 
+    /** How long the other end takes to answer; null where that is not measured. */
+    final @Nullable ResponseTimes times;
+
     /** For the transports of this package. */
     Stream(Role role) {
+        this(role, null);
+    }
+
+    /** For one that may measure response times. */
+    Stream(Role role, @Nullable ResponseTimes times) {
         this.role = role;
+        this.times = times;
     }
 
     /**

@@ -25,6 +25,11 @@ public final class SocketKinds implements KindProvider {
     public Collection<? extends ObjectKind> kinds() {
         return List.of(new SocketsKind(), new SocketKind(SocketObjectType.CONNECTION, "CONNECTION") {
             @Override
+            public int providerPoints() {
+                return 0; // response times have their cells
+            }
+
+            @Override
             public boolean isRecorded() {
                 return false; // there may be thousands: the event SocketClosed has the figures of each
             }

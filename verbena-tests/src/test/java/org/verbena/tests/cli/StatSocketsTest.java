@@ -157,6 +157,26 @@ class StatSocketsTest {
         server.end();
     }
 
+    /** The end that has the property measures, for each message that a ring carries there, how long its echo takes. */
+    @Test
+    void responseTimesAreCountedWhereTheyAreSwitchedOn() throws Exception {
+        TalkProcess server = start("", "serve", "1");
+        TalkProcess client = start("latency=on", "hold", server.line(), "300", "1");
+        assertThat(client.line()).isEqualTo("0");
+        JsonNode mine = one(look(client), "CONNECTION");
+        JsonNode times = mine.get("response_ns");
+        assertThat(times.get("count").asLong()).as("%s", mine).isPositive().isLessThanOrEqualTo(
+                (total(mine, "TX_RING_BYTES") + MESSAGE - 1) / MESSAGE);
+        assertThat(text("stat", String.valueOf(client.pid()), "--view", "full", "--once")).containsPattern(
+                times.get("count").asText() + " responses: p50 [<>] [0-9.]+ [num]?s").containsPattern(
+                        "responses_[0-9]+[num]?s +[0-9]+ +#+");
+        JsonNode theirs = one(look(server), "CONNECTION");
+        assertThat(theirs.get("response_ns").isNull()).as("%s", theirs).isTrue();
+        assertThat(theirs.get("totals").has("CONNECTION_RESPONSES_256NS")).isFalse();
+        client.end();
+        server.end();
+    }
+
     /** Of 20,000 waits for an answer some are so short that the next one polls. */
     @Test
     void pollsOfWaitingThreadsAreCounted() throws Exception {
