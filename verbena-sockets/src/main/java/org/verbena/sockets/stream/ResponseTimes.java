@@ -68,6 +68,9 @@ final class ResponseTimes {
 
     void answered(long now) {
         long began = since.getOpaque();
+        if (began == 0) { // the write that was to begin it has failed meanwhile
+            return;
+        }
         since.setOpaque(0);
         int bucket = bucket(now - began);
         buckets.setOpaque(bucket, buckets.getOpaque(bucket) + 1);

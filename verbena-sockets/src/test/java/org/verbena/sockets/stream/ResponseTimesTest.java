@@ -42,6 +42,7 @@ class ResponseTimesTest {
         assertThat(t.asks(1)).isTrue();
         ResponseTimes.hasNotAsked(t);
         ResponseTimes.answered(t);
+        t.answered(5000); // it was looked at while it still was one
         assertThat(all(t)).isZero();
         ResponseTimes.answered(null);
         ResponseTimes.hasNotAsked(null);
