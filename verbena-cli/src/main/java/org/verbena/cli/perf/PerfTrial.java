@@ -46,7 +46,7 @@ final class PerfTrial {
             if (took >= nanos / (2 * PART)) {
                 break;
             }
-            n = Math.clamp((long) (nanos / PART / tried), 1, GROWTH * n);
+            n = Math.clamp((long) (nanos / (PART * tried)), 1, GROWTH * n);
         }
         return Math.clamp((long) (nanos / each), LEAST, wanted);
     }
