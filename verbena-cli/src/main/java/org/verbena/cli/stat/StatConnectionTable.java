@@ -150,7 +150,7 @@ final class StatConnectionTable {
         StatProcess p = d.process();
         List<StatRow.Cell> cells = new ArrayList<>();
         if (all) {
-            cells.add(StatRow.Cell.of(Long.toString(p.pid()), p.pid()));
+            cells.add(StatRow.Cell.of(Long.toString(p.pid()), (double) p.pid()));
         }
         cells.add(StatRow.Cell.of(text(o, "local")));
         cells.add(StatRow.Cell.of(text(o, "remote")));

@@ -102,7 +102,7 @@ final class StatSocketTable {
         StatProcess p = s.delta.process();
         StatObject o = s.object;
         List<StatRow.Cell> cells = new ArrayList<>();
-        StatRow.Cell pid = StatRow.Cell.of(Long.toString(p.pid()), p.pid());
+        StatRow.Cell pid = StatRow.Cell.of(Long.toString(p.pid()), (double) p.pid());
         if (view == StatSocketView.NETSTAT) {
             cells.add(StatRow.Cell.of(by(s)));
             cells.add(gauge(o, "inOccupied"));

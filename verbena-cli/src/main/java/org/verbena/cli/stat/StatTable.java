@@ -139,7 +139,7 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
     private static List<StatRow.Cell> cells(StatDelta d, boolean rates, @Nullable Extras extras) {
         StatProcess p = d.process();
         List<StatRow.Cell> cells = new ArrayList<>();
-        cells.add(StatRow.Cell.of(Long.toString(p.pid()), p.pid()));
+        cells.add(StatRow.Cell.of(Long.toString(p.pid()), (double) p.pid()));
         for (int kind : KINDS) {
             cells.add(StatRow.Cell.of(Integer.toString(p.count(kind)), p.count(kind)));
         }

@@ -13,7 +13,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -238,27 +237,28 @@ public final class CommandProcess implements AutoCloseable {
         return ((Own) command).process();
     }
 
-    /** Reads a line of its standard output; a reader of a pipe cannot be interrupted, so another thread reads. */
+    /** Reads a line of its standard output. */
     String line() throws IOException {
-        CompletableFuture<Optional<String>> line = CompletableFuture.supplyAsync(() -> {
+        String line = command instanceof Own ? lineOfProcess() : out.readLine();
+        if (line == null) {
+            throw new AssertionError("ended with " + end());
+        }
+        return line;
+    }
+
+    /** A reader of a process's pipe cannot be interrupted, so another thread reads. */
+    private String lineOfProcess() {
+        CompletableFuture<String> line = CompletableFuture.supplyAsync(() -> {
             try {
-                return Optional.ofNullable(out.readLine());
+                return out.readLine();
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         }, THREADS);
         try {
-            return line.get(LONGEST_SECONDS, TimeUnit.SECONDS).orElseThrow(this::ended);
+            return line.get(LONGEST_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException | ExecutionException | TimeoutException e) {
             throw new AssertionError("no line of " + command, e);
-        }
-    }
-
-    private AssertionError ended() {
-        try {
-            return new AssertionError("ended with " + end());
-        } catch (IOException e) {
-            return new AssertionError(e);
         }
     }
 
