@@ -70,8 +70,6 @@ final class StatRow {
 
     /** The contents of a column. */
     static final class Cell {
-        private static final DoubleSupplier NONE = () -> Double.NaN;
-
         private final Kind kind;
         private final DoubleSupplier lateNumber;
         private final DoubleFunction<String> lateText;
@@ -86,7 +84,7 @@ final class StatRow {
         }
 
         static Cell of(String text) {
-            return new Cell(Kind.TEXT, NONE, _ -> text);
+            return new Cell(Kind.TEXT, () -> Double.NaN, _ -> text);
         }
 
         /** A figure, by which lines are sorted. */
@@ -101,7 +99,7 @@ final class StatRow {
 
         /** What is drawn, which is neither searched nor an order. */
         static Cell bars(Supplier<String> drawn) {
-            return new Cell(Kind.BARS, NONE, _ -> drawn.get());
+            return new Cell(Kind.BARS, () -> Double.NaN, _ -> drawn.get());
         }
 
         /** The value to sort by; not a number for texts. */

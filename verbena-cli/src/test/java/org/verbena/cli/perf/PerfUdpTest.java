@@ -69,7 +69,7 @@ class PerfUdpTest {
     private PerfUdp initiator(long rate) throws IOException {
         PerfJob job = new PerfJob(PerfTest.UDP_LAT_SPIN, SIZE, PerfJob.NO_DEVICE, 0, 1, false, false, false, 1,
                 PerfEnds.NONE, rate);
-        return (PerfUdp) PerfUdp.of(job, control, PerfUdp.bind(InetAddress.getLoopbackAddress()),
+        return PerfUdp.of(job, control, PerfUdp.bind(InetAddress.getLoopbackAddress()),
                 (InetSocketAddress) answering.getLocalAddress(), true);
     }
 

@@ -23,7 +23,7 @@ class StatResponsesTest {
     private static StatObject connection(long... responses) {
         long[] points = new long[2 * INTERVALS];
         for (int i = 0; i < INTERVALS; i++) {
-            points[2 * i] = FIRST + i;
+            points[2 * i] = (long) FIRST + i;
             points[2 * i + 1] = i < responses.length ? responses[i] : 0;
         }
         return StatSamples.object(1001, SocketObjectType.CONNECTION, 1, points);
