@@ -7,7 +7,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.locks.LockSupport;
 
-/** Requests and answers over several connections between two processes, of other sizes and pauses each, until it is ended. */
+/** Requests and answers over several connections between two processes, each with its own size and pause, until it is ended. */
 final class Streams {
     private static final int RINGS = 6;
     private static final int ANSWER = 64;

@@ -132,7 +132,7 @@ final class ThirdParty {
         return wrong;
     }
 
-    /** Our own jars have nothing of others in them: who put that there would have to list it. */
+    /** Checks that a jar of Verbena has no classes of another library, which would need a line of its own. */
     private void requireOwnClasses(Path jar) throws IOException {
         try (ZipFile zip = new ZipFile(jar.toFile())) {
             zip.stream().map(ZipEntry::getName).filter(n -> n.endsWith(".class") && !OWN_CLASS.matcher(n).matches())

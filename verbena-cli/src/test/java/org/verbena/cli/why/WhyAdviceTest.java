@@ -47,7 +47,7 @@ class WhyAdviceTest {
         assertThat(a.remedy().isEmpty()).isEqualTo(!java);
     }
 
-    /** Rings need neither the IPC namespace nor the mount namespace of the other end; whoever looks needs its /dev/shm. */
+    /** Rings need neither the IPC namespace nor the mount namespace of the peer; a process that reads its counter file needs its /dev/shm. */
     @Test
     void containersAreToldToShareWhatIsNeeded() {
         assertThat(reasons().map(r -> WhyAdvice.ofReason(r, null, null, 0).remedy())).noneMatch(r -> r.contains(
