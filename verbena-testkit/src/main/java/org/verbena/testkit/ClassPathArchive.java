@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
@@ -17,7 +19,7 @@ import java.util.zip.ZipOutputStream;
 
 /**
  * The {@link ClassArchive} of processes with this JVM's class path. There is none of folders of classes: it takes those of
- * the tests from a jar made for that, and there is no archive where the build has made no jars of the modules, or the
+ * the tests' own module from a jar made for that, and there is no archive where the build has made no jars of the modules, or the
  * tests run elsewhere, as in the machines of the lab. Safe for use by several threads.
  */
 public final class ClassPathArchive {
@@ -45,9 +47,10 @@ public final class ClassPathArchive {
         this.training = List.of(training);
     }
 
-    /** True in a build of the tree that has made jars of the modules. */
+    /** True in a build of the tree that has made jars of the other modules. */
     public static boolean isPossible() {
-        return ENTRIES.stream().filter(Files::isDirectory).count() == 1
+        Path own = Path.of("target").toAbsolutePath();
+        return ENTRIES.stream().filter(Files::isDirectory).allMatch(e -> e.startsWith(own))
                 && Files.exists(ClassArchive.target().resolveSibling("pom.xml"));
     }
 
@@ -91,16 +94,12 @@ public final class ClassPathArchive {
     }
 
     private String path() {
-        return ENTRIES.stream().map(e -> Files.isDirectory(e) ? tests() : e).map(Path::toString).collect(Collectors
-                .joining(File.pathSeparator));
+        return ENTRIES.stream().map(e -> Files.isDirectory(e) ? tests() : e).distinct().map(Path::toString).collect(
+                Collectors.joining(File.pathSeparator));
     }
 
     private void make(Path made) throws IOException, InterruptedException {
-        for (Path entry : ENTRIES) {
-            if (Files.isDirectory(entry)) {
-                pack(entry, tests());
-            }
-        }
+        pack(ENTRIES.stream().filter(Files::isDirectory).toList(), tests());
         Path configuration = archive.folder().resolve("configuration");
         List<String> program = new ArrayList<>(List.of("-cp", path()));
         program.addAll(training);
@@ -110,11 +109,18 @@ public final class ClassPathArchive {
         Files.delete(configuration);
     }
 
-    private static void pack(Path folder, Path jar) throws IOException {
+    /** Of files of the same name the first folder's is taken, as the class path has it. */
+    private static void pack(List<Path> folders, Path jar) throws IOException {
+        Set<String> names = new HashSet<>();
         try (OutputStream out = Files.newOutputStream(jar); ZipOutputStream zip = new ZipOutputStream(out)) {
-            for (Path f : filesOf(folder)) {
-                zip.putNextEntry(new ZipEntry(folder.relativize(f).toString()));
-                Files.copy(f, zip);
+            for (Path folder : folders) {
+                for (Path f : filesOf(folder)) {
+                    String name = folder.relativize(f).toString();
+                    if (names.add(name)) {
+                        zip.putNextEntry(new ZipEntry(name));
+                        Files.copy(f, zip);
+                    }
+                }
             }
         }
     }
