@@ -28,6 +28,7 @@ final class Programs {
     private final Path natives;
     private final List<String> provider;
     private final String providerPath;
+    private final boolean sessionFirst;
 
     /**
      * @param tests what OpenJDK has in its folder for tests
@@ -36,9 +37,10 @@ final class Programs {
      * @param natives folder of the C libraries of the tests
      * @param provider JVM options that choose the selector provider; none for the JDK's
      * @param providerPath class path of the provider; empty for the JDK's
+     * @param sessionFirst whether a program begins when its process has a {@linkplain SessionFirst session} with itself
      */
     Programs(Path tests, Path scratch, Compiled compiled, String frameworks, Path natives, List<String> provider,
-            String providerPath) {
+            String providerPath, boolean sessionFirst) {
         this.tests = tests;
         this.scratch = scratch;
         this.compiled = compiled;
@@ -46,6 +48,7 @@ final class Programs {
         this.natives = natives;
         this.provider = provider;
         this.providerPath = providerPath;
+        this.sessionFirst = sessionFirst;
     }
 
     /** Runs one test to its end, or its time limit. */
@@ -87,7 +90,11 @@ final class Programs {
         Files.writeString(output, last, StandardCharsets.ISO_8859_1, java.nio.file.StandardOpenOption.APPEND);
         Folders.remove(folder);
         int right = test.fails() ? 1 : 0; // of a main method that throws; a JVM that crashes has another
-        return new Verdict(ended && code == right, seconds, output, RingTraffic.in(summary));
+        RingTraffic traffic = RingTraffic.in(summary);
+        if (sessionFirst && traffic.programs() > 0) {
+            traffic = traffic.minus(RingTraffic.SESSION_FIRST);
+        }
+        return new Verdict(ended && code == right, seconds, output, traffic);
     }
 
     /** Asks a JVM that hangs for its stacks. */
@@ -114,6 +121,9 @@ final class Programs {
         command.addAll(Compiled.access(test, false));
         command.addAll(test.jvm());
         command.addAll(List.of("-cp", String.join(":", path)));
+        if (sessionFirst) {
+            command.add(SessionFirst.class.getName());
+        }
         switch (test.action()) {
             case "junit" -> command.add(JUnitMain.class.getName());
             case "testng" -> command.addAll(List.of("org.testng.TestNG", "-usedefaultlisteners", "false",
