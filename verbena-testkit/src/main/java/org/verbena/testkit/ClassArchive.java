@@ -45,7 +45,9 @@ public final class ClassArchive {
 
     /** Options for a JVM that starts from an archive, and says nothing of it. */
     static List<String> options(String option, Path archive) {
-        return List.of(option + archive, "-Xlog:cds*=off", "-Xlog:aot*=off");
+        List<String> all = new ArrayList<>(Jvm.ARCHIVE_IN_PLACE);
+        all.addAll(List.of(option + archive, "-Xlog:cds*=off", "-Xlog:aot*=off"));
+        return all;
     }
 
     /** The folder of the build. */

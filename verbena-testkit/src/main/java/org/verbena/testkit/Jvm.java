@@ -16,6 +16,13 @@ public final class Jvm {
     private static final String UNNAMED = "ALL-UNNAMED";
     private static final String SOCKETS = "org.verbena.sockets";
 
+    /**
+     * Has a JVM map its archive of classes where it was made for. Else it maps it at a random address and rewrites all of its
+     * pointers, which takes 15 to 30 ms of the processor.
+     */
+    static final List<String> ARCHIVE_IN_PLACE = List.of("-XX:+UnlockDiagnosticVMOptions",
+            "-XX:ArchiveRelocationMode=0");
+
     /** What system calls need where Verbena is on the class path. */
     public static final String NATIVE_ON_CLASS_PATH = NATIVE_ACCESS + UNNAMED;
     /** What channels need where Verbena is on the class path. */
@@ -46,7 +53,10 @@ public final class Jvm {
 
     /** The beginning of a command for a program that is over soon, and so takes less of the processor: what follows may be added. */
     public static List<String> command(String... options) {
-        return commandOf(Path.of(JAVA), options);
+        List<String> command = commandOf(Path.of(JAVA));
+        command.addAll(ARCHIVE_IN_PLACE);
+        command.addAll(List.of(options));
+        return command;
     }
 
     /** As the other, with a {@code java} that may be of another JDK. */
