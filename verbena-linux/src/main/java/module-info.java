@@ -16,5 +16,6 @@ module org.verbena.linux {
             org.verbena.shm,
             org.verbena.roce,
             org.verbena.rdmacore,
+            org.verbena.xdp,
             org.verbena.erm;
 }

@@ -11,7 +11,8 @@ module org.verbena.verbs {
     exports org.verbena.verbs.spi;
     exports org.verbena.verbs.telemetry to
             org.verbena.shm,
-            org.verbena.roce;
+            org.verbena.roce,
+            org.verbena.xdp;
 
     uses org.verbena.verbs.spi.VerbsProvider;
 

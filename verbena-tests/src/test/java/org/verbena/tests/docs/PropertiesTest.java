@@ -34,7 +34,7 @@ class PropertiesTest {
 
     /** Modules of the product. */
     private static final Pattern PRODUCT = Pattern.compile(
-            "verbena-(linux|telemetry|verbs|shm|roce|rdmacore|sockets|erm|agent|micrometer|cli)/src/main/java/.*");
+            "verbena-(linux|telemetry|verbs|shm|roce|rdmacore|xdp|sockets|erm|agent|micrometer|cli)/src/main/java/.*");
 
     private static Map<String, String> rows(String heading) {
         String text = Markdown.read(Repository.root().resolve("docs/properties.md")).text();

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Raw packets of a network interface: XDP programs, flows and their counters, AF_XDP. */
+@org.jspecify.annotations.NullMarked module org.verbena.xdp {
+    requires static org.jspecify;
+    requires transitive org.verbena.verbs;
+    requires org.verbena.linux;
+    requires org.verbena.telemetry;
+}
