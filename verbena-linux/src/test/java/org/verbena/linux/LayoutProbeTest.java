@@ -317,28 +317,59 @@ class LayoutProbeTest {
     }
 
     private void programs() throws IllegalAccessException {
-        constantsOf(Bpf.class, "", "BPF_PROG_TYPE_XDP", "BPF_XDP", "XDP_PASS", "XDP_FLAGS_SKB_MODE",
-                "XDP_FLAGS_DRV_MODE", "BPF_MAP_CREATE", "BPF_MAP_LOOKUP_ELEM", "BPF_MAP_UPDATE_ELEM", "BPF_PROG_LOAD",
-                "BPF_PROG_TEST_RUN", "BPF_LINK_CREATE");
+        constantsOf(Bpf.class, "", "BPF_PROG_TYPE_XDP", "BPF_XDP", "XDP_ABORTED", "XDP_DROP", "XDP_PASS", "XDP_TX",
+                "XDP_REDIRECT", "XDP_FLAGS_SKB_MODE", "XDP_FLAGS_DRV_MODE", "BPF_F_XDP_HAS_FRAGS", "BPF_MAP_CREATE",
+                "BPF_MAP_LOOKUP_ELEM", "BPF_MAP_UPDATE_ELEM", "BPF_MAP_DELETE_ELEM", "BPF_MAP_GET_NEXT_KEY",
+                "BPF_MAP_LOOKUP_BATCH", "BPF_PROG_LOAD", "BPF_OBJ_PIN", "BPF_OBJ_GET", "BPF_PROG_TEST_RUN",
+                "BPF_PROG_GET_FD_BY_ID", "BPF_OBJ_GET_INFO_BY_FD", "BPF_LINK_CREATE", "BPF_LINK_UPDATE");
+        expect("BPF_OBJ_NAME_LEN", Bpf.OBJ_NAME_BYTES);
         constantsOf(BpfMap.class, "");
+        constantsOf(XdpAttachment.class, "", "XDP_ATTACHED_DRV", "XDP_ATTACHED_SKB", "XDP_ATTACHED_HW",
+                "XDP_ATTACHED_MULTI", "IFLA_XDP", "IFLA_XDP_ATTACHED", "IFLA_XDP_PROG_ID", "IFLA_XDP_DRV_PROG_ID",
+                "IFLA_XDP_SKB_PROG_ID", "IFLA_XDP_HW_PROG_ID");
+        expect("offsetof(struct bpf_prog_info, created_by_uid)", XdpAttachment.PROG_INFO_CREATED_BY_UID);
+        expect("offsetof(struct bpf_prog_info, name)", XdpAttachment.PROG_INFO_NAME);
+        expect("offsetof(struct bpf_map_info, type)", BpfMap.INFO_TYPE);
+        expect("offsetof(struct bpf_map_info, key_size)", BpfMap.INFO_KEY_SIZE);
+        expect("offsetof(struct bpf_map_info, value_size)", BpfMap.INFO_VALUE_SIZE);
+        expect("offsetof(struct bpf_map_info, max_entries)", BpfMap.INFO_MAX_ENTRIES);
         expect("offsetof(union bpf_attr, key_size)", Bpf.MAP_KEY_SIZE);
         expect("offsetof(union bpf_attr, value_size)", Bpf.MAP_VALUE_SIZE);
         expect("offsetof(union bpf_attr, max_entries)", Bpf.MAP_MAX_ENTRIES);
+        expect("offsetof(union bpf_attr, map_flags)", Bpf.MAP_FLAGS);
+        expect("offsetof(union bpf_attr, inner_map_fd)", Bpf.MAP_INNER_FD);
+        expect("offsetof(union bpf_attr, map_name)", Bpf.MAP_NAME);
         expect("offsetof(union bpf_attr, key)", Bpf.ELEMENT_KEY);
         expect("offsetof(union bpf_attr, value)", Bpf.ELEMENT_VALUE);
+        expect("offsetof(union bpf_attr, next_key)", Bpf.ELEMENT_VALUE);
+        expect("offsetof(union bpf_attr, flags)", Bpf.ELEMENT_FLAGS);
+        expect("offsetof(union bpf_attr, batch.out_batch)", BpfMap.BATCH_OUT);
+        expect("offsetof(union bpf_attr, batch.keys)", BpfMap.BATCH_KEYS);
+        expect("offsetof(union bpf_attr, batch.values)", BpfMap.BATCH_VALUES);
+        expect("offsetof(union bpf_attr, batch.count)", BpfMap.BATCH_COUNT);
+        expect("offsetof(union bpf_attr, batch.map_fd)", BpfMap.BATCH_MAP_FD);
         expect("offsetof(union bpf_attr, insn_cnt)", Bpf.PROG_INSN_CNT);
         expect("offsetof(union bpf_attr, insns)", Bpf.PROG_INSNS);
         expect("offsetof(union bpf_attr, license)", Bpf.PROG_LICENSE);
         expect("offsetof(union bpf_attr, log_level)", Bpf.PROG_LOG_LEVEL);
         expect("offsetof(union bpf_attr, log_size)", Bpf.PROG_LOG_SIZE);
         expect("offsetof(union bpf_attr, log_buf)", Bpf.PROG_LOG_BUF);
+        expect("offsetof(union bpf_attr, prog_flags)", Bpf.PROG_FLAGS);
+        expect("offsetof(union bpf_attr, prog_name)", Bpf.PROG_NAME);
+        expect("offsetof(union bpf_attr, bpf_fd)", Bpf.OBJECT_FD);
+        expect("offsetof(union bpf_attr, info.info_len)", Bpf.INFO_LEN);
+        expect("offsetof(union bpf_attr, info.info)", Bpf.INFO);
         expect("offsetof(union bpf_attr, test.retval)", Bpf.TEST_RETVAL);
         expect("offsetof(union bpf_attr, test.data_size_in)", Bpf.TEST_DATA_SIZE_IN);
+        expect("offsetof(union bpf_attr, test.data_size_out)", Bpf.TEST_DATA_SIZE_OUT);
         expect("offsetof(union bpf_attr, test.data_in)", Bpf.TEST_DATA_IN);
+        expect("offsetof(union bpf_attr, test.data_out)", Bpf.TEST_DATA_OUT);
         expect("offsetof(union bpf_attr, test.repeat)", Bpf.TEST_REPEAT);
+        expect("offsetof(union bpf_attr, test.duration)", Bpf.TEST_DURATION);
         expect("offsetof(union bpf_attr, link_create.target_ifindex)", Bpf.LINK_TARGET_IFINDEX);
         expect("offsetof(union bpf_attr, link_create.attach_type)", Bpf.LINK_ATTACH_TYPE);
         expect("offsetof(union bpf_attr, link_create.flags)", Bpf.LINK_FLAGS);
+        expect("offsetof(union bpf_attr, link_update.new_prog_fd)", Bpf.LINK_NEW_PROG_FD);
         expect("*(long long *) &(struct bpf_insn) {0x61, 2, 1, -3, -7}", Bpf.instruction(0x61, 2, 1, -3, -7));
         expect("BPF_FUNC_redirect_map", 51);
         expect("offsetof(struct xdp_md, rx_queue_index)", 16);
