@@ -7,25 +7,31 @@ package org.verbena.xdp.bpf;
  */
 public enum Register {
     /** The result of a call, and of the program. */
-    R0,
+    R0(0),
     /** The first argument of a call; at the start of a program its context. */
-    R1,
+    R1(1),
     /** The second argument of a call. */
-    R2,
+    R2(2),
     /** The third argument of a call. */
-    R3,
+    R3(3),
     /** The fourth argument of a call. */
-    R4,
+    R4(4),
     /** The fifth argument of a call. */
-    R5,
+    R5(5),
     /** Survives calls. */
-    R6,
+    R6(6),
     /** Survives calls. */
-    R7,
+    R7(7),
     /** Survives calls. */
-    R8,
+    R8(8),
     /** Survives calls. */
-    R9,
+    R9(9),
     /** The end of the stack of 512 bytes, which lies below; read-only. */
-    R10
+    R10(10);
+
+    final int number;
+
+    Register(int number) {
+        this.number = number;
+    }
 }
