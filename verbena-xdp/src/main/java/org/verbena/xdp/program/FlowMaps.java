@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.xdp.program;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.verbena.linux.BpfMap;
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+
+/**
+ * The maps that the program and processes share. Thread-safe.
+ *
+ * <pre>
+ * masks     ARRAY         1 value of {@link MaskList}
+ * flows     HASH          {@link FlowKey} to {@link FlowEntry}; takes memory for the flows that exist
+ * counters  PERCPU_ARRAY  number of a counter to {@link FlowCount}; 0 is none
+ * sockets   XSKMAP        target · queues + queue to an AF_XDP socket
+ * </pre>
+ */
+public final class FlowMaps implements AutoCloseable {
+    private static final int MAX_COUNTERS = 1 << 20;
+    private static final int MAX_FLOWS = 1 << 24;
+    private static final int MAX_SOCKETS = 1 << 16;
+
+    private final BpfMap masks;
+    private final BpfMap flows;
+    private final BpfMap counters;
+    private final BpfMap sockets;
+    private final int queues;
+    /** Of this process: an update waits until no processor runs a program that has begun before. */
+    private final BpfMap waiting;
+    private final BpfMap waitingFor;
+
+    /**
+     * Makes the maps for an interface.
+     *
+     * @param capacity how many flows, counters and targets there can be
+     * @param queues how many receive queues the interface has; packets of others go to the kernel
+     * @throws LinuxException {@code EPERM} (CAP_BPF is missing), {@code ENOMEM}, {@code EMFILE}
+     */
+    public static FlowMaps create(Capacity capacity, int queues) throws LinuxException {
+        Opened opened = new Opened();
+        try {
+            return new FlowMaps(opened, capacity, queues);
+        } catch (LinuxException | RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    /**
+     * How much the maps hold.
+     *
+     * @param flows 1 to 16777216; a flow takes some 130 bytes while it exists
+     * @param counters 1 to 1048575; each takes 16 bytes for each processor, always
+     * @param targets 1 to 65536 divided by the queues
+     */
+    public record Capacity(int flows, int counters, int targets) {
+        /** 131072 flows, 4095 counters, 256 targets. */
+        public static final Capacity USUAL = new Capacity(1 << 17, (1 << 12) - 1, 256);
+    }
+
+    /** Maps of which those that were made are closed if another one cannot be. */
+    private static final class Opened {
+        private final List<BpfMap> all = new ArrayList<>();
+
+        BpfMap add(BpfMap map) {
+            all.add(map);
+            return map;
+        }
+
+        void close() {
+            all.forEach(BpfMap::close);
+        }
+    }
+
+    private FlowMaps(Opened opened, Capacity capacity, int queues) throws LinuxException {
+        if (capacity.flows < 1 || capacity.flows > MAX_FLOWS || capacity.counters < 1
+                || capacity.counters >= MAX_COUNTERS || capacity.targets < 1 || queues < 1
+                || (long) capacity.targets * queues > MAX_SOCKETS) {
+            throw new IllegalArgumentException("maps cannot have " + capacity + " with " + queues + " queues");
+        }
+        this.queues = queues;
+        masks = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, MaskList.BYTES, 1, 0, "verbena_masks"));
+        flows = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_HASH, FlowKey.BYTES, FlowEntry.BYTES, capacity.flows,
+                BpfMap.BPF_F_NO_PREALLOC, "verbena_flows"));
+        counters = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_PERCPU_ARRAY, 4, FlowCount.BYTES, capacity.counters + 1,
+                0, "verbena_counts"));
+        sockets = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_XSKMAP, 4, 4, capacity.targets * queues, 0,
+                "verbena_sockets"));
+        waitingFor = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, 1));
+        waiting = opened.add(BpfMap.createOfMaps(waitingFor, 1, ""));
+        masks.update(index(0), MaskList.empty().bytes());
+    }
+
+    private static byte[] index(int number) {
+        return ByteBuffer.allocate(4).order(ByteOrder.nativeOrder()).putInt(number).array();
+    }
+
+    BpfMap masks() {
+        return masks;
+    }
+
+    BpfMap flows() {
+        return flows;
+    }
+
+    BpfMap counters() {
+        return counters;
+    }
+
+    BpfMap sockets() {
+        return sockets;
+    }
+
+    /** How many receive queues the interface has. */
+    public int queues() {
+        return queues;
+    }
+
+    MaskList readMasks() throws LinuxException {
+        return MaskList.of(masks.lookup(index(0)).orElseThrow());
+    }
+
+    void writeMasks(MaskList list) throws LinuxException {
+        masks.update(index(0), list.bytes());
+    }
+
+    /**
+     * Waits until every run of a program that had begun is over, some 10 ms: the kernel does so when a map of maps is
+     * updated.
+     */
+    void awaitPrograms() throws LinuxException {
+        waiting.update(index(0), index(waitingFor.fd().value()));
+    }
+
+    /**
+     * What a counter has counted on all processors since it was set to 0; each number is exact, and both together are not
+     * a snapshot while packets arrive.
+     *
+     * @param counter 1 or more
+     * @throws LinuxException {@code ENOENT} (no such counter)
+     */
+    public FlowCount read(int counter) throws LinuxException {
+        return FlowCount.sum(counters.lookup(index(counter)).orElseThrow(() -> new LinuxException("read(counter "
+                + counter + ")", Errno.ENOENT)));
+    }
+
+    /**
+     * Sets a counter to 0, which no flow may use meanwhile.
+     *
+     * @param counter 1 or more
+     * @throws LinuxException {@code E2BIG} (no such counter)
+     */
+    public void reset(int counter) throws LinuxException {
+        counters.update(index(counter), new byte[counters.valueBytes()]);
+    }
+
+    /**
+     * Sets where packets go.
+     *
+     * @param target 0 or more
+     * @param queue 0 to one less than {@link #queues}
+     * @param socket an AF_XDP socket that is bound to the queue; it leaves the map when it is closed
+     * @throws LinuxException {@code E2BIG} (no such target), {@code EBADF}, {@code EOPNOTSUPP} (not such a socket)
+     */
+    public void redirect(int target, int queue, Fd socket) throws LinuxException {
+        if (target < 0 || queue < 0 || queue >= queues) {
+            throw new IllegalArgumentException("there is no target " + target + " with a queue " + queue + " of "
+                    + queues);
+        }
+        sockets.update(index(Math.addExact(Math.multiplyExact(target, queues), queue)), index(socket.value()));
+    }
+
+    /** Closes the descriptors; the maps exist for as long as the program does. */
+    @Override
+    public void close() {
+        masks.close();
+        flows.close();
+        counters.close();
+        sockets.close();
+        waiting.close();
+        waitingFor.close();
+    }
+}
