@@ -20,8 +20,7 @@ import org.verbena.cli.example.Examples.Example;
 class ExampleLinesTest {
     private static final Pattern BY_JAVA = Pattern.compile("java (.*)docs/examples/(\\w+)\\.java( .*)?");
     private static final Pattern BY_COMMAND = Pattern.compile("(?:\\./)?verbena example (?:-D\\S+ )*(\\w+)( .*)?");
-    private static final Map<String, String> PLACES = Map.of("lib", "target/verbena/dist/lib", "agent",
-            "target/verbena/dist/agent/verbena-agent.jar");
+    private static final Map<String, String> PLACES = Map.of("lib", "lib", "agent", "agent/verbena-agent.jar");
 
     private static List<MatchResult> lines(Pattern wanted) throws IOException {
         return Markdown.all().stream().flatMap(m -> m.commands().stream()).map(wanted::matcher)
