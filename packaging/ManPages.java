@@ -51,11 +51,13 @@ final class ManPages {
         }
         Path folder = Path.of(args[0]);
         CommandLine main = Main.commandLine();
-        write(folder.resolve("bash-completion/completions/verbena"), AutoComplete.bash("verbena", main));
+        write(folder.resolve("bash-completion/completions/verbena"), AutoComplete.bash("verbena", main)
+                .replaceFirst("^#!.*\n", "")); // it is sourced
         write(folder.resolve("zsh/vendor-completions/_verbena"), """
                 #compdef verbena
                 autoload -U +X bashcompinit && bashcompinit
                 source "${${(%):-%x}:A:h}/../../bash-completion/completions/verbena"
+                unalias compopt 2>/dev/null # which zsh does not expand in completions, but finds: there is no such command
                 _bash_complete -o default -F _complete_verbena
                 """);
         String origin = " \"" + LocalDate.parse(args[2]) + "\" \"Verbena " + args[1] + "\" \"Verbena\"\n";

@@ -6,6 +6,8 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -42,7 +44,7 @@ public final class ExampleCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    @Parameters(index = "0", arity = "0..1", paramLabel = "NAME",
+    @Parameters(index = "0", arity = "0..1", paramLabel = "NAME", completionCandidates = Names.class,
             description = "The example; without one all are listed.") private @Nullable String name;
 
     @Parameters(index = "1..*", paramLabel = "ARG",
@@ -59,11 +61,27 @@ public final class ExampleCommand implements Callable<Integer> {
     @SuppressWarnings("UnusedVariable") // picocli looks at it
     private boolean help;
 
+    /** The examples of this distribution, for what completes their names; none where they cannot be read. */
+    static final class Names implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            try {
+                return all(Distribution.folder()).all().keySet().iterator();
+            } catch (IOException e) {
+                return Collections.emptyIterator();
+            }
+        }
+    }
+
+    private static Examples all(Path home) throws IOException {
+        Path folder = home.resolve("docs/examples");
+        return Examples.in(Files.exists(folder) ? folder.toRealPath() : folder);
+    }
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         Path home = Distribution.folder();
-        Path folder = home.resolve("docs/examples");
-        Examples examples = Examples.in(Files.exists(folder) ? folder.toRealPath() : folder);
+        Examples examples = all(home);
         if (name == null) {
             if (show || command || !properties.isEmpty()) {
                 throw new ParameterException(spec.commandLine(), "which example? 'verbena example' lists them");

@@ -57,7 +57,7 @@ public final class PerfCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "TEST", arity = "0..*",
+    @Parameters(paramLabel = "TEST", arity = "0..*", completionCandidates = PerfTest.Titles.class,
             description = "What to measure.") private List<String> names = new ArrayList<>();
 
     private List<PerfTest> tests = List.of();

@@ -2,6 +2,7 @@
 package org.verbena.cli.perf;
 
 import java.util.Arrays;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 
@@ -22,6 +23,14 @@ enum PerfTest {
 
     PerfTest(long fixedSize) {
         this.fixedSize = fixedSize;
+    }
+
+    /** The names on the command line, for what completes it. */
+    static final class Titles implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Arrays.stream(values()).map(PerfTest::title).iterator();
+        }
     }
 
     /** The name on the command line. */

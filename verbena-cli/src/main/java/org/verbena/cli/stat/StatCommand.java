@@ -35,6 +35,12 @@ public final class StatCommand implements Callable<Integer> {
         private boolean isFigures() {
             return this == TOTALS || this == RATES;
         }
+
+        /** As it is written on the command line. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
     @Spec

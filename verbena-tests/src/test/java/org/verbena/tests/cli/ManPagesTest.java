@@ -78,6 +78,8 @@ class ManPagesTest {
         String bash = Files.readString(folder.resolve("bash-completion/completions/verbena"));
         assertThat(Main.commandLine().getSubcommands().keySet()).allSatisfy(c -> assertThat(bash).contains(c));
         assertThat(bash).contains("--duration").contains("complete -F _complete_verbena");
+        assertThat(bash).as("what stands for an operand or an option's value, as it is written").contains("send-lat",
+                "netstat", "srq", "write_bw").doesNotContain("NETSTAT", "SEND_LAT");
         assertThat(Files.readString(folder.resolve("zsh/vendor-completions/_verbena"))).startsWith("#compdef verbena\n")
                 .contains("../../bash-completion/completions/verbena");
     }
