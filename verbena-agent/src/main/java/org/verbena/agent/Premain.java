@@ -28,6 +28,13 @@ public final class Premain {
 
     private Premain() {}
 
+    /** For those who start the jar: says how it is used, and ends with 2, wrong command line. */
+    public static void main(String[] words) {
+        System.err.println("verbena: this jar is an agent: start a program as java -javaagent:verbena-agent.jar"
+                + " -jar app.jar, or by 'verbena run -- COMMAND'");
+        System.exit(2);
+    }
+
     /** Called before the program's main class. */
     public static void premain(String arguments, Instrumentation instrumentation) {
         start(arguments, instrumentation, false);

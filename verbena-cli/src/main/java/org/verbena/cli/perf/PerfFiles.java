@@ -6,7 +6,9 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -50,8 +52,16 @@ record PerfFiles(@Nullable Path log, @Nullable Path percentiles) {
         try (OutputStream empty = Files.newOutputStream(file)) {
             empty.flush();
         } catch (IOException e) {
-            throw new CommandException(option + " " + file + " cannot be written: " + e, e);
+            throw new CommandException(option + " " + file + " cannot be written: " + reason(file, e), e);
         }
+    }
+
+    private static String reason(Path file, IOException e) {
+        return switch (e) {
+            case NoSuchFileException _ -> "there is no folder " + file.toAbsolutePath().getParent();
+            case AccessDeniedException _ -> "this user may not";
+            default -> String.valueOf(e.getMessage());
+        };
     }
 
     /** Writes those of all rows. */

@@ -8,6 +8,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
+import org.verbena.cli.support.HumanText;
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
 
@@ -64,7 +65,8 @@ final class StatSocketText {
         List<String> lines = new ArrayList<>();
         for (StatObject o : p.objects()) {
             if (o.type() == SocketObjectType.SOCKETS) {
-                lines.add("process " + p.pid() + ": " + o.value(SocketSamplePoint.SOCKETS_OPENED) + " connections, "
+                lines.add("process " + p.pid() + ": "
+                        + HumanText.count(o.value(SocketSamplePoint.SOCKETS_OPENED), "connection") + ", "
                         + o.attributes().get("open") + " open, " + o.attributes().get("listening") + " listening; "
                         + o.value(SocketSamplePoint.SOCKETS_HANDSHAKES) + " with rings" + reasons(o) + "; received "
                         + bytes(o, SocketSamplePoint.SOCKETS_RX_RING_BYTES) + " by ring and "

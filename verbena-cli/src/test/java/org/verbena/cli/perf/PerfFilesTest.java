@@ -89,7 +89,7 @@ class PerfFilesTest {
     void filesThatCannotBeWrittenAreNamedBeforeTheRun(@TempDir Path dir) {
         Path nowhere = dir.resolve("none/a");
         assertThatThrownBy(() -> new PerfFiles(nowhere, null).require()).isInstanceOf(CommandException.class)
-                .hasMessageStartingWith("--hlog " + nowhere + " cannot be written");
+                .hasMessage("--hlog " + nowhere + " cannot be written: there is no folder " + nowhere.getParent());
         assertThatThrownBy(() -> new PerfFiles(null, nowhere).require()).isInstanceOf(CommandException.class)
                 .hasMessageStartingWith("--hgrm " + nowhere + " cannot be written");
     }

@@ -8,7 +8,9 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CoderResult;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -30,9 +32,17 @@ public final class RulesFile {
         try {
             bytes = Files.readAllBytes(file);
         } catch (IOException e) {
-            throw new IOException("the file of rules " + file + " cannot be read (" + e + ")", e);
+            throw new IOException("the file of rules " + file + " cannot be read (" + reason(e) + ")", e);
         }
         return RuleParser.parse(file.toString(), text(file.toString(), bytes));
+    }
+
+    private static String reason(IOException e) {
+        return switch (e) {
+            case NoSuchFileException _ -> "there is no such file";
+            case AccessDeniedException _ -> "this user may not read it";
+            default -> String.valueOf(e.getMessage());
+        };
     }
 
     /** Decodes it; what is malformed in a comment becomes a replacement character. */

@@ -20,6 +20,8 @@ public final class Summary {
     private static final String PROPERTY = "verbena.summary";
     private static final String STDERR = "stderr";
     private static final int LONGEST_COMMAND = 2048;
+    /** What {@code java} puts before the name of a source file that it starts. */
+    private static final String SOURCE_LAUNCHER = "jdk.compiler/com.sun.tools.javac.launcher.SourceLauncher ";
 
     private static final AtomicBoolean TAKEN = new AtomicBoolean();
 
@@ -64,8 +66,12 @@ public final class Summary {
     }
 
     private static void write() {
-        byte[] line = (line(ProcessHandle.current().pid(), System.getProperty("sun.java.command", ""),
-                StreamTotals.now()) + "\n").getBytes(StandardCharsets.UTF_8);
+        String command = System.getProperty("sun.java.command", "");
+        StreamTotals totals = StreamTotals.now();
+        if (command.isEmpty() && totals.opened() == 0) {
+            return; // java -version, of which scripts read the output, and not a JVM that another program embeds
+        }
+        byte[] line = (line(ProcessHandle.current().pid(), command, totals) + "\n").getBytes(StandardCharsets.UTF_8);
         try {
             if (where().equals(STDERR)) {
                 new FileOutputStream(FileDescriptor.err).write(line); // the program may have closed System.err
@@ -81,7 +87,8 @@ public final class Summary {
 
     /** The line, without its end. */
     static String line(long pid, String command, StreamTotals t) {
-        String whole = command.substring(0, Math.min(command.length(), LONGEST_COMMAND));
+        String program = command.startsWith(SOURCE_LAUNCHER) ? command.substring(SOURCE_LAUNCHER.length()) : command;
+        String whole = program.substring(0, Math.min(program.length(), LONGEST_COMMAND));
         int blank = whole.indexOf(' ');
         StreamFigures f = t.figures();
         StringBuilder b = new StringBuilder("{\"pid\":").append(pid);

@@ -57,6 +57,8 @@ class RulesFileTest {
     @Test
     void unreadableFileIsNamed() {
         assertThatThrownBy(() -> RulesFile.read(dir.resolve("none"))).isInstanceOf(IOException.class)
-                .hasMessageStartingWith("the file of rules " + dir.resolve("none") + " cannot be read (");
+                .hasMessage("the file of rules " + dir.resolve("none") + " cannot be read (there is no such file)");
+        assertThatThrownBy(() -> RulesFile.read(dir)).isInstanceOf(IOException.class)
+                .hasMessage("the file of rules " + dir + " cannot be read (Is a directory)");
     }
 }

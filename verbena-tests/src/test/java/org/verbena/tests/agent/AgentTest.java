@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
@@ -57,6 +58,13 @@ class AgentTest {
         AgentRun r = run(List.of(agent("")), "provider", "same", "unnamed", "select", "echo", "wait", "exit7");
         assertThat(r).isEqualTo(new AgentRun(7, "provider " + OURS
                 + "\nsame true true\nunnamed false\nselect 0\necho hello\n", ACTIVE));
+    }
+
+    @Test
+    void jarThatIsStartedSaysHowItIsUsed() throws Exception {
+        Finished f = Finished.run(Jvm.JAVA, "-jar", jar.toString());
+        assertThat(f.output()).startsWith("verbena: this jar is an agent: ").hasLineCount(1);
+        assertThat(f.code()).isEqualTo(2);
     }
 
     @Test

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
 import org.verbena.tests.ProgramLane;
 
@@ -68,6 +69,15 @@ class SummaryTest {
 
     private static long bytes(JsonNode line, String which) {
         return line.get("bytes").get(which).longValue();
+    }
+
+    /** Scripts read the output of java -version. */
+    @Test
+    void jvmWithoutProgramHasNone() throws Exception {
+        Finished f = Finished.run(Jvm.JAVA, "-javaagent:" + AgentJar.in(Files
+                .createDirectory(dir.resolve("version"))) + "=summary=stderr", "-version");
+        assertThat(f.code()).isZero();
+        assertThat(f.output()).contains("Runtime").doesNotContain("{");
     }
 
     @Test
