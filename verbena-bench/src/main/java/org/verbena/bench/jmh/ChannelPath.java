@@ -127,6 +127,15 @@ public class ChannelPath {
         return to.read(target.clear());
     }
 
+    /** One buffer there, and one back. */
+    @Benchmark
+    public int requestResponse() throws IOException {
+        from.write(source.clear());
+        to.read(target.clear());
+        to.write(source.clear());
+        return from.read(target.clear());
+    }
+
     /** As many bytes as make the reader report its progress each time. */
     @Benchmark
     public int writeReadLarge() throws IOException {
