@@ -31,6 +31,10 @@ public final class NetworkLinks {
     static final int IFINFOMSG_CHANGE = 12;
     private static final int MAX_NAME = 15;
 
+    static final int IFINFOMSG_TYPE = 2;
+    static final int ARPHRD_ETHER = 1;
+    static final int ARPHRD_LOOPBACK = 772;
+
     private NetworkLinks() {}
 
     /**
@@ -82,6 +86,60 @@ public final class NetworkLinks {
                     & IFF_RUNNING) != 0, (flags & IFF_LOOPBACK) != 0, List.copyOf(address)));
         }
         return all;
+    }
+
+    /**
+     * What an interface is.
+     *
+     * @param kind of a virtual one, for instance {@code "veth"}, {@code "tun"} (TAP, too) or {@code "macvlan"}; empty for
+     *        hardware, and for the loopback interface
+     * @param ethernet whether its packets are Ethernet frames, as those of the loopback interface are
+     * @param loopback whether it is the loopback interface
+     */
+    public record Kind(String kind, boolean ethernet, boolean loopback) {
+        /** Whether there is no hardware behind it. */
+        public boolean isVirtual() {
+            return loopback || !kind.isEmpty();
+        }
+    }
+
+    /**
+     * What an interface is.
+     *
+     * @param netlink the namespace
+     * @param index the interface
+     * @throws LinuxException {@code ENODEV}, {@code EBADMSG}
+     */
+    public static Kind kind(Netlink netlink, int index) throws LinuxException {
+        String call = "netlink RTM_GETLINK(index " + index + ")";
+        List<NetlinkReply> replies = netlink.request(new NetlinkRequest(RTM_GETLINK, 0).append(header(index(index), 0,
+                0)), call);
+        if (replies.isEmpty() || replies.getFirst().payload().remaining() < IFINFOMSG_BYTES) {
+            throw new LinuxException(call, Errno.EBADMSG);
+        }
+        NetlinkReply reply = replies.getFirst();
+        int type = Short.toUnsignedInt(reply.payload().getShort(IFINFOMSG_TYPE));
+        String kind = "";
+        for (NetlinkReply.Attribute a : reply.attributes(IFINFOMSG_BYTES)) {
+            if (a.type() == IFLA_LINKINFO) {
+                for (NetlinkReply.Attribute n : a.nested()) {
+                    kind = n.type() == IFLA_INFO_KIND ? n.text() : kind;
+                }
+            }
+        }
+        return new Kind(kind, type == ARPHRD_ETHER || type == ARPHRD_LOOPBACK, type == ARPHRD_LOOPBACK);
+    }
+
+    /**
+     * Switches an interface off.
+     *
+     * @param netlink the namespace
+     * @param index the interface
+     * @throws LinuxException {@code EPERM}, {@code ENODEV}
+     */
+    public static void setDown(Netlink netlink, int index) throws LinuxException {
+        netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(header(index(index), 0, IFF_UP)),
+                "netlink RTM_NEWLINK(index " + index + ", down)");
     }
 
     /**

@@ -31,6 +31,7 @@ class LayoutProbeTest {
         network();
         datagrams();
         programs();
+        packets();
         for (Field field : SyscallNumber.class.getDeclaredFields()) {
             if (field.getType() == int.class && Modifier.isPublic(field.getModifiers())) {
                 expect("SYS_" + field.getName().toLowerCase(Locale.ROOT), field.getInt(null));
@@ -45,7 +46,13 @@ class LayoutProbeTest {
                 #include <linux/errqueue.h>
                 #include <linux/futex.h>
                 #include <linux/genetlink.h>
+                #include <linux/ethtool.h>
+                #include <linux/if_ether.h>
                 #include <linux/if_link.h>
+                #include <linux/if_packet.h>
+                #include <linux/if_tun.h>
+                #include <linux/sockios.h>
+                #include <linux/virtio_net.h>
                 #include <linux/if_xdp.h>
                 #include <linux/inet_diag.h>
                 #include <linux/io_uring.h>
@@ -57,6 +64,7 @@ class LayoutProbeTest {
                 #include <linux/udmabuf.h>
                 #include <linux/veth.h>
                 #include <net/if.h>
+                #include <net/if_arp.h>
                 #include <netinet/in.h>
                 #include <netinet/udp.h>
                 #include <linux/filter.h>
@@ -314,6 +322,44 @@ class LayoutProbeTest {
         expect("sizeof(struct sock_fprog)", 16);
         expect("offsetof(struct sock_fprog, filter)", 8);
         expect("*(long long *) &(struct sock_filter) {BPF_RET | BPF_K, 0, 0, 0}", 0x06);
+    }
+
+    private void packets() throws IllegalAccessException {
+        constantsOf(Xsk.class, "", "XDP_SHARED_UMEM", "XDP_USE_NEED_WAKEUP", "XDP_STATISTICS", "XDP_OPTIONS",
+                "XDP_OPTIONS_ZEROCOPY");
+        constantsOf(XskRing.class, "", "XDP_RING_NEED_WAKEUP");
+        expect("offsetof(struct xdp_umem_reg, headroom)", Xsk.UMEM_REG_HEADROOM);
+        expect("offsetof(struct xdp_umem_reg, flags)", Xsk.UMEM_REG_FLAGS);
+        expect("offsetof(struct xdp_ring_offset, flags)", 24);
+        expect("sizeof(struct xdp_statistics)", Xsk.STATISTICS_BYTES);
+        expect("offsetof(struct xdp_statistics, rx_ring_full)", 24);
+        expect("offsetof(struct sockaddr_xdp, sxdp_shared_umem_fd)", Xsk.SOCKADDR_SHARED_FD);
+        constantsOf(PacketSocket.class, "", "AF_PACKET", "SOL_PACKET", "PACKET_VNET_HDR", "PACKET_IGNORE_OUTGOING",
+                "ETH_P_ALL");
+        expect("sizeof(struct sockaddr_ll)", PacketSocket.SOCKADDR_BYTES);
+        expect("offsetof(struct sockaddr_ll, sll_protocol)", 2);
+        expect("offsetof(struct sockaddr_ll, sll_ifindex)", PacketSocket.SOCKADDR_IFINDEX);
+        expect("sizeof(struct virtio_net_hdr)", VnetHeader.BYTES);
+        expect("offsetof(struct virtio_net_hdr, gso_size)", 4);
+        expect("offsetof(struct virtio_net_hdr, csum_offset)", 8);
+        expect("VIRTIO_NET_HDR_F_NEEDS_CSUM", VnetHeader.NEEDS_CSUM);
+        expect("VIRTIO_NET_HDR_F_DATA_VALID", VnetHeader.DATA_VALID);
+        expect("VIRTIO_NET_HDR_GSO_TCPV4", VnetHeader.GSO_TCPV4);
+        expect("VIRTIO_NET_HDR_GSO_TCPV6", VnetHeader.GSO_TCPV6);
+        expect("VIRTIO_NET_HDR_GSO_ECN", VnetHeader.GSO_ECN);
+        constantsOf(Tap.class, "", "IFF_TUN", "IFF_TAP", "IFF_NO_PI", "IFF_VNET_HDR", "TUN_F_CSUM", "TUN_F_TSO4",
+                "TUN_F_TSO6", "TUN_F_TSO_ECN", "TUNSETIFF", "TUNSETPERSIST", "TUNSETOFFLOAD", "TUNSETVNETHDRSZ");
+        constantsOf(EthtoolFeatures.class, "", "SIOCETHTOOL", "ETHTOOL_GTXCSUM", "ETHTOOL_STXCSUM", "ETHTOOL_GSG",
+                "ETHTOOL_SSG", "ETHTOOL_GTSO", "ETHTOOL_STSO", "ETHTOOL_GGSO", "ETHTOOL_SGSO", "ETHTOOL_GGRO",
+                "ETHTOOL_SGRO", "ETHTOOL_GFLAGS", "ETHTOOL_SFLAGS", "ETH_FLAG_TXVLAN", "ETH_FLAG_RXVLAN",
+                "ETHTOOL_GCHANNELS", "ETHTOOL_SCHANNELS");
+        expect("sizeof(struct ifreq)", EthtoolFeatures.IFREQ_BYTES);
+        expect("offsetof(struct ifreq, ifr_data)", EthtoolFeatures.IFREQ_DATA);
+        expect("offsetof(struct ifreq, ifr_flags)", 16);
+        expect("sizeof(struct ethtool_channels)", EthtoolFeatures.CHANNELS_BYTES);
+        expect("offsetof(struct ethtool_channels, combined_count)", 32);
+        constantsOf(NetworkLinks.class, "", "ARPHRD_ETHER", "ARPHRD_LOOPBACK");
+        expect("offsetof(struct ifinfomsg, ifi_type)", NetworkLinks.IFINFOMSG_TYPE);
     }
 
     private void programs() throws IllegalAccessException {

@@ -20,6 +20,8 @@ public final class SyscallNumber {
     public static final int IOCTL = pick(16, 29);
     public static final int PREAD64 = pick(17, 67);
     public static final int PWRITE64 = pick(18, 68);
+    public static final int READV = pick(19, 65);
+    public static final int WRITEV = pick(20, 66);
     public static final int MADVISE = pick(28, 233);
     public static final int GETPID = pick(39, 172);
     public static final int SOCKET = pick(41, 198);
