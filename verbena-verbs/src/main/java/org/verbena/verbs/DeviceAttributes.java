@@ -232,6 +232,22 @@ public final class DeviceAttributes {
         return b.packetPacingCapabilities;
     }
 
+    /**
+     * The length of a buffer for raw packets, and what its address is a multiple of, from the beginning of its region:
+     * a receive has one such buffer. Absent if receives may have any buffers.
+     */
+    public OptionalInt rawReceiveBuffer() {
+        return b.rawReceiveBuffer;
+    }
+
+    /**
+     * Where in its buffer a raw packet begins, or what does not fit into the buffers before; absent if receives may have
+     * any buffers. So many bytes before it, the buffer's content is undefined.
+     */
+    public OptionalInt rawReceiveOffset() {
+        return b.rawReceiveOffset;
+    }
+
     @Override
     public String toString() {
         return AttributeText.of(this, b);
@@ -279,6 +295,8 @@ public final class DeviceAttributes {
         private @Nullable SegmentationCapabilities segmentationCapabilities;
         private @Nullable RssCapabilities rssCapabilities;
         private @Nullable PacketPacingCapabilities packetPacingCapabilities;
+        private OptionalInt rawReceiveBuffer = OptionalInt.empty();
+        private OptionalInt rawReceiveOffset = OptionalInt.empty();
         private int maxMw;
         private OptionalLong maxDeviceMemory = OptionalLong.empty();
 
@@ -323,6 +341,8 @@ public final class DeviceAttributes {
             segmentationCapabilities = o.segmentationCapabilities;
             rssCapabilities = o.rssCapabilities;
             packetPacingCapabilities = o.packetPacingCapabilities;
+            rawReceiveBuffer = o.rawReceiveBuffer;
+            rawReceiveOffset = o.rawReceiveOffset;
             maxCqModerationPeriodMicros = o.maxCqModerationPeriodMicros;
             odpCapabilities = o.odpCapabilities;
             maxMw = o.maxMw;
@@ -539,6 +559,13 @@ public final class DeviceAttributes {
         /** Sets {@link DeviceAttributes#packetPacingCapabilities()}. */
         public Builder packetPacingCapabilities(PacketPacingCapabilities v) {
             packetPacingCapabilities = v;
+            return this;
+        }
+
+        /** Sets {@link DeviceAttributes#rawReceiveBuffer()} and {@link DeviceAttributes#rawReceiveOffset()}. */
+        public Builder rawReceive(int buffer, int offset) {
+            rawReceiveBuffer = OptionalInt.of(buffer);
+            rawReceiveOffset = OptionalInt.of(offset);
             return this;
         }
 

@@ -18,8 +18,16 @@ public final class WcFlags {
     /** The data of a matched message are there. */
     public static final int TM_DATA_VALID = 1 << 6;
 
+    /**
+     * Of a raw packet: the checksum of TCP or UDP was not computed, since the sender is on this host and left that to
+     * hardware which the packet never met: the field has the sum of the pseudo-header. The rest is right. No flag of C.
+     */
+    public static final int CSUM_PARTIAL = 1 << 16;
+    /** Of a raw packet: it goes on in the buffer of the queue pair's next completion. No flag of C. */
+    public static final int CONTINUES = 1 << 17;
+
     private static final Flags FLAGS = new Flags("GRH", "WITH_IMM", "IP_CSUM_OK", "WITH_INV", "TM_SYNC_REQ", "TM_MATCH",
-            "TM_DATA_VALID");
+            "TM_DATA_VALID").and(CSUM_PARTIAL, "CSUM_PARTIAL").and(CONTINUES, "CONTINUES");
 
     private WcFlags() {}
 

@@ -73,7 +73,7 @@ class ConstantsTest {
         assertValues(SendFlags.class, "NONE", 0, "FENCE", 1, "SIGNALED", 2, "SOLICITED", 4, "INLINE", 8, "IP_CSUM", 16,
                 "DUMMY", 0x400);
         assertValues(WcFlags.class, "GRH", 1, "WITH_IMM", 2, "IP_CSUM_OK", 4, "WITH_INV", 8, "TM_SYNC_REQ", 16,
-                "TM_MATCH", 32, "TM_DATA_VALID", 64);
+                "TM_MATCH", 32, "TM_DATA_VALID", 64, "CSUM_PARTIAL", 1 << 16, "CONTINUES", 1 << 17);
         assertValues(CompletionQueueAttributes.class, "WITH_BYTE_LEN", 1, "WITH_IMM", 2, "WITH_QP_NUM", 4,
                 "WITH_SRC_QP", 8, "WITH_SLID", 16, "WITH_SL", 32, "WITH_DLID_PATH_BITS", 64,
                 "WITH_COMPLETION_TIMESTAMP", 128, "WITH_CVLAN", 256, "WITH_FLOW_TAG", 512, "WITH_TM_INFO", 1024,

@@ -19,6 +19,7 @@ public final class PublishedObjects {
     /**
      * Which cells a provider counts of objects of a kind, a bit each.
      *
+     * @param ud of queue pairs of type UD or RAW_PACKET, of which a provider has one
      * @param xrcReceive of queue pairs of type XRC_RECV
      */
     public record Counted(long rc, long uc, long ud, long xrcSend, long xrcReceive, long cq, long srq, long mr,
@@ -39,7 +40,7 @@ public final class PublishedObjects {
             return switch (type) {
                 case QueuePairType.RC -> rc;
                 case QueuePairType.UC -> uc;
-                case QueuePairType.UD -> ud;
+                case QueuePairType.UD, QueuePairType.RAW_PACKET -> ud;
                 case QueuePairType.XRC_SEND -> xrcSend;
                 case QueuePairType.XRC_RECV -> xrcReceive;
                 default -> 0;

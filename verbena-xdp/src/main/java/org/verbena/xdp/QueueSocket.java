@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.xdp;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Xsk;
+import org.verbena.linux.XskConfig;
+import org.verbena.verbs.VerbsException;
+
+/** The socket of a queue pair, bound to a queue of the interface that no other socket has. */
+final class QueueSocket {
+    /** A queue becomes free a little after its socket was closed, here or by the end of another process. */
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    /** What has a queue in this process, by network namespace, interface and number of the queue. */
+    private static final Map<String, String> OWNERS = new ConcurrentHashMap<>();
+
+    /** The socket. */
+    final Xsk xsk;
+    /** The number of its queue. */
+    final int queue;
+    private final String name;
+
+    private QueueSocket(Xsk xsk, int queue, String name) {
+        this.xsk = xsk;
+        this.queue = queue;
+        this.name = name;
+    }
+
+    /**
+     * Opens a socket and binds it to the first queue that is free.
+     *
+     * @param verb what is done, for messages
+     * @param owner the queue pair, for messages of others
+     * @param umem the memory
+     */
+    static QueueSocket open(String verb, String owner, XdpContext context, MemorySegment umem, XskConfig config)
+            throws VerbsException {
+        XdpDevice device = context.xdpDevice();
+        String place = namespace() + "/" + device.index() + "/";
+        Xsk xsk = open(verb, umem, config);
+        try {
+            long deadline = System.nanoTime() + PATIENCE_NANOS;
+            int flags = Xsk.XDP_USE_SG | Xsk.XDP_USE_NEED_WAKEUP | (device.isGeneric() ? Xsk.XDP_COPY : 0);
+            while (true) {
+                for (int queue = 0; queue < context.queues(); queue++) {
+                    if (!OWNERS.containsKey(place + queue) && isBound(verb, device, xsk, queue, flags)) {
+                        OWNERS.put(place + queue, owner);
+                        return new QueueSocket(xsk, queue, place + queue);
+                    }
+                }
+                if (System.nanoTime() - deadline > 0) {
+                    throw new VerbsException(verb, Errno.EBUSY, busy(device, place, context.queues()));
+                }
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        } catch (VerbsException | RuntimeException e) {
+            xsk.close();
+            throw e;
+        }
+    }
+
+    private static Xsk open(String verb, MemorySegment umem, XskConfig config) throws VerbsException {
+        try {
+            try {
+                return Xsk.open(umem, config.withTxMetadata());
+            } catch (LinuxException e) {
+                if (e.errno() != Errno.EINVAL) {
+                    throw e;
+                }
+                return Xsk.open(umem, config); // before Linux 6.8
+            }
+        } catch (LinuxException e) {
+            throw switch (e.errno()) {
+                case Errno.EPERM -> new VerbsException(verb, Errno.EPERM,
+                        "raw packets need the capability CAP_NET_RAW: run as root, or give it to the process");
+                case Errno.EAFNOSUPPORT -> new VerbsException(verb, Errno.EOPNOTSUPP,
+                        "this kernel has no AF_XDP (CONFIG_XDP_SOCKETS)");
+                case Errno.ENOBUFS, Errno.ENOMEM -> new VerbsException(verb, Errno.ENOMEM, "the kernel may not pin "
+                        + umem.byteSize() + " bytes: raise the limit of locked memory (ulimit -l), give the process"
+                        + " CAP_IPC_LOCK, or allocate a smaller region");
+                default -> new VerbsException(verb, e);
+            };
+        }
+    }
+
+    /** Binds; false if another socket has the queue. */
+    private static boolean isBound(String verb, XdpDevice device, Xsk xsk, int queue, int flags)
+            throws VerbsException {
+        try {
+            xsk.bind(device.index(), queue, flags);
+            return true;
+        } catch (LinuxException e) {
+            if (e.errno() == Errno.EBUSY) {
+                return false;
+            }
+            String name = device.interfaceName();
+            throw switch (e.errno()) {
+                case Errno.ENETDOWN -> new VerbsException(verb, Errno.ENETDOWN, "the interface " + name
+                        + " is down: ip link set " + name + " up");
+                case Errno.ENODEV -> new VerbsException(verb, Errno.ENODEV, "the interface " + name + " is gone");
+                default -> new VerbsException(verb, e);
+            };
+        }
+    }
+
+    private static String busy(XdpDevice device, String place, int queues) {
+        StringBuilder who = new StringBuilder();
+        for (int queue = 0; queue < queues; queue++) {
+            who.append(queue == 0 ? "" : ", ").append("queue ").append(queue).append(" by ").append(OWNERS.getOrDefault(
+                    place + queue, "a socket of another process"));
+        }
+        return "a queue of an interface has one queue pair, and " + (queues == 1
+                ? "the only one"
+                : "all " + queues) + " of " + device.interfaceName() + (queues == 1 ? " is" : " are") + " in use: "
+                + who + ". More queues: ethtool -L " + device.interfaceName() + " rx " + (queues + 1);
+    }
+
+    /** The calling thread's network namespace. */
+    static String namespace() {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/thread-self/ns/net")).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    /** Whether requests about packets to send can be made. */
+    boolean hasMetadata() {
+        return xsk.config().txMetadataBytes() > 0;
+    }
+
+    Fd fd() {
+        return xsk.fd();
+    }
+
+    /** Releases the queue. */
+    void close() {
+        xsk.close();
+        OWNERS.remove(name);
+    }
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.xdp;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Epoll;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Xsk;
+import org.verbena.linux.XskConfig;
+import org.verbena.telemetry.CounterEntry;
+import org.verbena.verbs.AsyncEvent;
+import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.Flow;
+import org.verbena.verbs.FlowAttributes;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.SamplePoint;
+import org.verbena.verbs.SendQueue;
+import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.spi.QueuePairValues;
+
+/**
+ * A queue pair of type RAW_PACKET. From RTR on it has a socket on a queue of the interface; in ERR it has none any more,
+ * so that other programs may have the queue.
+ */
+final class XdpQueuePair extends QueuePair {
+    private final XdpContext context;
+    private final XdpProtectionDomain pd;
+    private final int number;
+    private final SendSide sends;
+    private final ReceiveSide receives;
+    private final XdpCompletionQueue sendCq;
+    private final XdpCompletionQueue receiveCq;
+    private final QueuePairFlows flows;
+    private final SendQueue sendQueue;
+    private final ReceiveQueue receiveQueue;
+    private volatile QueuePairState state = QueuePairState.RESET;
+    private volatile String errorReason = "";
+    private QueuePairAttributes attributes = QueuePairAttributes.builder().build();
+    /** Under the object's lock, as the next three. */
+    private @Nullable QueueSocket socket;
+    private @Nullable SegmentedSends segmented;
+    private @Nullable Umem staging;
+    private int firstChunk;
+    private boolean ownStaging;
+
+    XdpQueuePair(XdpContext context, XdpProtectionDomain pd, QueuePairInitAttributes init, int number)
+            throws VerbsException {
+        super(pd, init);
+        this.context = context;
+        this.pd = pd;
+        this.number = number;
+        sendCq = (XdpCompletionQueue) init.sendCq();
+        receiveCq = (XdpCompletionQueue) init.receiveCq();
+        CounterEntry counters = context.published().queuePair(number, init, sendCq.publishedId(), receiveCq
+                .publishedId(), 0);
+        int depth = Math.max(1, init.maxSendWr());
+        sends = new SendSide(this, sendCq, counters, number, new SendRequests(depth, Math.max(1, init.maxSendSge()),
+                init.maxInlineData(), init.maxTsoHeader()), depth, context.mtu());
+        receives = new ReceiveSide(this, receiveCq, counters, number, init.maxReceiveWr(), context.xdpDevice()
+                .isVirtual());
+        flows = new QueuePairFlows(this, context);
+        sendQueue = new XdpSendQueue(this, sends, init);
+        receiveQueue = new XdpReceiveQueue(this, receives, init.maxReceiveWr());
+        publish(counters);
+        sendCq.add(sends);
+        receiveCq.add(receives);
+        opened();
+    }
+
+    /** The region of a key, if it is of the queue pair's protection domain. */
+    @Nullable
+    XdpMemoryRegion region(int key) {
+        XdpMemoryRegion r = context.regions().find(key);
+        return r != null && r.isOf(pd) ? r : null;
+    }
+
+    QueuePairFlows flows() {
+        return flows;
+    }
+
+    @Override
+    protected Flow implCreateFlow(FlowAttributes a) throws VerbsException {
+        return flows.create(a);
+    }
+
+    /** The socket; null without one. */
+    synchronized @Nullable Fd socketFd() {
+        QueueSocket s = socket;
+        return s == null ? null : s.fd();
+    }
+
+    /** The queue of the interface; -1 without a socket. */
+    synchronized int interfaceQueue() {
+        QueueSocket s = socket;
+        return s == null ? -1 : s.queue;
+    }
+
+    /** What the kernel has counted; null without a socket. */
+    synchronized Xsk.@Nullable Statistics statistics() throws LinuxException {
+        QueueSocket s = socket;
+        return s == null ? null : s.xsk.statistics();
+    }
+
+    @Override
+    public int number() {
+        return number;
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public String errorReason() {
+        return errorReason;
+    }
+
+    @Override
+    public SendQueue sendQueue() {
+        return sendQueue;
+    }
+
+    @Override
+    public ReceiveQueue receiveQueue() {
+        return receiveQueue;
+    }
+
+    @Override
+    public synchronized QueuePairAttributes query() throws VerbsException {
+        checkOpen("query " + describe());
+        return attributes.toBuilder().state(state).capabilities(QueuePairValues.capabilities(initAttributes())).build();
+    }
+
+    @Override
+    protected synchronized void implModify(QueuePairAttributes a) throws VerbsException {
+        QueuePairValues.check(describe(), context.describe(), a, 0);
+        QueuePairState wanted = a.state();
+        QueuePairState to = wanted == null ? state : wanted;
+        switch (to) {
+            case RESET -> {
+                stop();
+                sends.reset();
+                receives.reset();
+                errorReason = "";
+                attributes = QueuePairAttributes.builder().build();
+            }
+            case RTR -> {
+                if (socket == null) {
+                    start("modify " + describe() + " to RTR");
+                }
+            }
+            case ERR -> {
+                if (state != QueuePairState.ERR) {
+                    errorReason = "moved to ERR by the application";
+                    state = QueuePairState.ERR;
+                    flush();
+                }
+            }
+            case SQD -> sends.pause(true);
+            case RTS -> sends.pause(false);
+            default -> { // nothing to do
+            }
+        }
+        if (to != QueuePairState.RESET && to != QueuePairState.ERR) {
+            attributes = attributes.with(a);
+        }
+        state = to;
+        if (to == QueuePairState.RTS && sends.hasFailed()) {
+            fail(sends.failure());
+        }
+    }
+
+    /** Opens the socket: the memory is that of the receives that were posted, or else the domain's first region. */
+    private void start(String verb) throws VerbsException {
+        XdpMemoryRegion region = receives.region();
+        if (region == null) {
+            region = pd.firstAllocated();
+        }
+        Umem umem = region == null ? null : region.umem();
+        ownStaging = umem == null;
+        if (umem == null) {
+            try {
+                umem = new Umem(0); // for a queue pair that only sends
+            } catch (LinuxException e) {
+                throw new VerbsException(verb, e);
+            }
+        }
+        int chunks = sends.stagingChunks();
+        firstChunk = umem.take(verb, chunks);
+        QueueSocket opened = null;
+        try {
+            int receiveEntries = SendSide.ringSize(initAttributes().maxReceiveWr());
+            opened = QueueSocket.open(verb, describe(), context, umem.upTo(firstChunk + chunks), XskConfig.of(
+                    XdpLimits.CHUNK, 1).withRings(receiveEntries, sends.descriptors(), receiveEntries, sends
+                            .descriptors()));
+            segmented = initAttributes().maxTsoHeader() > 0 ? SegmentedSends.open(verb, context.xdpDevice()) : null;
+            context.engine().watch(opened.fd(), 0, events -> receives.readable());
+        } catch (LinuxException e) {
+            discard(umem, chunks, opened);
+            throw new VerbsException(verb, e);
+        } catch (VerbsException | RuntimeException e) {
+            discard(umem, chunks, opened);
+            throw e;
+        }
+        try {
+            flows.use(verb, opened);
+        } catch (VerbsException e) {
+            context.engine().forget(opened.fd());
+            discard(umem, chunks, opened);
+            throw e;
+        }
+        staging = umem;
+        socket = opened;
+        receives.start(opened, region);
+        sends.start(opened, segmented, umem.segment(), firstChunk, region);
+    }
+
+    private void discard(Umem umem, int chunks, @Nullable QueueSocket opened) {
+        umem.give(firstChunk, chunks);
+        if (opened != null) {
+            opened.close();
+        }
+        closeSegmented();
+    }
+
+    private void closeSegmented() {
+        SegmentedSends t = segmented;
+        segmented = null;
+        if (t != null) {
+            t.close();
+        }
+    }
+
+    /** Closes the socket; the sides use it no more. */
+    private void stop() {
+        receives.fail();
+        sends.fail();
+        QueueSocket s = socket;
+        socket = null;
+        if (s != null) {
+            flows.unuse();
+            context.engine().forget(s.fd());
+            s.close();
+        }
+        closeSegmented();
+        Umem u = staging;
+        staging = null;
+        if (u != null) {
+            u.give(firstChunk, sends.stagingChunks());
+            if (ownStaging) {
+                try {
+                    u.discard();
+                } catch (LinuxException e) {
+                    XdpLog.log(System.Logger.Level.DEBUG, "memory for packets to send is freed later", e);
+                }
+            }
+        }
+    }
+
+    private void flush() {
+        stop();
+        sendCq.completed(true);
+        receiveCq.completed(true);
+    }
+
+    /** A request has failed, or the interface is gone. */
+    void fail(String reason) {
+        synchronized (this) {
+            if (state == QueuePairState.ERR || state == QueuePairState.RESET || isClosed()) {
+                return;
+            }
+            errorReason = reason;
+            state = QueuePairState.ERR;
+            flush();
+        }
+        context.count(SamplePoint.DEVICE_QP_ERRORS);
+        context.raise(AsyncEvent.builder(AsyncEventType.QP_FATAL, this).detail(reason).build());
+    }
+
+    /** Has the engine say when a packet has come. */
+    synchronized void watchReceives() {
+        QueueSocket s = socket;
+        if (s != null) {
+            try {
+                context.engine().rewatch(s.fd(), Epoll.IN | Epoll.ONESHOT);
+            } catch (LinuxException | IllegalStateException e) {
+                XdpLog.log(System.Logger.Level.WARNING, "cannot wait for packets of " + describe(), e);
+            }
+        }
+    }
+
+    @Override
+    public String describe() {
+        return "QP 0x" + Integer.toHexString(number) + " of " + context.describe();
+    }
+
+    @Override
+    protected void implClose() {
+        synchronized (this) {
+            stop();
+        }
+        sendCq.remove(sends);
+        receiveCq.remove(receives);
+        sends.reset();
+        receives.reset();
+        context.releaseQueuePair(number);
+    }
+}
