@@ -170,6 +170,8 @@ final class DeviceDescription {
     /** The attributes of devices that parse packets, if they report them. */
     private static void offload(Map<String, Object> m, DeviceAttributes a) {
         a.rawPacketCapabilities().ifPresent(v -> m.put("raw_packet_caps", hex(v)));
+        put(m, "raw_receive_buffer", a.rawReceiveBuffer());
+        put(m, "raw_receive_offset", a.rawReceiveOffset());
         SegmentationCapabilities tso = a.segmentationCapabilities();
         if (tso != null) {
             m.put("max_tso", tso.maxBytes());
