@@ -7,17 +7,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
 
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
 
 /** Programs and tables of every kind, their files, and attached programs with their owners. */
@@ -26,14 +25,9 @@ class BpfTest {
     private static final int EXIT = 0x95;
 
     @BeforeAll
-    static void needsCapabilities() throws Exception {
-        long needed = 1L << 12 | 1L << 21 | 1L << 39; // NET_ADMIN, SYS_ADMIN, BPF
-        long effective = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("CapEff:"))
-                .mapToLong(l -> Long.parseUnsignedLong(l.substring(7).strip(), 16)).findFirst().orElse(0);
-        if ((effective & needed) != needed) {
-            System.out.println("SKIPPED: only root with all capabilities can load programs of every kind");
-            Assumptions.abort("capabilities are missing");
-        }
+    static void needsCapabilities() {
+        Capabilities.require("load programs of every kind", Capabilities.NET_ADMIN, Capabilities.SYS_ADMIN,
+                Capabilities.BPF);
     }
 
     private static byte[] key(int number) {

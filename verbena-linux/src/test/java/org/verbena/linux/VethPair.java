@@ -9,8 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import org.junit.jupiter.api.Assumptions;
-
+import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
 
 /**
@@ -36,20 +35,8 @@ final class VethPair implements AutoCloseable {
         void run(VethPair pair) throws Exception;
     }
 
-    /** Says aloud why a test cannot run, if it cannot. */
-    static void assumeCapabilities() throws Exception {
-        long needed = 1L << 12 | 1L << 13 | 1L << 21 | 1L << 39; // NET_ADMIN, NET_RAW, SYS_ADMIN, BPF
-        long effective = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("CapEff:"))
-                .mapToLong(l -> Long.parseUnsignedLong(l.substring(7).strip(), 16)).findFirst().orElse(0);
-        if ((effective & needed) != needed) {
-            System.out.println(
-                    "SKIPPED: only root with all capabilities can make network namespaces and load programs");
-            Assumptions.abort("capabilities are missing");
-        }
-    }
-
     static void run(int mtu, Action action) throws Exception {
-        assumeCapabilities();
+        Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
             try (VethPair pair = create(mtu)) {
                 action.run(pair);

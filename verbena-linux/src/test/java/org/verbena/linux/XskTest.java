@@ -14,9 +14,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+
+import org.verbena.testkit.Capabilities;
 
 /** Programs in the kernel and raw packets, between interfaces that exist only for the test. */
 class XskTest {
@@ -25,15 +26,8 @@ class XskTest {
     private static final long PATIENCE_NANOS = 60_000_000_000L;
 
     @BeforeEach
-    void needsCapabilities() throws Exception {
-        long needed = 1L << 12 | 1L << 13 | 1L << 21 | 1L << 39; // NET_ADMIN, NET_RAW, SYS_ADMIN, BPF
-        long effective = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("CapEff:"))
-                .mapToLong(l -> Long.parseUnsignedLong(l.substring(7).strip(), 16)).findFirst().orElse(0);
-        if ((effective & needed) != needed) {
-            System.out.println(
-                    "SKIPPED: only root with all capabilities can make network namespaces and load programs");
-            Assumptions.abort("capabilities are missing");
-        }
+    void needsCapabilities() {
+        Capabilities.requireNetworkAndBpf();
     }
 
     /** The interfaces in the kernel's own table of this thread's namespace, as {@code ip link} would list them. */

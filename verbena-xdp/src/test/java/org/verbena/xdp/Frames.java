@@ -3,6 +3,8 @@ package org.verbena.xdp;
 
 import java.nio.ByteBuffer;
 
+import org.verbena.testkit.InternetChecksum;
+
 /** Frames that the tests send and take apart, byte by byte and independent of the code under test. */
 final class Frames {
     static final int UDP_HEADERS = 14 + 20 + 8;
@@ -17,7 +19,7 @@ final class Frames {
         b.put(0, to).put(6, from).putShort(12, (short) 0x0800);
         b.put(14, (byte) 0x45).putShort(16, (short) (20 + length)).putShort(22, (short) (64 << 8 | protocol)).putInt(26,
                 RAW).putInt(30, KERNEL);
-        b.putShort(24, (short) ~fold(sum(b, 14, 20)));
+        b.putShort(24, (short) ~InternetChecksum.fold(InternetChecksum.sum(b, 14, 20)));
         return b;
     }
 
@@ -28,7 +30,8 @@ final class Frames {
         b.putShort(34, (short) 7).putShort(36, (short) port).putShort(38, (short) (8 + payload.length)).put(
                 UDP_HEADERS, payload);
         if (checksum) {
-            int sum = ~fold(sum(b, 26, 8) + 17 + 8 + payload.length + sum(b, 34, 8 + payload.length)) & 0xffff;
+            int sum = ~InternetChecksum.fold(InternetChecksum.sum(b, 26, 8) + 17 + 8 + payload.length + InternetChecksum
+                    .sum(b, 34, 8 + payload.length)) & 0xffff;
             b.putShort(40, (short) (sum == 0 ? 0xffff : sum));
         }
         return frame;
@@ -45,23 +48,8 @@ final class Frames {
             b.putInt(54, 0x020405b4).putInt(58, 0x01030301); // MSS 1460, window scale 1: 128 KiB
         }
         int length = b.capacity() - 34;
-        b.putShort(50, (short) ~fold(sum(b, 26, 8) + 6 + length + sum(b, 34, length)));
+        b.putShort(50, (short) ~InternetChecksum.fold(InternetChecksum.sum(b, 26, 8) + 6 + length + InternetChecksum
+                .sum(b, 34, length)));
         return frame;
-    }
-
-    static long sum(ByteBuffer b, int at, int length) {
-        long sum = 0;
-        for (int i = 0; i < length; i++) {
-            sum += (b.get(at + i) & 0xffL) << (i % 2 == 0 ? 8 : 0);
-        }
-        return sum;
-    }
-
-    static int fold(long sum) {
-        long s = sum;
-        while (s >> 16 != 0) {
-            s = (s & 0xffff) + (s >> 16);
-        }
-        return (int) s;
     }
 }

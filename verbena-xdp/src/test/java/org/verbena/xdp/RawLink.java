@@ -13,8 +13,6 @@ import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 
-import org.junit.jupiter.api.Assumptions;
-
 import org.verbena.linux.Bpf;
 import org.verbena.linux.BpfMap;
 import org.verbena.linux.Fd;
@@ -24,6 +22,7 @@ import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
 
 /**
@@ -50,20 +49,8 @@ final class RawLink implements AutoCloseable {
         void run(RawLink link) throws Exception;
     }
 
-    /** Says aloud why a test cannot run, if it cannot. */
-    static void assumeCapabilities() throws Exception {
-        long needed = 1L << 12 | 1L << 13 | 1L << 21 | 1L << 39; // NET_ADMIN, NET_RAW, SYS_ADMIN, BPF
-        long effective = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("CapEff:"))
-                .mapToLong(l -> Long.parseUnsignedLong(l.substring(7).strip(), 16)).findFirst().orElse(0);
-        if ((effective & needed) != needed) {
-            System.out.println(
-                    "SKIPPED: only root with all capabilities can make network namespaces and load programs");
-            Assumptions.abort("capabilities are missing");
-        }
-    }
-
     static void run(int mtu, Action action) throws Exception {
-        assumeCapabilities();
+        Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
             try (RawLink link = create(mtu)) {
                 action.run(link);

@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 
@@ -20,6 +21,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.EthtoolFeatures;
 import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
@@ -252,9 +254,10 @@ class XdpQueuePairTest {
                 for (int i = 0; i < 8; i++) {
                     assertThat(cq.requestNotify(false)).isZero();
                     assertThat(channel.await(Duration.ofMillis(20))).as("nothing has come").isNull();
+                    Path receiver = KernelThread.self();
                     Thread sender = Thread.ofPlatform().start(() -> {
                         try {
-                            Thread.sleep(20);
+                            KernelThread.awaitAsleep(receiver);
                             peer.send(ByteBuffer.wrap(payload(10)), to);
                         } catch (Exception e) {
                             throw new AssertionError(e);

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.InternetChecksum;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.Feature;
@@ -356,13 +357,14 @@ abstract class RawPacketConformance {
                 assertPosted(near.send(1, SendFlags.IP_CSUM, datagram(9, payload, payload)));
                 RawPacketEnd.Frame f = far.receive();
                 ByteBuffer b = ByteBuffer.wrap(f.bytes());
-                assertThat(fold(sum(b, 14, 20))).as("IPv4").isEqualTo(0xffff);
-                long pseudo = sum(b, 26, 8) + 17 + 8 + payload;
+                assertThat(InternetChecksum.fold(InternetChecksum.sum(b, 14, 20))).as("IPv4").isEqualTo(0xffff);
+                long pseudo = InternetChecksum.sum(b, 26, 8) + 17 + 8 + payload;
                 if ((f.flags() & WcFlags.CSUM_PARTIAL) != 0) {
-                    assertThat(b.getShort(40)).isEqualTo((short) fold(pseudo));
+                    assertThat(b.getShort(40)).isEqualTo((short) InternetChecksum.fold(pseudo));
                 } else {
                     assertThat(WcFlags.toString(f.flags())).isEqualTo("IP_CSUM_OK");
-                    assertThat(fold(pseudo + sum(b, 34, 8 + payload))).isEqualTo(0xffff);
+                    assertThat(InternetChecksum.fold(pseudo + InternetChecksum.sum(b, 34, 8 + payload))).isEqualTo(
+                            0xffff);
                 }
                 byte[] wrong = datagram(9, payload, payload);
                 wrong[40] = 1;
@@ -373,22 +375,6 @@ abstract class RawPacketConformance {
             assertPosted(near.send(1, SendFlags.IP_CSUM, other));
             assertArrives(far, other);
         });
-    }
-
-    private static long sum(ByteBuffer b, int at, int length) {
-        long sum = 0;
-        for (int i = 0; i < length; i++) {
-            sum += (b.get(at + i) & 0xffL) << (i % 2 == 0 ? 8 : 0);
-        }
-        return sum;
-    }
-
-    private static int fold(long sum) {
-        long s = sum;
-        while (s >> 16 != 0) {
-            s = (s & 0xffff) + (s >> 16);
-        }
-        return (int) s;
     }
 
     @Test

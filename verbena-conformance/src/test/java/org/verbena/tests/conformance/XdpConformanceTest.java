@@ -4,11 +4,10 @@ package org.verbena.tests.conformance;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import org.junit.jupiter.api.Assumptions;
-
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.Capabilities;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 import org.verbena.xdp.XdpProvider;
@@ -21,11 +20,7 @@ class XdpConformanceTest extends RawPacketConformance {
     }
 
     private static void inNamespace(RawPacketFixture.Action action) throws Exception {
-        if (!hasCapabilities()) {
-            System.out.println(
-                    "SKIPPED: only root with all capabilities can make network namespaces and load programs");
-            Assumptions.abort("capabilities are missing");
-        }
+        Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
             Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
             if (Files.isWritable(ipv6)) {
@@ -49,12 +44,5 @@ class XdpConformanceTest extends RawPacketConformance {
         return new XdpProvider().devices().stream().filter(d -> d.name().equals("xdp_" + name)).findFirst()
                 .orElseThrow()
                 .open();
-    }
-
-    private static boolean hasCapabilities() throws Exception {
-        long needed = 1L << 12 | 1L << 13 | 1L << 21 | 1L << 39; // NET_ADMIN, NET_RAW, SYS_ADMIN, BPF
-        long effective = Files.readAllLines(Path.of("/proc/self/status")).stream().filter(l -> l.startsWith("CapEff:"))
-                .mapToLong(l -> Long.parseUnsignedLong(l.substring(7).strip(), 16)).findFirst().orElse(0);
-        return (effective & needed) == needed;
     }
 }

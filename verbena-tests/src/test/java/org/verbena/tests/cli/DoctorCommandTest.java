@@ -26,6 +26,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LibIbverbs;
 import org.verbena.linux.Sys;
 import org.verbena.telemetry.CounterFolder;
+import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Jvm;
 import org.verbena.testkit.Thorough;
 import org.verbena.tests.PerfLane;
@@ -166,13 +167,8 @@ class DoctorCommandTest {
     /** Skips the test, with a line, in a container whose root may not do what the test compares with. */
     private static void needsAllCapabilities(String what) throws IOException {
         TestUser.needed(what);
-        long needed = 1L << 12 | 1L << 13 | 1L << 14 | 1L << 19 | 1L << 21 | 1L << 39; // the doctor's, but PERFMON
-        long effective = proc("/proc/self/status").lines().filter(l -> l.startsWith("CapEff:"))
-                .mapToLong(l -> Long.parseUnsignedLong(l.substring(7).strip(), 16)).findFirst().orElse(0);
-        if ((effective & needed) != needed) {
-            System.out.println("SKIPPED: this root lacks capabilities: " + what);
-            Assumptions.abort("capabilities are missing");
-        }
+        Capabilities.require(what, Capabilities.NET_ADMIN, Capabilities.NET_RAW, Capabilities.IPC_LOCK,
+                Capabilities.SYS_PTRACE, Capabilities.SYS_ADMIN, Capabilities.BPF); // the doctor's, but PERFMON
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.util.random.RandomGenerator;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.testkit.InternetChecksum;
 import org.verbena.testkit.Seeds;
 
 /** Checksums of random frames against sums byte by byte. */
@@ -30,19 +31,7 @@ class ChecksumsTest {
     }
 
     private long plain(int offset, int length) {
-        long sum = 0;
-        for (int i = 0; i < length; i++) {
-            sum += (memory.get(ValueLayout.JAVA_BYTE, at + offset + i) & 0xffL) << (i % 2 == 0 ? 8 : 0);
-        }
-        return sum;
-    }
-
-    private static int fold(long sum) {
-        long s = sum;
-        while (s >> 16 != 0) {
-            s = (s & 0xffff) + (s >> 16);
-        }
-        return (int) s;
+        return InternetChecksum.sum(memory.asByteBuffer(), at + offset, length);
     }
 
     /** A random frame; what its pseudo-header's sum is. */
@@ -75,7 +64,7 @@ class ChecksumsTest {
             put16(network + 6, random.nextBoolean() ? 0x4000 : 0);
             put16(network + 8, 64 << 8 | (udp ? 17 : 6));
             put16(network + 10, 0);
-            put16(network + 10, ~fold(plain(network, header)));
+            put16(network + 10, ~InternetChecksum.fold(plain(network, header)));
         }
         long pseudo = (six ? plain(network + 8, 32) : plain(network + 12, 8)) + (udp ? 17 : 6) + length;
         return new Built(network + header + length, network + header, length, udp ? 6 : 16, pseudo);
@@ -102,20 +91,20 @@ class ChecksumsTest {
         Seeds.each(2000, random -> {
             Built b = build(random);
             int field = b.transport + b.field;
-            put16(field, fold(b.pseudo));
+            put16(field, InternetChecksum.fold(b.pseudo));
             assertThat(check(c, random, b, true)).isEqualTo(Checksums.PARTIAL);
             put16(field, 0);
-            int right = ~fold(b.pseudo + plain(b.transport, b.length)) & 0xffff;
+            int right = ~InternetChecksum.fold(b.pseudo + plain(b.transport, b.length)) & 0xffff;
             put16(field, right == 0 ? 0xffff : right);
-            if (right != fold(b.pseudo)) {
+            if (right != InternetChecksum.fold(b.pseudo)) {
                 assertThat(check(c, random, b, true)).isEqualTo(Checksums.RIGHT);
             }
             put16(field, right ^ 1 << random.nextInt(16));
-            if (get16(field) != 0 && get16(field) != fold(b.pseudo)) {
+            if (get16(field) != 0 && get16(field) != InternetChecksum.fold(b.pseudo)) {
                 assertThat(check(c, random, b, false)).isEqualTo(Checksums.WRONG);
             }
             assertThat(c.prepare(memory, at, b.total, b.total)).isTrue();
-            assertThat(get16(field)).isEqualTo(fold(b.pseudo));
+            assertThat(get16(field)).isEqualTo(InternetChecksum.fold(b.pseudo));
             assertThat(c.start()).isEqualTo(b.transport);
             assertThat(c.offset()).isEqualTo(b.field);
             c.beginSum();
