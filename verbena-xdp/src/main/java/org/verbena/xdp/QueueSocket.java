@@ -21,10 +21,17 @@ import org.verbena.verbs.VerbsException;
 final class QueueSocket {
     /** A queue becomes free a little after its socket was closed, here or by the end of another process. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+    /**
+     * How long it may take after one of this process: the kernel does it later, in a work queue and under the lock of its network
+     * configuration, which on a busy machine takes its time.
+     */
+    private static final long OWN_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** What has a queue in this process, by network namespace, interface and number of the queue. */
     private static final Map<String, String> OWNERS = new ConcurrentHashMap<>();
+    /** When this process gave up those that it has not taken again. */
+    private static final Map<String, Long> RELEASED = new ConcurrentHashMap<>();
 
     /** The socket. */
     final Xsk xsk;
@@ -57,10 +64,11 @@ final class QueueSocket {
                 for (int queue = 0; queue < context.queues(); queue++) {
                     if (!OWNERS.containsKey(place + queue) && isBound(verb, device, xsk, queue, flags)) {
                         OWNERS.put(place + queue, owner);
+                        RELEASED.remove(place + queue);
                         return new QueueSocket(xsk, queue, place + queue);
                     }
                 }
-                if (System.nanoTime() - deadline > 0) {
+                if (System.nanoTime() - deadline > 0 && !isReleasing(place, context.queues())) {
                     throw new VerbsException(verb, Errno.EBUSY, busy(device, place, context.queues()));
                 }
                 LockSupport.parkNanos(PAUSE_NANOS);
@@ -69,6 +77,17 @@ final class QueueSocket {
             xsk.close();
             throw e;
         }
+    }
+
+    /** Whether the kernel may still be about to free a queue that this process has given up. */
+    private static boolean isReleasing(String place, int queues) {
+        for (int queue = 0; queue < queues; queue++) {
+            Long since = RELEASED.get(place + queue);
+            if (since != null && System.nanoTime() - since < OWN_PATIENCE_NANOS) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static Xsk open(String verb, MemorySegment umem, XskConfig config) throws VerbsException {
@@ -148,6 +167,9 @@ final class QueueSocket {
     /** Releases the queue. */
     void close() {
         xsk.close();
+        long now = System.nanoTime();
+        RELEASED.values().removeIf(since -> now - since >= OWN_PATIENCE_NANOS);
+        RELEASED.put(name, now);
         OWNERS.remove(name);
     }
 }
