@@ -169,6 +169,17 @@ public abstract class Counters extends VerbsObject {
     protected abstract void implAttach(String verb, CounterAttachAttributes attributes, CounterTarget target)
             throws VerbsException;
 
+    /**
+     * Attaches to an object that was created with these counters a moment ago: what it has counted since then is part of the
+     * slot.
+     *
+     * @param verb for exceptions
+     */
+    protected void implBind(String verb, CounterAttachAttributes attributes, CounterTarget created)
+            throws VerbsException {
+        implAttach(verb, attributes, created);
+    }
+
     /** Detaches from an object, or from all if that is null, what was attached with these attributes, or all if null. */
     protected abstract void implDetach(@Nullable CounterAttachAttributes attributes, @Nullable CounterTarget target)
             throws VerbsException;
@@ -210,7 +221,7 @@ public abstract class Counters extends VerbsObject {
         }
         created.boundTo(this);
         for (CounterAttachAttributes a : points) {
-            implAttach("count " + created.describe(), a, created);
+            implBind("count " + created.describe(), a, created);
         }
     }
 

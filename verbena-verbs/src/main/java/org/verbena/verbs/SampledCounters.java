@@ -77,6 +77,17 @@ final class SampledCounters extends Counters {
 
     @Override
     protected void implAttach(String verb, CounterAttachAttributes a, CounterTarget target) throws VerbsException {
+        attach(verb, a, target, false);
+    }
+
+    @Override
+    protected void implBind(String verb, CounterAttachAttributes a, CounterTarget created) throws VerbsException {
+        attach(verb, a, created, true);
+    }
+
+    /** Counts what happens from now on, or from the object's beginning. */
+    private void attach(String verb, CounterAttachAttributes a, CounterTarget target, boolean fromBeginning)
+            throws VerbsException {
         Sample sample = switch (target) {
             case RemoteObject r -> r.sample(verb, a);
             case VerbsObject o -> sample(verb, a, o);
@@ -87,7 +98,7 @@ final class SampledCounters extends Counters {
             own.countedBy(this);
         }
         synchronized (this) {
-            long start = sample.read();
+            long start = fromBeginning ? 0 : sample.read();
             VerbsObject closed = isClosed() ? this : own != null && own.isClosed() ? own : null;
             if (closed != null) {
                 forget(own);

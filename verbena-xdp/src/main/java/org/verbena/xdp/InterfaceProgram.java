@@ -4,13 +4,18 @@ package org.verbena.xdp;
 import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.verbena.linux.Bpf;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Netlink;
+import org.verbena.telemetry.CounterFile;
 import org.verbena.verbs.VerbsException;
+import org.verbena.xdp.program.CounterPool;
+import org.verbena.xdp.program.FlowAction;
 import org.verbena.xdp.program.FlowEntry;
 import org.verbena.xdp.program.FlowMaps;
 import org.verbena.xdp.program.FlowMatch;
@@ -28,6 +33,9 @@ final class InterfaceProgram {
     private final FlowMaps maps;
     private final FlowTable table;
     private final Fd link;
+    private final CounterPool counters;
+    private final Set<InstalledFlow> counted = ConcurrentHashMap.newKeySet();
+    private final Runnable endGathering;
     private final BitSet targets = new BitSet();
     private final int maxTargets = FlowMaps.Capacity.USUAL.targets();
     private int users;
@@ -44,6 +52,8 @@ final class InterfaceProgram {
             maps.close();
             throw e;
         }
+        counters = CounterPool.all(maps);
+        endGathering = CounterFile.own().onGather(() -> counted.forEach(InstalledFlow::gather));
     }
 
     /** The program of the device's interface, which is attached if it is not; the caller releases it. */
@@ -70,6 +80,7 @@ final class InterfaceProgram {
             users--;
             if (users == 0) {
                 ALL.remove(name);
+                endGathering.run();
                 link.close();
                 maps.close();
             }
@@ -100,9 +111,41 @@ final class InterfaceProgram {
         }
     }
 
-    FlowTable.Entry add(String verb, FlowMatch match, FlowEntry entry) throws VerbsException {
+    FlowMaps maps() {
+        return maps;
+    }
+
+    /** A counter for a flow, or 0. */
+    int takeCounter(String verb, boolean asked) throws VerbsException {
         try {
-            return table.add(match, entry);
+            return counters.take(asked);
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
+    }
+
+    /** Of a flow that there is not. */
+    void giveCounter(int counter, boolean asked) {
+        counters.give(counter, asked);
+    }
+
+    /** A flow is in the maps. */
+    void added(InstalledFlow flow) {
+        if (flow.isCounted()) {
+            counted.add(flow);
+        }
+    }
+
+    /** A flow is in the maps no more. */
+    void removed(InstalledFlow flow, int counter, boolean asked) {
+        counted.remove(flow);
+        counters.give(counter, asked);
+    }
+
+    FlowTable.Entry add(String verb, FlowMatch match, FlowAction action, int target, int counter)
+            throws VerbsException {
+        try {
+            return table.add(match, new FlowEntry(action, target, counter, 0));
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }

@@ -1,32 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp;
 
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowSpec;
 import org.verbena.verbs.FlowSpecType;
+import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.VerbsException;
 import org.verbena.xdp.program.FlowAction;
-import org.verbena.xdp.program.FlowEntry;
 import org.verbena.xdp.program.FlowMatch;
 import org.verbena.xdp.program.FlowTable;
 
-/** The flows of a queue pair: while it has some it has acquired the interface's program. Thread-safe. */
+/**
+ * The flows of a queue pair: while it has some it has acquired the interface's program. Thread-safe. It does not refer to
+ * the queue pair, so that one which was dropped is found out; its flows go with the context then.
+ */
 final class QueuePairFlows {
-    private final XdpQueuePair qp;
     private final XdpContext context;
+    private final String queuePair;
+    private final long publishedQueuePair;
+    private final Set<InstalledFlow> installed = new HashSet<>();
     private @Nullable InterfaceProgram program;
     private @Nullable QueueSocket socket;
     private int target;
-    private int count;
 
-    QueuePairFlows(XdpQueuePair qp, XdpContext context) {
-        this.qp = qp;
+    /**
+     * No flows.
+     *
+     * @param queuePair its name
+     * @param published its entry for readers of counters
+     */
+    QueuePairFlows(XdpContext context, String queuePair, long published) {
         this.context = context;
+        this.queuePair = queuePair;
+        publishedQueuePair = published;
     }
 
     /** The queue pair has a socket. */
@@ -43,30 +58,26 @@ final class QueuePairFlows {
         socket = null;
     }
 
-    synchronized Flow create(FlowAttributes attributes) throws VerbsException {
-        String verb = "create flow on " + qp.describe();
+    synchronized Flow create(XdpQueuePair qp, FlowAttributes attributes) throws VerbsException {
+        String verb = "create flow on " + queuePair;
         FlowMatch match = FlowMatch.of(attributes);
         FlowAction action = match.watches() ? FlowAction.COUNT : FlowAction.REDIRECT;
+        boolean counts = match.watches();
         for (FlowSpec spec : attributes.specs()) {
-            if (spec.counters() != null) {
-                throw new VerbsException(verb, Errno.EOPNOTSUPP, context.describe() + " does not count flows");
-            }
+            counts |= spec.counters() != null;
             if (spec.type() == FlowSpecType.ACTION_DROP) {
                 action = FlowAction.DROP;
             }
         }
         InterfaceProgram p = acquire(verb);
         try {
-            FlowTable.Entry entry = p.add(verb, match, new FlowEntry(action, action == FlowAction.REDIRECT
-                    ? target
-                    : 0, 0, ProcessHandle.current().pid()));
+            InstalledFlow flow = install(verb, p, attributes, match, action, counts);
             try {
-                XdpFlow flow = new XdpFlow(qp, attributes, entry);
-                context.adopt(flow);
-                count++;
-                return flow;
+                XdpFlow f = new XdpFlow(qp, attributes, flow);
+                context.adopt(f);
+                return f;
             } catch (VerbsException e) { // the queue pair was closed meanwhile
-                remove(entry);
+                discard(flow);
                 throw e;
             }
         } finally {
@@ -74,12 +85,24 @@ final class QueuePairFlows {
         }
     }
 
-    private static void remove(FlowTable.Entry entry) {
+    private InstalledFlow install(String verb, InterfaceProgram p, FlowAttributes attributes, FlowMatch match,
+            FlowAction action, boolean asked) throws VerbsException {
+        long cells = XdpCounted.of(ObjectType.FLOW);
+        int counter = cells == 0 ? 0 : p.takeCounter(verb, asked);
+        FlowTable.Entry entry;
         try {
-            entry.close();
-        } catch (LinuxException e) {
-            XdpLog.log(System.Logger.Level.WARNING, "cannot remove " + entry, e);
+            entry = p.add(verb, match, action, action == FlowAction.REDIRECT ? target : 0, counter);
+        } catch (VerbsException | RuntimeException e) {
+            p.giveCounter(counter, asked);
+            throw e;
         }
+        CounterEntry published = context.published().flow(context.nextFlow(), attributes, publishedQueuePair,
+                counter == 0 ? 0 : cells);
+        InstalledFlow flow = new InstalledFlow(p, entry, published, counter, asked);
+        p.added(flow);
+        installed.add(flow);
+        context.withFlows(this, true);
+        return flow;
     }
 
     private InterfaceProgram acquire(String verb) throws VerbsException {
@@ -106,18 +129,47 @@ final class QueuePairFlows {
         return p;
     }
 
-    /** A flow was closed. */
-    synchronized void closed() {
-        count--;
+    /** A flow is closed. */
+    synchronized void remove(InstalledFlow flow) throws LinuxException {
+        flow.remove();
+        if (installed.remove(flow)) {
+            releaseUnused();
+        }
+    }
+
+    private void discard(InstalledFlow flow) {
+        end(flow);
+        flow.published().close();
+    }
+
+    private void end(InstalledFlow flow) {
+        try {
+            flow.remove();
+        } catch (LinuxException e) {
+            XdpLog.log(System.Logger.Level.WARNING, "cannot remove " + flow, e);
+        }
+        installed.remove(flow);
+    }
+
+    /** The queue pair is closed: flows that it still has were dropped without being closed. */
+    synchronized void close() {
+        List.copyOf(installed).forEach(this::discard);
+        releaseUnused();
+    }
+
+    /** The context is about to be closed with all that there is. */
+    synchronized void end() {
+        List.copyOf(installed).forEach(this::end);
         releaseUnused();
     }
 
     private void releaseUnused() {
         InterfaceProgram p = program;
-        if (p != null && count == 0) {
+        if (p != null && installed.isEmpty()) {
             program = null;
             p.giveTarget(target);
             p.release();
+            context.withFlows(this, false);
         }
     }
 }

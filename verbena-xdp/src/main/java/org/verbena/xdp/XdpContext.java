@@ -2,6 +2,9 @@
 package org.verbena.xdp;
 
 import java.security.SecureRandom;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import org.verbena.linux.Errno;
@@ -41,6 +44,8 @@ final class XdpContext extends Context {
     private final Slots completionQueues = new Slots(XdpLimits.MAX_CQ);
     private final Slots queuePairs = new Slots(MAX_QP);
     private final AtomicInteger nextChannel = new AtomicInteger();
+    private final Set<QueuePairFlows> withFlows = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger nextFlow = new AtomicInteger();
 
     private XdpContext(XdpDevice device, int mtu, long instance, Engine engine, PublishedObjects published)
             throws VerbsException {
@@ -166,7 +171,7 @@ final class XdpContext extends Context {
 
     @Override
     protected long implSamplePoints(int objectType) {
-        return XdpCounted.ALL.of(objectType);
+        return XdpCounted.of(objectType);
     }
 
     @Override
@@ -240,6 +245,20 @@ final class XdpContext extends Context {
         }
     }
 
+    /** A queue pair has flows, or has none any more. */
+    void withFlows(QueuePairFlows flows, boolean some) {
+        if (some) {
+            withFlows.add(flows);
+        } else {
+            withFlows.remove(flows);
+        }
+    }
+
+    /** A number for a new flow, by which other processes see it. */
+    int nextFlow() {
+        return nextFlow.incrementAndGet();
+    }
+
     void releaseQueuePair(int number) {
         queuePairs.give(number);
     }
@@ -247,6 +266,11 @@ final class XdpContext extends Context {
     @Override
     public String describe() {
         return device.name();
+    }
+
+    @Override
+    protected void implPrepareClose() {
+        List.copyOf(withFlows).forEach(QueuePairFlows::end); // also those of queue pairs that were dropped
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.verbena.xdp;
 
 import org.verbena.linux.spi.RawMemory;
 import org.verbena.telemetry.CounterEntry;
+import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.QueuePairPoints;
@@ -18,7 +19,14 @@ final class XdpCounted {
 
     static final PublishedObjects.Counted ALL = new PublishedObjects.Counted(0, 0, QP, 0, 0, CQ, 0, 0, DEVICE);
 
+    private static final long FLOW = PublishedObjects.cells(SamplePoint.PACKETS, SamplePoint.BYTES);
+
     private XdpCounted() {}
+
+    /** What is counted of objects of a kind, of some at least. */
+    static long of(int objectType) {
+        return objectType != ObjectType.FLOW ? ALL.of(objectType) : PublishedObjects.COUNTING ? FLOW : 0;
+    }
 
     /** Adds to a point's cell; under the lock of what is counted. */
     static void add(CounterEntry e, int point, long n) {

@@ -5,32 +5,31 @@ import org.verbena.linux.LinuxException;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.VerbsException;
-import org.verbena.xdp.program.FlowTable;
 
 /** A flow in the maps of the interface's program. */
 final class XdpFlow extends Flow {
-    private final XdpQueuePair qp;
-    private final FlowTable.Entry entry;
+    private final QueuePairFlows flows;
+    private final InstalledFlow installed;
 
-    XdpFlow(XdpQueuePair qp, FlowAttributes attributes, FlowTable.Entry entry) throws VerbsException {
+    XdpFlow(XdpQueuePair qp, FlowAttributes attributes, InstalledFlow installed) throws VerbsException {
         super(qp, attributes);
-        this.qp = qp;
-        this.entry = entry;
+        this.flows = qp.flows();
+        this.installed = installed;
+        publish(installed.published());
         opened();
     }
 
     @Override
     public String describe() {
-        return entry + " of " + queuePair().describe();
+        return installed + " of " + queuePair().describe();
     }
 
     @Override
     protected void implClose() throws VerbsException {
         try {
-            entry.close();
+            flows.remove(installed);
         } catch (LinuxException e) {
             throw new VerbsException("destroy " + describe(), e);
         }
-        qp.flows().closed();
     }
 }

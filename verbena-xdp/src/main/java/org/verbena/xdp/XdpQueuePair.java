@@ -63,7 +63,7 @@ final class XdpQueuePair extends QueuePair {
                 init.maxInlineData(), init.maxTsoHeader()), depth, context.mtu());
         receives = new ReceiveSide(this, receiveCq, counters, number, init.maxReceiveWr(), context.xdpDevice()
                 .isVirtual());
-        flows = new QueuePairFlows(this, context);
+        flows = new QueuePairFlows(context, describe(), counters.id());
         sendQueue = new XdpSendQueue(this, sends, init);
         receiveQueue = new XdpReceiveQueue(this, receives, init.maxReceiveWr());
         publish(counters);
@@ -85,7 +85,7 @@ final class XdpQueuePair extends QueuePair {
 
     @Override
     protected Flow implCreateFlow(FlowAttributes a) throws VerbsException {
-        return flows.create(a);
+        return flows.create(this, a);
     }
 
     /** The socket; null without one. */
@@ -302,6 +302,7 @@ final class XdpQueuePair extends QueuePair {
 
     @Override
     protected void implClose() {
+        flows.close();
         synchronized (this) {
             stop();
         }

@@ -82,7 +82,7 @@ abstract class RawPacketConformance {
     }
 
     /** A datagram over IPv4 without checksums. */
-    private static byte[] datagram(int port, int payload, int content) {
+    static byte[] datagram(int port, int payload, int content) {
         byte[] b = frame(HEADERS + payload, content);
         ByteBuffer.wrap(b).putShort(12, (short) 0x0800).put(14, (byte) 0x45).put(15, (byte) 0).putShort(16,
                 (short) (28 + payload)).putInt(18, 0).putShort(22, (short) (64 << 8 | 17)).putShort(24, (short) 0)

@@ -19,7 +19,7 @@ class XdpConformanceTest extends RawPacketConformance {
         return XdpConformanceTest::inNamespace;
     }
 
-    private static void inNamespace(RawPacketFixture.Action action) throws Exception {
+    static void inNamespace(RawPacketFixture.Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
             Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace

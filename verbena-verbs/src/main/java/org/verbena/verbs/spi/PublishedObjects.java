@@ -6,6 +6,7 @@ import org.verbena.telemetry.CounterFile;
 import org.verbena.telemetry.CounterLayout;
 import org.verbena.telemetry.SamplePoints;
 import org.verbena.verbs.CompletionQueueAttributes;
+import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
@@ -121,6 +122,13 @@ public final class PublishedObjects {
     public CounterEntry memoryRegion(int key, long pd, long address, long length, int access) {
         CounterEntry e = take(ObjectType.MR, key, CounterLayout.SMALL_CELLS, counted.mr);
         set(e, pd, address, length, access, Integer.toUnsignedLong(key));
+        return e;
+    }
+
+    /** Shows a flow; {@code qp} is an entry, and {@code cells} are those that are counted of the flow. */
+    public CounterEntry flow(int number, FlowAttributes a, long qp, long cells) {
+        CounterEntry e = take(ObjectType.FLOW, number, CounterLayout.SMALL_CELLS, cells);
+        set(e, qp, a.type(), a.priority(), a.flags());
         return e;
     }
 

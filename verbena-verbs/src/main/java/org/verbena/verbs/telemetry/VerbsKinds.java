@@ -12,6 +12,7 @@ import org.verbena.telemetry.KindProvider;
 import org.verbena.telemetry.ObjectKind;
 import org.verbena.telemetry.SamplePoints;
 import org.verbena.verbs.AccessFlags;
+import org.verbena.verbs.FlowType;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
@@ -28,7 +29,12 @@ public final class VerbsKinds implements KindProvider {
 
     @Override
     public Collection<? extends ObjectKind> kinds() {
-        return List.of(new Kind(ObjectType.FLOW, "FLOW", ""), new QueuePairKind(), new Kind(ObjectType.CQ, "CQ", "CQ_",
+        return List.of(new Kind(ObjectType.FLOW, "FLOW", "", "qp", "type", "priority", "flags") {
+            @Override
+            String typeName(int value) {
+                return FlowType.toString(value);
+            }
+        }, new QueuePairKind(), new Kind(ObjectType.CQ, "CQ", "CQ_",
                 "cqe"),
                 new Kind(ObjectType.SRQ, "SRQ", "SRQ_", "type", "maxWr", "maxSge") {
                     @Override

@@ -60,8 +60,8 @@ public final class FlowMaps implements AutoCloseable {
      * @param targets 1 to 65536 divided by the queues
      */
     public record Capacity(int flows, int counters, int targets) {
-        /** 131072 flows, 4095 counters, 256 targets. */
-        public static final Capacity USUAL = new Capacity(1 << 17, (1 << 12) - 1, 256);
+        /** 131072 flows, 8191 counters, 256 targets. */
+        public static final Capacity USUAL = new Capacity(1 << 17, (1 << 13) - 1, 256);
     }
 
     /** Maps of which those that were made are closed if another one cannot be. */
