@@ -53,6 +53,7 @@ public final class Bpf {
     static final int BPF_MAP_LOOKUP_BATCH = 24;
     static final int BPF_LINK_CREATE = 28;
     static final int BPF_LINK_UPDATE = 29;
+    static final int BPF_LINK_GET_FD_BY_ID = 30;
 
     static final int MAP_KEY_SIZE = 4;
     static final int MAP_VALUE_SIZE = 8;

@@ -74,12 +74,14 @@ public final class BpfMap implements AutoCloseable {
     private static final int BATCH = 256;
 
     private final Fd fd;
+    private final int type;
     private final int keyBytes;
     private final int valueBytes;
     private final int maxEntries;
 
-    private BpfMap(Fd fd, int keyBytes, int valueBytes, int maxEntries) {
+    private BpfMap(Fd fd, int type, int keyBytes, int valueBytes, int maxEntries) {
         this.fd = fd;
+        this.type = type;
         this.keyBytes = keyBytes;
         this.valueBytes = valueBytes;
         this.maxEntries = maxEntries;
@@ -159,7 +161,7 @@ public final class BpfMap implements AutoCloseable {
         if (result == -Errno.EPERM) {
             throw new LinuxException(call, Errno.EPERM, "tables need CAP_BPF in the initial user namespace");
         }
-        return new BpfMap(Fd.ofResult(result, call), keyBytes, forProcess, maxEntries);
+        return new BpfMap(Fd.ofResult(result, call), type, keyBytes, forProcess, maxEntries);
     }
 
     /**
@@ -181,7 +183,7 @@ public final class BpfMap implements AutoCloseable {
                 throw new LinuxException("bpf(BPF_OBJ_GET_INFO_BY_FD)", Errno.EOPNOTSUPP,
                         "a table of type " + type + " is not supported here");
             }
-            return new BpfMap(fd, info.get(ValueLayout.JAVA_INT, INFO_KEY_SIZE), valueBytes(type, info.get(
+            return new BpfMap(fd, type, info.get(ValueLayout.JAVA_INT, INFO_KEY_SIZE), valueBytes(type, info.get(
                     ValueLayout.JAVA_INT, INFO_VALUE_SIZE)), info.get(ValueLayout.JAVA_INT, INFO_MAX_ENTRIES));
         }
     }
@@ -384,6 +386,24 @@ public final class BpfMap implements AutoCloseable {
         if (bytes.length != length) {
             throw new IllegalArgumentException("a " + what + " has " + length + " bytes here, not " + bytes.length);
         }
+    }
+
+    /**
+     * Its type.
+     *
+     * @return one of the constants here
+     */
+    public int type() {
+        return type;
+    }
+
+    /**
+     * How long a key is.
+     *
+     * @return bytes, 1 or more
+     */
+    public int keyBytes() {
+        return keyBytes;
     }
 
     /**

@@ -40,6 +40,7 @@ public final class PosixFile {
     private static final int KNOWN_FLAGS = ACCESS_MODE | O_CREAT | O_EXCL | O_TRUNC | O_NONBLOCK | O_NOFOLLOW;
     private static final int LOCK_EX = 2;
     private static final int LOCK_NB = 4;
+    private static final int LOCK_UN = 8;
 
     private PosixFile() {}
 
@@ -89,6 +90,16 @@ public final class PosixFile {
         }
         Args.check(result, "flock(fd " + number + ", LOCK_EX|LOCK_NB)");
         return true;
+    }
+
+    /**
+     * Ends what {@link #tryLock} began.
+     *
+     * @throws LinuxException {@code EBADF}
+     */
+    public static void unlock(Fd fd) throws LinuxException {
+        int number = fd.value();
+        Args.check(Native.call(SyscallNumber.FLOCK, number, LOCK_UN), "flock(fd " + number + ", LOCK_UN)");
     }
 
     /**

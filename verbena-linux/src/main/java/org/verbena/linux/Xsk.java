@@ -197,10 +197,21 @@ public final class Xsk implements AutoCloseable {
         return open(other.umem, config, other, ownQueue);
     }
 
+    /**
+     * A socket without memory and rings. In a table of sockets it is a sign of life: the kernel removes it from there when
+     * its last descriptor is closed, also by the end of the process.
+     *
+     * @return its descriptor
+     * @throws LinuxException {@code EPERM} (CAP_NET_RAW is missing), {@code EAFNOSUPPORT}, {@code EMFILE}
+     */
+    public static Fd socket() throws LinuxException {
+        return Fd.ofResult(Native.call(SyscallNumber.SOCKET, AF_XDP, Netlink.SOCK_RAW | UnixSocket.SOCK_CLOEXEC, 0),
+                "socket(AF_XDP)");
+    }
+
     private static Xsk open(MemorySegment memory, XskConfig config, @Nullable Xsk owner, boolean ownQueue)
             throws LinuxException {
-        Fd fd = Fd.ofResult(Native.call(SyscallNumber.SOCKET, AF_XDP, Netlink.SOCK_RAW | UnixSocket.SOCK_CLOEXEC, 0),
-                "socket(AF_XDP)");
+        Fd fd = socket();
         try {
             return new Xsk(fd, memory, config, owner, ownQueue);
         } catch (LinuxException e) {

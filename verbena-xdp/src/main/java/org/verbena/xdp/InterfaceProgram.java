@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp;
 
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -9,61 +8,47 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.verbena.linux.Bpf;
 import org.verbena.linux.Errno;
-import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.Netlink;
 import org.verbena.telemetry.CounterFile;
 import org.verbena.verbs.VerbsException;
-import org.verbena.xdp.program.CounterPool;
 import org.verbena.xdp.program.FlowAction;
 import org.verbena.xdp.program.FlowEntry;
 import org.verbena.xdp.program.FlowMaps;
 import org.verbena.xdp.program.FlowMatch;
-import org.verbena.xdp.program.FlowProgram;
 import org.verbena.xdp.program.FlowTable;
+import org.verbena.xdp.program.SharedProgram;
 
 /**
- * The XDP program of an interface, with the flows of this process. It is attached with the first flow, and taken away with
- * the last, so that the kernel's own packets do not pass it in vain. Thread-safe.
+ * The XDP program of an interface, with the flows of this process. The process joins it with its first flow, and leaves it with
+ * its last, so that the kernel's own packets do not pass it in vain. Thread-safe.
  */
 final class InterfaceProgram {
     private static final Map<String, InterfaceProgram> ALL = new HashMap<>();
 
     private final String name;
-    private final FlowMaps maps;
-    private final FlowTable table;
-    private final Fd link;
-    private final CounterPool counters;
+    private final SharedProgram program;
     private final Set<InstalledFlow> counted = ConcurrentHashMap.newKeySet();
     private final Runnable endGathering;
-    private final BitSet targets = new BitSet();
-    private final int maxTargets = FlowMaps.Capacity.USUAL.targets();
     private int users;
 
-    private InterfaceProgram(String name, XdpDevice device, int queues) throws LinuxException {
+    private InterfaceProgram(String name, String namespace, XdpDevice device, int queues) throws LinuxException {
         this.name = name;
-        maps = FlowMaps.create(FlowMaps.Capacity.USUAL, queues);
-        try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE); Fd program = FlowProgram.load(maps)) {
-            table = new FlowTable(maps);
-            link = FlowProgram.attach(program, netlink, device.index(), device.isGeneric()
-                    ? Bpf.XDP_FLAGS_SKB_MODE
-                    : Bpf.XDP_FLAGS_DRV_MODE);
-        } catch (LinuxException | RuntimeException e) {
-            maps.close();
-            throw e;
-        }
-        counters = CounterPool.all(maps);
+        program = SharedProgram.join(new SharedProgram.Interface(namespace, device.index(), queues, device.isGeneric()
+                ? Bpf.XDP_FLAGS_SKB_MODE
+                : Bpf.XDP_FLAGS_DRV_MODE));
         endGathering = CounterFile.own().onGather(() -> counted.forEach(InstalledFlow::gather));
     }
 
     /** The program of the device's interface, which is attached if it is not; the caller releases it. */
     static InterfaceProgram acquire(String verb, XdpContext context) throws VerbsException {
-        String name = QueueSocket.namespace() + "/" + context.xdpDevice().index();
+        String namespace = QueueSocket.namespace();
+        String name = namespace + "/" + context.xdpDevice().index();
         synchronized (ALL) {
             InterfaceProgram p = ALL.get(name);
             if (p == null) {
                 try {
-                    p = new InterfaceProgram(name, context.xdpDevice(), context.queues());
+                    p = new InterfaceProgram(name, namespace.replaceAll("[^0-9]", ""), context.xdpDevice(), context
+                            .queues());
                 } catch (LinuxException e) {
                     throw new VerbsException(verb, e);
                 }
@@ -74,36 +59,47 @@ final class InterfaceProgram {
         }
     }
 
-    /** Takes the program away if nobody else has acquired it. */
+    /** Leaves the program if nobody else has acquired it. */
     void release() {
         synchronized (ALL) {
             users--;
             if (users == 0) {
                 ALL.remove(name);
                 endGathering.run();
-                link.close();
-                maps.close();
+                try {
+                    program.close();
+                } catch (LinuxException e) {
+                    XdpLog.log(System.Logger.Level.WARNING, "the next process on the interface cleans up", e);
+                }
             }
         }
     }
 
     /** A number for a queue pair that packets go to. */
-    synchronized int takeTarget(String verb) throws VerbsException {
-        int i = targets.nextClearBit(0);
-        if (i >= maxTargets) {
-            throw new VerbsException(verb, Errno.ENOMEM, maxTargets
-                    + " queue pairs of the interface have flows, the most there can be");
+    int takeTarget(String verb) throws VerbsException {
+        try {
+            return program.takeTarget();
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
         }
-        targets.set(i);
-        return i;
     }
 
-    synchronized void giveTarget(int i) {
-        targets.clear(i);
+    void giveTarget(int i) {
+        try {
+            program.giveTarget(i);
+        } catch (LinuxException e) { // it is free when the process leaves the program
+            XdpLog.log(System.Logger.Level.WARNING, "target " + i + " stays in use", e);
+        }
     }
 
     /** Sets the socket of a queue pair, which leaves by itself when it is closed. */
     void redirect(String verb, int target, QueueSocket socket) throws VerbsException {
+        FlowMaps maps = program.maps();
+        if (socket.queue >= maps.queues()) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "the interface's program was attached when there were "
+                    + maps.queues() + " queues, and queue " + socket.queue
+                    + " came later: close all flows of the interface first");
+        }
         try {
             maps.redirect(target, socket.queue, socket.fd());
         } catch (LinuxException e) {
@@ -112,13 +108,13 @@ final class InterfaceProgram {
     }
 
     FlowMaps maps() {
-        return maps;
+        return program.maps();
     }
 
     /** A counter for a flow, or 0. */
     int takeCounter(String verb, boolean asked) throws VerbsException {
         try {
-            return counters.take(asked);
+            return program.counters().take(asked);
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }
@@ -126,7 +122,7 @@ final class InterfaceProgram {
 
     /** Of a flow that there is not. */
     void giveCounter(int counter, boolean asked) {
-        counters.give(counter, asked);
+        program.counters().give(counter, asked);
     }
 
     /** A flow is in the maps. */
@@ -139,13 +135,13 @@ final class InterfaceProgram {
     /** A flow is in the maps no more. */
     void removed(InstalledFlow flow, int counter, boolean asked) {
         counted.remove(flow);
-        counters.give(counter, asked);
+        giveCounter(counter, asked);
     }
 
     FlowTable.Entry add(String verb, FlowMatch match, FlowAction action, int target, int counter)
             throws VerbsException {
         try {
-            return table.add(match, new FlowEntry(action, target, counter, 0));
+            return program.table().add(match, new FlowEntry(action, target, counter, program.owner()));
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }

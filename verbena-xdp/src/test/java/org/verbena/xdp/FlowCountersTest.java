@@ -257,8 +257,9 @@ class FlowCountersTest {
 
     private static long statistic(String link, String name) throws Exception {
         return Long.parseLong(Files.readAllLines(Path.of("/proc/thread-self/net/dev")).stream().filter(l -> l.strip()
-                .startsWith(link + ":")).findFirst().orElseThrow().split(":", -1)[1].strip().split(" +", -1)[name.equals(
-                        "packets") ? 1 : 0]);
+                .startsWith(link + ":")).findFirst().orElseThrow().split(":", -1)[1].strip().split(" +", -1)[name
+                        .equals(
+                                "packets") ? 1 : 0]);
     }
 
     /** The kernel's connection goes through, and the flow has counted just what the interface has. */

@@ -45,6 +45,7 @@ public final class SyscallNumber {
     public static final int MLOCK = pick(149, 228);
     public static final int MUNLOCK = pick(150, 229);
     public static final int PRCTL = pick(157, 167);
+    public static final int MOUNT = pick(165, 40);
     public static final int GETTID = pick(186, 178);
     public static final int FUTEX = pick(202, 98);
     public static final int SCHED_SETAFFINITY = pick(203, 122);

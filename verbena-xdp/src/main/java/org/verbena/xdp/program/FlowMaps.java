@@ -3,9 +3,11 @@ package org.verbena.xdp.program;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.verbena.linux.Bpf;
 import org.verbena.linux.BpfMap;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
@@ -19,17 +21,27 @@ import org.verbena.linux.LinuxException;
  * flows     HASH          {@link FlowKey} to {@link FlowEntry}; takes memory for the flows that exist
  * counters  PERCPU_ARRAY  number of a counter to {@link FlowCount}; 0 is none
  * sockets   XSKMAP        target · queues + queue to an AF_XDP socket
+ * owners    XSKMAP        number of a process to a socket that it has as long as it lives
+ * claims    ARRAY         targets, then blocks of {@link CounterPool#BLOCK} counters: who has it, 4 bytes; 0 is nobody
  * </pre>
  */
 public final class FlowMaps implements AutoCloseable {
     private static final int MAX_COUNTERS = 1 << 20;
     private static final int MAX_FLOWS = 1 << 24;
     private static final int MAX_SOCKETS = 1 << 16;
+    private static final String MASKS = "masks";
+    private static final String FLOWS = "flows";
+    private static final String COUNTERS = "counters";
+    private static final String SOCKETS = "sockets";
+    private static final String OWNERS = "owners";
+    private static final String CLAIMS = "claims";
 
     private final BpfMap masks;
     private final BpfMap flows;
     private final BpfMap counters;
     private final BpfMap sockets;
+    private final BpfMap owners;
+    private final BpfMap claims;
     private final int queues;
     /** Of this process: an update waits until no processor runs a program that has begun before. */
     private final BpfMap waiting;
@@ -92,12 +104,85 @@ public final class FlowMaps implements AutoCloseable {
                 0, "verbena_counts"));
         sockets = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_XSKMAP, 4, 4, capacity.targets * queues, 0,
                 "verbena_sockets"));
+        owners = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_XSKMAP, 4, 4, FlowEntry.MAX_OWNER + 1, 0,
+                "verbena_owners"));
+        claims = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, capacity.targets + counterBlocks(), 0,
+                "verbena_claims"));
         waitingFor = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, 1));
         waiting = opened.add(BpfMap.createOfMaps(waitingFor, 1, ""));
-        masks.update(index(0), MaskList.empty().bytes());
+        masks.update(index(0), MaskList.empty(queues).bytes());
     }
 
-    private static byte[] index(int number) {
+    /** Maps of another process, by their files. */
+    private FlowMaps(Opened opened, Path folder) throws LinuxException {
+        masks = opened.add(pinned(folder, MASKS, BpfMap.BPF_MAP_TYPE_ARRAY, 4, MaskList.BYTES));
+        flows = opened.add(pinned(folder, FLOWS, BpfMap.BPF_MAP_TYPE_HASH, FlowKey.BYTES, FlowEntry.BYTES));
+        counters = opened.add(pinned(folder, COUNTERS, BpfMap.BPF_MAP_TYPE_PERCPU_ARRAY, 4, FlowCount.BYTES
+                * BpfMap.possibleCpus()));
+        sockets = opened.add(pinned(folder, SOCKETS, BpfMap.BPF_MAP_TYPE_XSKMAP, 4, 4));
+        owners = opened.add(pinned(folder, OWNERS, BpfMap.BPF_MAP_TYPE_XSKMAP, 4, 4));
+        claims = opened.add(pinned(folder, CLAIMS, BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4));
+        waitingFor = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, 1));
+        waiting = opened.add(BpfMap.createOfMaps(waitingFor, 1, ""));
+        queues = readMasks().queues();
+        if (sockets.maxEntries() % queues != 0 || owners.maxEntries() != FlowEntry.MAX_OWNER + 1
+                || claims.maxEntries() != targets() + counterBlocks()) {
+            throw new LinuxException("open the maps of " + folder, Errno.EBADMSG, "their sizes do not fit together");
+        }
+    }
+
+    private static BpfMap pinned(Path folder, String name, int type, int keyBytes, int valueBytes)
+            throws LinuxException {
+        Path path = folder.resolve(name);
+        Fd fd = Bpf.open(path);
+        try {
+            BpfMap map = BpfMap.of(fd);
+            if (map.type() == type && map.keyBytes() == keyBytes && map.valueBytes() == valueBytes) {
+                return map;
+            }
+        } catch (LinuxException e) {
+            fd.close();
+            throw e;
+        }
+        fd.close();
+        throw new LinuxException("open " + path, Errno.EBADMSG, "somebody else's table is there");
+    }
+
+    /**
+     * The maps that another process has pinned.
+     *
+     * @throws LinuxException {@code EBADMSG}, {@code EINVAL} (something else is there), {@code ENOENT}, {@code EACCES}
+     */
+    static FlowMaps open(Path folder) throws LinuxException {
+        Opened opened = new Opened();
+        try {
+            return new FlowMaps(opened, folder);
+        } catch (LinuxException | RuntimeException e) {
+            opened.close();
+            throw e;
+        }
+    }
+
+    /** Gives the maps names in a folder of a file system of type bpf. */
+    void pin(Path folder) throws LinuxException {
+        Bpf.pin(masks.fd(), folder.resolve(MASKS));
+        Bpf.pin(flows.fd(), folder.resolve(FLOWS));
+        Bpf.pin(counters.fd(), folder.resolve(COUNTERS));
+        Bpf.pin(sockets.fd(), folder.resolve(SOCKETS));
+        Bpf.pin(owners.fd(), folder.resolve(OWNERS));
+        Bpf.pin(claims.fd(), folder.resolve(CLAIMS));
+    }
+
+    /** How many queue pairs packets can go to. */
+    int targets() {
+        return sockets.maxEntries() / queues;
+    }
+
+    int counterBlocks() {
+        return (counters.maxEntries() + CounterPool.BLOCK - 1) / CounterPool.BLOCK;
+    }
+
+    static byte[] index(int number) {
         return ByteBuffer.allocate(4).order(ByteOrder.nativeOrder()).putInt(number).array();
     }
 
@@ -117,13 +202,25 @@ public final class FlowMaps implements AutoCloseable {
         return sockets;
     }
 
-    /** How many receive queues the interface has. */
+    BpfMap owners() {
+        return owners;
+    }
+
+    BpfMap claims() {
+        return claims;
+    }
+
+    /** How many receive queues the interface had when the maps were made. */
     public int queues() {
         return queues;
     }
 
     MaskList readMasks() throws LinuxException {
-        return MaskList.of(masks.lookup(index(0)).orElseThrow());
+        try {
+            return MaskList.of(masks.lookup(index(0)).orElseThrow());
+        } catch (IllegalArgumentException e) {
+            throw new LinuxException("read the map of masks", Errno.EBADMSG, String.valueOf(e.getMessage()));
+        }
     }
 
     void writeMasks(MaskList list) throws LinuxException {
@@ -183,6 +280,8 @@ public final class FlowMaps implements AutoCloseable {
         flows.close();
         counters.close();
         sockets.close();
+        owners.close();
+        claims.close();
         waiting.close();
         waitingFor.close();
     }

@@ -147,6 +147,7 @@ public final class FlowProgram {
         a.moveMap(R1, maps.flows());
         onStack(a, R2, MASKED);
         a.call(Helper.MAP_LOOKUP_ELEM).jumpIf(EQUAL, R0, 0, next).load(Size.DOUBLE, R7, R0, 0);
+        owner(a, maps, next);
         // what watches has seen an ICMP error already
         a.load(Size.DOUBLE, R1, R10, ERROR_STATE).jumpIf(NOT_EQUAL, R1, ERROR_LOOKED_UP, count);
         action(a);
@@ -170,6 +171,15 @@ public final class FlowProgram {
     /** R1 becomes the action of the entry in R7. */
     private static void action(Assembler a) {
         a.move(R1, R7).calculate(AND, R1, 0xFF);
+    }
+
+    /** Jumps if the process of the entry in R7 has ended: a flow that it left behind is not there. */
+    private static void owner(Assembler a, FlowMaps maps, Label ended) {
+        Label alive = new Label("the flow is there");
+        a.move(R1, R7).calculate(SHIFT_RIGHT, R1, FlowEntry.OWNER_SHIFT).calculate(AND, R1, FlowEntry.MAX_OWNER);
+        a.jumpIf(EQUAL, R1, 0, alive).store(Size.WORD, R10, COUNTER, R1).moveMap(R1, maps.owners());
+        onStack(a, R2, COUNTER);
+        a.call(Helper.MAP_LOOKUP_ELEM).jumpIf(EQUAL, R0, 0, ended).place(alive);
     }
 
     /** Counts for the entry in R7, if it has a counter. */

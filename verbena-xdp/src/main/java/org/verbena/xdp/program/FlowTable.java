@@ -3,73 +3,87 @@ package org.verbena.xdp.program;
 
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.verbena.linux.BpfMap;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 
 /**
- * The flows in the maps of an interface. Thread-safe; it takes the flows that exist from the maps, and from then on nobody
- * else may change them.
+ * The flows in the maps of an interface, as this process changes them; all that is known of them is in the maps, under a lock
+ * that other processes keep to. Thread-safe.
  *
- * <p>A flow whose mask is in the list is one update of a map. Another mask needs a new list, which takes some
- * 10 ms, because a list is only written when no processor reads it any more. A mask that lost its last flow stays in the list until the next change, and costs nothing once there is no flow
- * behind it.
+ * <p>A flow whose mask is in the list is one update of the map of flows. Another mask needs a new list, which takes some
+ * 10 ms, because a list is only written when no processor reads it any more. A mask that lost its last flow stays in the list
+ * until the next change, and costs nothing once there is no flow behind it.
+ *
+ * <p>A process may end between any two of its steps. A flow of it counts for nothing from then on, so the numbers of
+ * flows may be wrong by its flows only, until {@link #removeOwners} has counted all.
  */
 public final class FlowTable {
-    /** A mask in the list and how many flows have it. */
-    private static final class Users {
-        final MaskList.Mask mask;
-        int flows;
+    /** What keeps the processes apart. */
+    interface Exclusion {
+        /** For the maps of one process. */
+        Exclusion NONE = new Exclusion() {
+            @Override
+            public void enter() {}
 
-        Users(MaskList.Mask mask) {
-            this.mask = mask;
-        }
+            @Override
+            public void leave() {}
+
+            @Override
+            public boolean cleaned() {
+                return false;
+            }
+
+            @Override
+            public String describe(int owner) {
+                return "";
+            }
+        };
+
+        /** Waits until no other process changes the maps. */
+        void enter() throws LinuxException;
+
+        void leave() throws LinuxException;
+
+        /** Under the lock: removes what ended processes have left; true if there was something. */
+        boolean cleaned() throws LinuxException;
+
+        /** Whose flow it is, with a space before, or nothing. */
+        String describe(int owner);
     }
 
     private final FlowMaps maps;
-    private MaskList list;
-    /** In the order of the list in use; the first {@link #used} of them count. */
-    private List<Users> masks = new ArrayList<>();
-    private int used;
+    private final Exclusion exclusion;
 
-    /**
-     * A table of the flows in the maps.
-     *
-     * @throws LinuxException of bpf(2)
-     */
-    public FlowTable(FlowMaps maps) throws LinuxException {
+    /** A table of the flows in the maps, which no other process changes. */
+    public FlowTable(FlowMaps maps) {
+        this(maps, Exclusion.NONE);
+    }
+
+    FlowTable(FlowMaps maps, Exclusion exclusion) {
         this.maps = maps;
-        list = maps.readMasks();
-        Map<Integer, Users> byNumber = new HashMap<>();
-        for (MaskList.Mask mask : list.masks()) {
-            Users users = new Users(mask);
-            masks.add(users);
-            byNumber.put(mask.number(), users);
-        }
-        used = masks.size();
-        maps.flows().forEach((key, _) -> {
-            Users users = byNumber.get(Byte.toUnsignedInt(key[FlowKey.MASK]));
-            if (users != null) {
-                users.flows++;
-            }
-        });
+        this.exclusion = exclusion;
     }
 
     /** A flow that is in the maps. */
     public final class Entry implements AutoCloseable {
         private final FlowKey key;
-        private final Users users;
+        private final FlowKey bits;
         private boolean closed;
 
-        private Entry(FlowKey key, Users users) {
+        private Entry(FlowKey key, FlowKey bits) {
             this.key = key;
-            this.users = users;
+            this.bits = bits;
+        }
+
+        /** Its key in the map. */
+        FlowKey key() {
+            return key;
         }
 
         /**
@@ -89,23 +103,34 @@ public final class FlowTable {
         /**
          * Removes the flow; a packet that the program has found it for is still treated so. Idempotent.
          *
-         * @throws LinuxException of bpf(2)
+         * @throws LinuxException of bpf(2), {@code ETIMEDOUT} (another process holds the lock)
          */
         @Override
         public void close() throws LinuxException {
             synchronized (FlowTable.this) {
                 if (!closed) {
-                    closed = true;
-                    maps.flows().delete(key.bytes());
-                    users.flows--;
-                    useMasks();
+                    exclusion.enter();
+                    try {
+                        remove(key);
+                        closed = true;
+                    } finally {
+                        exclusion.leave();
+                    }
                 }
             }
         }
 
         @Override
         public String toString() {
-            return "flow " + key + " under " + users.mask.bits();
+            return "flow " + key + " under " + bits;
+        }
+    }
+
+    private void remove(FlowKey key) throws LinuxException {
+        MaskList list = maps.readMasks();
+        if (maps.flows().delete(key.bytes())) {
+            int number = key.unsignedByte(FlowKey.MASK);
+            maps.writeMasks(list.counted(number, Math.max(0, list.flows(number) - 1)));
         }
     }
 
@@ -114,27 +139,47 @@ public final class FlowTable {
      *
      * @return the flow, which stays until it is closed
      * @throws LinuxException {@code EEXIST} (there is one for the same packets at the same priority), {@code ENOMEM} (more
-     *         combinations of priority and mask than a packet is looked up under, or more flows than the map holds)
+     *         combinations of priority and mask than a packet is looked up under, or more flows than the map holds),
+     *         {@code ETIMEDOUT} (another process holds the lock)
      */
     public synchronized Entry add(FlowMatch match, FlowEntry entry) throws LinuxException {
         if (match.watches() != (entry.action() == FlowAction.COUNT)) {
             throw new IllegalArgumentException("only a flow that watches counts and does nothing else: " + match);
         }
-        for (Users users : masks) {
-            if (users.mask.order() == match.order() && users.mask.bits().equals(match.bits())) {
-                FlowKey key = match.key().withMask(users.mask.number());
+        exclusion.enter();
+        try {
+            try {
+                return insert(match, entry);
+            } catch (LinuxException e) {
+                if (e.errno() != Errno.EEXIST && e.errno() != Errno.ENOMEM || !exclusion.cleaned()) {
+                    throw e;
+                }
+            }
+            return insert(match, entry); // there is room now
+        } finally {
+            exclusion.leave();
+        }
+    }
+
+    private Entry insert(FlowMatch match, FlowEntry entry) throws LinuxException {
+        MaskList list = maps.readMasks();
+        for (MaskList.Mask mask : list.listed()) {
+            if (mask.order() == match.order() && mask.bits().equals(match.bits())) {
+                FlowKey key = match.key().withMask(mask.number());
                 if (insert(key, entry)) {
-                    users.flows++;
-                    useMasks();
-                    return new Entry(key, users);
+                    maps.writeMasks(list.counted(mask.number(), list.flows(mask.number()) + 1));
+                    return new Entry(key, mask.bits());
                 }
                 if (!match.watches()) {
-                    throw new LinuxException("add " + match, Errno.EEXIST,
-                            "there is a flow for the same packets at the same priority: give it another one");
+                    Optional<byte[]> there = maps.flows().lookup(key.bytes());
+                    throw new LinuxException("add " + match, Errno.EEXIST, "there is a flow" + (there.isEmpty()
+                            ? ""
+                            : exclusion.describe(FlowEntry.owner(there.get())))
+                            + " for the same packets at the same priority: give it another one");
                 }
             }
         }
-        return addWithMask(match, entry);
+        return insertWithMask(list, match, entry);
     }
 
     /** False if the key is there. */
@@ -154,33 +199,30 @@ public final class FlowTable {
         }
     }
 
-    private Entry addWithMask(FlowMatch match, FlowEntry entry) throws LinuxException {
-        List<Users> next = new ArrayList<>(masks.stream().filter(u -> u.flows > 0).toList());
+    private Entry insertWithMask(MaskList list, FlowMatch match, FlowEntry entry) throws LinuxException {
+        List<MaskList.Mask> next = new ArrayList<>(list.listed().stream().filter(m -> list.flows(m.number()) > 0)
+                .toList());
         if (next.size() == MaskList.MAX) {
             throw new LinuxException("add " + match, Errno.ENOMEM, "flows have " + MaskList.MAX
                     + " combinations of priority and mask, under more no packet is looked up");
         }
-        Users users = new Users(new MaskList.Mask(match.bits(), freeNumber(), match.order()));
-        next.add(users);
-        next.sort(Comparator.comparingLong(u -> u.mask.order())); // a stable sort: else the older ones first
+        MaskList.Mask mask = new MaskList.Mask(match.bits(), freeNumber(list), match.order());
+        next.add(mask);
+        next.sort(Comparator.comparingLong(MaskList.Mask::order)); // a stable sort: else the older ones first
         maps.awaitPrograms(); // one may still read the list that is written now
-        MaskList prepared = list.prepared(next.stream().map(u -> u.mask).toList());
+        MaskList prepared = list.prepared(next);
         maps.writeMasks(prepared);
-        list = prepared;
-        FlowKey key = match.key().withMask(users.mask.number());
+        FlowKey key = match.key().withMask(mask.number());
         if (!insert(key, entry)) {
-            throw new LinuxException("add " + match, Errno.EEXIST, "somebody else writes into the map of flows");
+            throw new LinuxException("add " + match, Errno.EEXIST, "an ended process has left a flow there");
         }
-        users.flows++;
-        write(list.switched(countUsed(next)), countUsed(next));
-        masks = next;
-        return new Entry(key, users);
+        maps.writeMasks(prepared.switched(next.size()).counted(mask.number(), 1));
+        return new Entry(key, mask.bits());
     }
 
     /** A number that means no mask in either list, one of which a program may still read. */
-    private int freeNumber() {
-        Set<Integer> taken = new HashSet<>();
-        masks.forEach(u -> taken.add(u.mask.number()));
+    private static int freeNumber(MaskList list) {
+        Set<Integer> taken = list.listed().stream().map(MaskList.Mask::number).collect(Collectors.toSet());
         int number = 0;
         while (taken.contains(number)) {
             number++;
@@ -188,35 +230,34 @@ public final class FlowTable {
         return number;
     }
 
-    private static int countUsed(List<Users> list) {
-        int count = list.size();
-        while (count > 0 && list.get(count - 1).flows == 0) {
-            count--;
+    /** Removes the flows of some owners, and counts all others; under the lock. */
+    void removeOwners(Set<Integer> owners) throws LinuxException {
+        MaskList list = maps.readMasks();
+        Set<Integer> numbers = list.listed().stream().map(MaskList.Mask::number).collect(Collectors.toSet());
+        List<byte[]> dead = new ArrayList<>();
+        int[] counts = new int[MaskList.NUMBERS];
+        maps.flows().forEach((key, value) -> {
+            int number = Byte.toUnsignedInt(key[FlowKey.MASK]);
+            if (owners.contains(FlowEntry.owner(value)) || !numbers.contains(number)) {
+                dead.add(key);
+            } else {
+                counts[number]++;
+            }
+        });
+        for (byte[] key : dead) {
+            maps.flows().delete(key);
         }
-        return count;
-    }
-
-    /** Lets the program look under the masks up to the last that has flows. */
-    private void useMasks() throws LinuxException {
-        int count = countUsed(masks);
-        if (count != used) {
-            write(list.shortened(count), count);
-        }
-    }
-
-    private void write(MaskList changed, int count) throws LinuxException {
-        maps.writeMasks(changed);
-        list = changed;
-        used = count;
+        maps.writeMasks(list.counted(counts));
     }
 
     /** How many flows there are. */
-    public synchronized int size() {
-        return masks.stream().mapToInt(u -> u.flows).sum();
+    public synchronized int size() throws LinuxException {
+        MaskList list = maps.readMasks();
+        return list.listed().stream().mapToInt(m -> list.flows(m.number())).sum();
     }
 
     /** Under how many masks the program looks up a packet that belongs to no flow. */
-    public synchronized int lookups() {
-        return used;
+    public synchronized int lookups() throws LinuxException {
+        return maps.readMasks().used();
     }
 }

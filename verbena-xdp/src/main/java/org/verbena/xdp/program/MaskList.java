@@ -12,78 +12,109 @@ import java.util.List;
  * two lists, so that one is written while the program uses the other. Immutable.
  *
  * <pre>
- *    0 ┌────────┬───────────────────────────────┐
- *      │ active │                               │  bytes: 4; bit 0: which list, bits 8 to 15: how many of it
- *    4 ├────────┤                               │
- *      │ layout │ 0                             │  bytes: 4, {@link #LAYOUT}
- *   64 ├────────┴───────────────────────────────┤
+ *    0 ┌────────┐
+ *      │ active │  bytes: 4; bit 0: which list, bits 8 to 15: how many of it are in use
+ *    4 ├────────┤
+ *      │ layout │  bytes: 4, {@link #LAYOUT}
+ *    8 ├────────┤
+ *      │ listed │  bytes: 4; how many masks are in that list, used or not
+ *   12 ├────────┤
+ *      │ queues │  bytes: 4; receive queues of the interface
+ *   16 ├────────┤
+ *      │ link   │  bytes: 4; the attachment's number in the kernel
+ *   20 ├────────┴───────────────────────────────┐
+ *      │ 0                                      │
+ *   64 ├────────────────────────────────────────┤
  *      │ list 0: 16 masks of 64 bytes           │
  * 1088 ├────────────────────────────────────────┤
  *      │ list 1: 16 masks of 64 bytes           │
- * 2112 └────────────────────────────────────────┘
+ * 2112 ├────────────────────────────────────────┤
+ *      │ flows under each of 64 numbers         │  bytes: 4 each
+ * 2368 └────────────────────────────────────────┘
  *
  * A mask:
  *    0 ┌────────────────────────────────────────┐
  *      │ the bits that count, as in FlowKey     │  {@code mask} is 0
- *   56 ├────────┬───────────────────────────────┤
+ *   56 ├────────┬───┬───────────────────────────┤
  *      │ number │ 0 │ order                     │  bytes: 1, 1, 6
- *   64 └────────┴───────────────────────────────┘
+ *   64 └────────┴───┴───────────────────────────┘
  * </pre>
  *
- * {@code number} is the mask's name in keys, 0 to 255. {@code order} is not read by the program: masks of a lower order
- * are earlier in the list, see {@link FlowMatch#order()}.
+ * {@code number} is the mask's name in keys, 0 to 63. The program reads {@code active}, and of masks all but
+ * {@code order}: masks of a lower order are earlier in the list, see {@link FlowMatch#order()}.
  */
 public final class MaskList {
     /** The most masks, which is how often a packet is looked up at most. */
     public static final int MAX = 16;
     /** Bytes of both lists. */
-    public static final int BYTES = 64 + 2 * MAX * 64;
+    public static final int BYTES = 64 + 2 * MAX * 64 + 64 * 4;
     /** The version of all layouts of this package; a program of another version is not shared. */
-    public static final int LAYOUT = 1;
+    public static final int LAYOUT = 2;
 
     static final int ACTIVE_AT = 0;
     static final int LAYOUT_AT = 4;
+    static final int LISTED_AT = 8;
+    static final int QUEUES_AT = 12;
+    static final int LINK_AT = 16;
     static final int LISTS_AT = 64;
     static final int MASK_BYTES = 64;
     static final int LIST_BYTES = MAX * MASK_BYTES;
     static final int NUMBER_AT = 56;
     static final int ORDER_AT = 58;
     static final int COUNT_SHIFT = 8;
+    /** How many numbers there are for masks. */
+    static final int NUMBERS = 64;
+    private static final int FLOWS_AT = LISTS_AT + 2 * LIST_BYTES;
 
     /**
      * A mask.
      *
      * @param bits the bits that count
-     * @param number its name in keys, 0 to 255
+     * @param number its name in keys, 0 to 63
      * @param order 48 bits; masks of lower ones are asked first
      */
     public record Mask(FlowKey bits, int number, long order) {}
 
-    private final int active;
     private final byte[] value;
 
-    private MaskList(int active, byte[] value) {
-        this.active = active;
+    private MaskList(byte[] value) {
         this.value = value;
     }
 
     /** Nothing is looked up. */
-    static MaskList empty() {
+    static MaskList empty(int queues) {
         byte[] value = new byte[BYTES];
-        ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN).putInt(LAYOUT_AT, LAYOUT);
-        return new MaskList(0, value);
+        buffer(value).putInt(LAYOUT_AT, LAYOUT).putInt(QUEUES_AT, queues);
+        return new MaskList(value);
     }
 
-    /** The lists from the bytes in the map. */
+    /**
+     * The lists from the bytes in the map.
+     *
+     * @throws IllegalArgumentException if they are none of this version
+     */
     static MaskList of(byte[] value) {
         if (value.length != BYTES || buffer(value).getInt(LAYOUT_AT) != LAYOUT) {
             throw new IllegalArgumentException("the map of masks has another layout than " + LAYOUT);
         }
-        return new MaskList(buffer(value).getInt(ACTIVE_AT), value.clone());
+        MaskList list = new MaskList(value.clone());
+        int listed = list.integer(LISTED_AT);
+        if (listed < 0 || listed > MAX || list.used() < 0 || list.used() > listed || list.queues() < 1) {
+            throw new IllegalArgumentException("the map of masks has " + list.used() + " of " + listed
+                    + " masks in use, and " + list.queues() + " queues");
+        }
+        if (list.listed().stream().anyMatch(m -> m.number >= NUMBERS || list.flows(m.number) < 0)) {
+            throw new IllegalArgumentException("the map of masks has numbers that are too large");
+        }
+        return list;
     }
 
     private static ByteBuffer buffer(byte[] value) {
         return ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private int integer(int at) {
+        return buffer(value).getInt(at);
     }
 
     /** The value in the map. */
@@ -95,48 +126,92 @@ public final class MaskList {
         return LISTS_AT + (active & 1) * LIST_BYTES;
     }
 
-    private static int count(int active) {
-        return active >>> COUNT_SHIFT;
+    /** How many receive queues the interface had when the maps were made. */
+    int queues() {
+        return integer(QUEUES_AT);
+    }
+
+    /** The attachment's number, 0 if there is none. */
+    int link() {
+        return integer(LINK_AT);
+    }
+
+    /** Under how many masks the program looks. */
+    int used() {
+        return integer(ACTIVE_AT) >> COUNT_SHIFT;
     }
 
     /** The masks that the program uses, in their order. */
     List<Mask> masks() {
+        return listed().subList(0, used());
+    }
+
+    /** The masks of the list in use, also those at its end that the program does not look at since they have no flows. */
+    List<Mask> listed() {
         ByteBuffer b = buffer(value);
         List<Mask> all = new ArrayList<>();
-        for (int i = 0; i < count(active); i++) {
-            int at = listAt(active) + i * MASK_BYTES;
+        for (int i = 0; i < integer(LISTED_AT); i++) {
+            int at = listAt(integer(ACTIVE_AT)) + i * MASK_BYTES;
             all.add(new Mask(FlowKey.of(Arrays.copyOfRange(value, at, at + FlowKey.BYTES)), Byte.toUnsignedInt(
                     value[at + NUMBER_AT]), b.getLong(at + NUMBER_AT) >>> 16));
         }
         return all;
     }
 
+    /** How many flows there are under the mask of a number. */
+    int flows(int number) {
+        return integer(FLOWS_AT + 4 * number);
+    }
+
     /** With other masks in the list that the program does not use; it still uses the same as before. */
     MaskList prepared(List<Mask> masks) {
         byte[] changed = value.clone();
         ByteBuffer b = buffer(changed);
-        int at = listAt(~active);
+        int at = listAt(~integer(ACTIVE_AT));
         Arrays.fill(changed, at, at + LIST_BYTES, (byte) 0);
         for (Mask m : masks) {
             b.put(at, m.bits.bytes()).putLong(at + NUMBER_AT, m.number | (m.order << 16));
             at += MASK_BYTES;
         }
-        return new MaskList(active, changed);
+        return new MaskList(changed);
     }
 
-    /** With the other list in use, of which that many masks count. */
+    /** With the other list in use, which has that many masks. */
     MaskList switched(int masks) {
-        return used(((active & 1) ^ 1) | (masks << COUNT_SHIFT));
+        return with(LISTED_AT, masks).with(ACTIVE_AT, integer(ACTIVE_AT) & 1 ^ 1 | masks << COUNT_SHIFT);
     }
 
-    /** With another number of masks of the same list in use. */
-    MaskList shortened(int masks) {
-        return used((active & 1) | (masks << COUNT_SHIFT));
+    /** With that many flows under the mask of a number, and those masks in use behind which there are flows. */
+    MaskList counted(int number, int flows) {
+        return with(FLOWS_AT + 4 * number, flows).trimmed();
     }
 
-    private MaskList used(int now) {
+    /** With these numbers of flows. */
+    MaskList counted(int[] flows) {
+        MaskList all = this;
+        for (int i = 0; i < NUMBERS; i++) {
+            all = all.with(FLOWS_AT + 4 * i, flows[i]);
+        }
+        return all.trimmed();
+    }
+
+    private MaskList trimmed() {
+        List<Mask> all = listed();
+        int count = all.size();
+        while (count > 0 && flows(all.get(count - 1).number) == 0) {
+            count--;
+        }
+        return with(ACTIVE_AT, integer(ACTIVE_AT) & 1 | count << COUNT_SHIFT);
+    }
+
+    /** With the attachment of that number. */
+    MaskList withLink(int id) {
+        return with(LINK_AT, id);
+    }
+
+    private MaskList with(int at, int number) {
         byte[] changed = value.clone();
-        buffer(changed).putInt(ACTIVE_AT, now);
-        return new MaskList(now, changed);
+        buffer(changed).putInt(at, number);
+        return new MaskList(changed);
     }
 }

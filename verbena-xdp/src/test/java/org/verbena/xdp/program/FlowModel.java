@@ -98,6 +98,9 @@ final class FlowModel {
         }
     }
 
+    /** The owner that has ended. */
+    static final int ENDED = 200;
+
     private static final Comparator<Rule> ORDER = Comparator.comparingInt(Rule::level).thenComparingInt(
             r -> r.attributes.priority()).thenComparing(r -> !r.watches()).thenComparingInt(r -> -r.bits());
 
@@ -140,7 +143,7 @@ final class FlowModel {
 
     private @Nullable Rule find(PacketModel packet, int length, boolean itself) {
         for (Rule rule : rules) {
-            if (rule.matches(packet) && (itself || !rule.watches())) {
+            if (rule.entry.owner() != ENDED && rule.matches(packet) && (itself || !rule.watches())) {
                 if (rule.entry.counter() != 0) {
                     counts.merge(rule.entry.counter(), new FlowCount(1, length), (a, b) -> new FlowCount(a.packets() + b
                             .packets(), a.bytes() + b.bytes()));

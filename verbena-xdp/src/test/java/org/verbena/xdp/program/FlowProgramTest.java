@@ -34,6 +34,7 @@ class FlowProgramTest {
     private static final int SEEDS = 100;
     private static final int ROUNDS = 4;
     private static final int PACKETS = 150;
+    private static final int ALIVE = 3;
     private static final int COUNTERS = 40;
     private static final int CHUNK = 4096;
     private static final FlowMaps.Capacity SMALL = new FlowMaps.Capacity(64, COUNTERS, 3);
@@ -79,7 +80,8 @@ class FlowProgramTest {
     private static void compare(Random random, Xsk socket) throws Exception {
         RandomTraffic traffic = new RandomTraffic(random);
         FlowModel model = new FlowModel();
-        try (FlowMaps maps = FlowMaps.create(SMALL, 2); Fd program = load(maps)) {
+        try (FlowMaps maps = FlowMaps.create(SMALL, 2); Fd program = load(maps); Fd alive = Xsk.socket()) {
+            maps.owners().update(FlowMaps.index(ALIVE), FlowMaps.index(alive.value()));
             maps.redirect(0, 0, socket.fd());
             maps.redirect(1, 0, socket.fd());
             FlowTable table = new FlowTable(maps);
@@ -152,8 +154,8 @@ class FlowProgramTest {
                 : List.of(FlowAction.DROP, FlowAction.REDIRECT, FlowAction.REDIRECT, FlowAction.PASS).get(random
                         .nextInt(4));
         int target = action == FlowAction.REDIRECT ? random.nextInt(3) : 0;
-        return new FlowModel.Rule(attributes, new FlowEntry(action, target, random.nextInt(COUNTERS + 1), random
-                .nextLong()));
+        return new FlowModel.Rule(attributes, new FlowEntry(action, target, random.nextInt(COUNTERS + 1), List.of(
+                0, ALIVE, ALIVE, FlowModel.ENDED).get(random.nextInt(4))));
     }
 
     private static FlowAttributes toPort(int port, int priority) {

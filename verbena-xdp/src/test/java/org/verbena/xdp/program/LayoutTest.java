@@ -4,6 +4,8 @@ package org.verbena.xdp.program;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -16,13 +18,15 @@ class LayoutTest {
 
     @Test
     void entriesHaveTheirBytes() {
-        FlowEntry entry = new FlowEntry(FlowAction.REDIRECT, 0x1234, 0x55667788, 0x0102030405060708L);
-        assertThat(HEX.formatHex(entry.bytes())).isEqualTo("02003412" + "88776655" + "0807060504030201");
+        FlowEntry entry = new FlowEntry(FlowAction.REDIRECT, 0x1234, 0x55667788, 0xfe);
+        assertThat(HEX.formatHex(entry.bytes())).isEqualTo("02fe3412" + "88776655");
         assertThat(FlowEntry.of(entry.bytes())).isEqualTo(entry);
         assertThatThrownBy(() -> new FlowEntry(FlowAction.DROP, 1, 0, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new FlowEntry(FlowAction.REDIRECT, 0x10000, 0, 0)).isInstanceOf(
                 IllegalArgumentException.class);
         assertThatThrownBy(() -> new FlowEntry(FlowAction.DROP, 0, -1, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new FlowEntry(FlowAction.DROP, 0, 0, 256)).isInstanceOf(
+                IllegalArgumentException.class);
     }
 
     @Test
@@ -33,25 +37,39 @@ class LayoutTest {
 
     @Test
     void masksAreInTheListThatIsInUse() {
-        MaskList.Mask one = new MaskList.Mask(FlowKey.EMPTY.or(FlowKey.PROTOCOL, 0xff), 200, (1L << 48) - 1);
+        MaskList.Mask one = new MaskList.Mask(FlowKey.EMPTY.or(FlowKey.PROTOCOL, 0xff), 63, (1L << 48) - 1);
         MaskList.Mask two = new MaskList.Mask(FlowKey.EMPTY, 0, 0x010203040506L);
-        MaskList empty = MaskList.empty();
-        assertThat(empty.masks()).isEmpty();
-        assertThat(empty.bytes()).hasSize(2112);
+        MaskList empty = MaskList.empty(3).withLink(0x11223344);
+        assertThat(empty.listed()).isEmpty();
+        assertThat(empty.bytes()).hasSize(2368);
         MaskList prepared = empty.prepared(List.of(one, two));
-        assertThat(prepared.masks()).as("not yet").isEmpty();
-        MaskList used = prepared.switched(2);
+        assertThat(prepared.listed()).as("not yet").isEmpty();
+        MaskList listed = prepared.switched(2);
+        assertThat(listed.listed()).containsExactly(one, two);
+        MaskList used = listed.counted(0, 7);
         assertThat(used.masks()).containsExactly(one, two);
-        assertThat(HEX.formatHex(used.bytes(), 0, 8)).isEqualTo("0102000001000000");
+        assertThat(used.flows(0)).isEqualTo(7);
+        assertThat(HEX.formatHex(used.bytes(), 0, 20)).isEqualTo("0102000002000000" + "0200000003000000" + "44332211");
         assertThat(HEX.formatHex(used.bytes(), 1088 + 64 + 56, 1088 + 64 + 64)).isEqualTo("0000060504030201");
+        assertThat(HEX.formatHex(used.bytes(), 2112, 2120)).isEqualTo("0700000000000000");
         assertThat(MaskList.of(used.bytes()).masks()).isEqualTo(used.masks());
-        assertThat(used.shortened(1).masks()).containsExactly(one);
+        assertThat(used.counted(0, 0).counted(63, 1).masks()).containsExactly(one);
+        assertThat(used.counted(0, 0).masks()).isEmpty();
+        assertThat(used.counted(0, 0).listed()).as("at hand").containsExactly(one, two);
+        assertThat(used.link()).isEqualTo(0x11223344);
+        assertThat(used.queues()).isEqualTo(3);
         List<MaskList.Mask> most = new ArrayList<>();
         for (int i = 0; i < MaskList.MAX; i++) {
             most.add(new MaskList.Mask(FlowKey.EMPTY, i, i));
         }
-        assertThat(used.prepared(most).switched(MaskList.MAX).masks()).isEqualTo(most);
-        assertThatThrownBy(() -> MaskList.of(new byte[2112])).isInstanceOf(IllegalArgumentException.class)
+        assertThat(used.prepared(most).switched(MaskList.MAX).counted(15, 1).masks()).isEqualTo(most);
+        for (int[] wrong : new int[][] {{0, 17 << 8}, {0, 3 << 8}, {4, 3}, {8, 17}, {12, 0}, {64 + 1024 + 56, 64}}) {
+            byte[] bytes = used.bytes();
+            ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(wrong[0], wrong[1]);
+            assertThatThrownBy(() -> MaskList.of(bytes)).as("%d", wrong[0]).isInstanceOf(
+                    IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> MaskList.of(new byte[2368])).isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("layout");
         assertThatThrownBy(() -> FlowKey.of(new byte[55])).isInstanceOf(IllegalArgumentException.class);
     }
