@@ -204,6 +204,20 @@ public final class NetworkLinks {
     }
 
     /**
+     * Gives an interface another name.
+     *
+     * @param index of one that is switched off: up to Linux 6.2 no other can be renamed
+     * @throws LinuxException {@code EEXIST} (another one has the name), {@code EBUSY} (switched on), {@code EPERM},
+     *         {@code ENODEV}
+     * @throws IllegalArgumentException if it is no name for an interface
+     */
+    public static void rename(Netlink netlink, int index, String name) throws LinuxException {
+        netlink.request(new NetlinkRequest(RTM_NEWLINK, 0).append(header(index(index), 0, 0)).attribute(IFLA_IFNAME,
+                name(name)),
+                "netlink RTM_NEWLINK(index " + index + ", name " + name + ")");
+    }
+
+    /**
      * Moves an interface to another namespace, which switches it off and removes its addresses.
      *
      * @param netlink the namespace that it is in

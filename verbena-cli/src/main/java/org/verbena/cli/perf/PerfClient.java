@@ -148,6 +148,9 @@ final class PerfClient implements AutoCloseable {
         if (job.test().isUdp()) {
             return openUdp(job, test);
         }
+        if (job.test().isRaw()) {
+            return openRaw(job, test);
+        }
         server.send(test);
         PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
         if (job.test().isTcp()) {
@@ -168,9 +171,22 @@ final class PerfClient implements AutoCloseable {
         DatagramChannel channel = PerfUdp.bind(server.localAddress());
         try {
             server.send(test + " udp=" + PerfUdp.port(channel));
-            return PerfUdp.of(job, server, channel, address(server.expect("READY", PerfServer.ANSWER_SECONDS)), true);
+            PerfFields ready = server.expect("READY", PerfServer.ANSWER_SECONDS);
+            return PerfDatagramLoop.of(job, server, PerfUdp.of(job, channel, address(ready)), true);
         } catch (IOException | RuntimeException e) {
             channel.close();
+            throw e;
+        }
+    }
+
+    private PerfLoop openRaw(PerfJob job, String test) throws IOException {
+        PerfRawEnd end = PerfRawEnd.open(job, true, devices.get(job.device()), server);
+        try {
+            server.send(test + " " + end.describe());
+            end.connect(server.expect("READY", PerfServer.ANSWER_SECONDS));
+            return PerfDatagramLoop.of(job, server, end, true);
+        } catch (IOException | RuntimeException e) {
+            end.close();
             throw e;
         }
     }

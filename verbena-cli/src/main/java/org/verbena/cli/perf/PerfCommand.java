@@ -38,7 +38,7 @@ import org.verbena.cli.support.Units;
         footer = {"",
             "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, write-imm-lat, send-lat, read-lat, "
                     + "atomic-lat, erm-lat, erm-reg, erm-dereg, write-bw, send-bw, read-bw, erm-bw, "
-                    + "udp-lat-spin, tcp-lat-spin, "
+                    + "raw-lat, raw-rate, raw-bw, udp-lat-spin, udp-rate, tcp-lat-spin, "
                     + "tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
                     + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named, udp-lat-spin with a device roce_… only.",
             "",
@@ -328,6 +328,7 @@ public final class PerfCommand implements Callable<Integer> {
         }
         connections.forEach(n -> range("--connections", n, 1, PerfJob.MAX_CONNECTIONS));
         must(!connections.equals(List.of(1)), "--connections", PerfTest::takesConnections);
+        checkRaw();
         if (PerfErm.needsRule(device) && tests.stream().anyMatch(PerfTest::isErm)
                 && tests.stream().anyMatch(PerfTest::isVerbs)) {
             throw usage("a process has " + device + " once, for verbs or for streams: measure remote memory by it, and"
@@ -390,6 +391,25 @@ public final class PerfCommand implements Callable<Integer> {
         }
         if (counters && (csv || !ofRoundTrips.isEmpty())) {
             throw usage("--counters has ratios only: drop " + (csv ? "--csv" : ofRoundTrips.getFirst()));
+        }
+    }
+
+    /** Tests of raw packets have interfaces of their own at both ends, and processes that may be in namespaces of their own. */
+    private void checkRaw() {
+        PerfTest raw = tests.stream().filter(PerfTest::isRaw).findFirst().orElse(null);
+        if (raw == null || worker) {
+            return;
+        }
+        tests.stream().filter(t -> !t.goesWithRaw()).findFirst().ifPresent(t -> {
+            throw usage(raw + " goes with tests of UDP, TCP and limits only: measure " + t + " by itself");
+        });
+        if (connect == null && !device.isEmpty()) {
+            throw usage(raw
+                    + " has two ends: without --device it makes a veth pair for them; with it, one is measured by"
+                    + " --connect and the other one listens");
+        }
+        if (connect != null && device.isEmpty()) {
+            throw usage(raw + " with --connect needs --device xdp_NAME, the interface that leads to the listener");
         }
     }
 

@@ -29,6 +29,8 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     /** The default sizes of channel tests in a run of everything, for round trips and for bandwidth. */
     private static final long NIO_LATENCY_SIZE = 64;
     private static final long NIO_BANDWIDTH_SIZE = 65536;
+    private static final long RAW_SIZE = 64;
+    private static final long RAW_BANDWIDTH_SIZE = 32768;
 
     /** The jobs in the order in which they run. An option that a test does not know is left out for that test. */
     List<PerfJob> jobs() throws CommandException {
@@ -36,10 +38,10 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
         String name = PerfJob.NO_DEVICE;
         for (PerfTest t : tests) {
             if (t.takesDevice() && name.equals(PerfJob.NO_DEVICE)) {
-                name = device.isEmpty() ? OpenDevices.first() : device;
+                name = !device.isEmpty() ? device : t.isRaw() ? PerfVeth.DEVICE : OpenDevices.first();
             }
-            for (long size : t.fixedSize != 0 ? List.of(t.fixedSize) : sizes) {
-                if (t.isUdp() && size > PerfUdp.MAX_SIZE && tests.size() > 1) {
+            for (long size : sizes(t)) {
+                if ((t.isUdp() || t.isRaw()) && size > PerfUdp.MAX_SIZE && tests.size() > 1) {
                     continue; // other tests are compared at this size
                 }
                 if (t.isNio() && isEverything() && t.fixedSize == 0
@@ -61,6 +63,21 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
             }
         }
         return jobs;
+    }
+
+    /** What raw packets are measured with by default has to fit into frames. */
+    private List<Long> sizes(PerfTest t) {
+        if (t.fixedSize != 0) {
+            return List.of(t.fixedSize);
+        }
+        return isRaw() && sizes.equals(DEFAULT_SIZES)
+                ? List.of(t == PerfTest.RAW_BW || t == PerfTest.TCP_BW ? RAW_BANDWIDTH_SIZE : RAW_SIZE)
+                : sizes;
+    }
+
+    /** Whether there are tests of raw packets. */
+    boolean isRaw() {
+        return tests.stream().anyMatch(PerfTest::isRaw);
     }
 
     private boolean isEverything() {

@@ -32,17 +32,43 @@ final class PerfPair {
     /** Measures with two fresh processes that have more options for their JVMs. */
     static List<PerfResult> run(PerfOptions options, List<String> jvmOptions, PerfClient.Watcher watcher)
             throws IOException {
-        try (PerfJvm server = new PerfJvm("listening", jvmOptions, List.of("--listen=0", "--once", "--worker"))) {
+        if (!options.isRaw()) {
+            return run(options, jvmOptions, watcher, "127.0.0.1", PerfPair::here);
+        }
+        return PerfVeth.inFar(pair -> run(options, jvmOptions, watcher, PerfVeth.LISTENER, pair::inNear));
+    }
+
+    @FunctionalInterface
+    interface Measurement {
+        List<PerfResult> call() throws IOException;
+    }
+
+    /** Where the measuring process is started. */
+    @FunctionalInterface
+    private interface Place {
+        List<PerfResult> call(Measurement run) throws IOException;
+    }
+
+    private static List<PerfResult> here(Measurement run) throws IOException {
+        return run.call();
+    }
+
+    private static List<PerfResult> run(PerfOptions options, List<String> jvmOptions, PerfClient.Watcher watcher,
+            String address, Place near) throws IOException {
+        try (PerfJvm server = new PerfJvm("listening", jvmOptions, List.of("--listen=" + address + ":0", "--once",
+                "--worker"))) {
             String hello = server.line();
             if (hello == null || !hello.startsWith(LISTENING)) {
                 throw new CommandException(orElse(server.verdict(), "the listening process does not start: it said "
                         + hello));
             }
             List<String> arguments = new ArrayList<>(options.arguments());
-            arguments.addAll(List.of("--worker", "--connect=127.0.0.1:" + hello.substring(LISTENING.length())));
-            try (PerfJvm client = new PerfJvm("measuring", jvmOptions, arguments)) {
-                return collect(client, server, watcher);
-            }
+            arguments.addAll(List.of("--worker", "--connect=" + address + ":" + hello.substring(LISTENING.length())));
+            return near.call(() -> {
+                try (PerfJvm client = new PerfJvm("measuring", jvmOptions, arguments)) {
+                    return collect(client, server, watcher);
+                }
+            });
         }
     }
 

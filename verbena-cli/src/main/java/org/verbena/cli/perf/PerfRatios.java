@@ -61,6 +61,9 @@ final class PerfRatios {
     }
 
     String udp(PerfResult r) {
+        if (r.test() == PerfTest.RAW_RATE) {
+            return ratio(r, find(PerfTest.UDP_RATE, r), false);
+        }
         return r.test().takesDevice() && !r.test().isBandwidth() && !r.test().isErmRegistration()
                 ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r), false)
                 : "";

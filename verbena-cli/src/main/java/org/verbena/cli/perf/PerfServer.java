@@ -131,6 +131,9 @@ final class PerfServer {
         if (job.test().isUdp()) {
             return openUdp(client, job, test);
         }
+        if (job.test().isRaw()) {
+            return openRaw(client, job, test);
+        }
         if (job.test().isTcp()) {
             try (ServerSocketChannel listener = ServerSocketChannel.open()) {
                 listener.bind(new InetSocketAddress(client.localAddress(), 0));
@@ -181,12 +184,24 @@ final class PerfServer {
     private static PerfLoop openUdp(PerfControl client, PerfJob job, PerfFields test) throws IOException {
         DatagramChannel channel = PerfUdp.bind(client.localAddress());
         try {
-            PerfLoop loop = PerfUdp.of(job, client, channel, new InetSocketAddress(client.remoteAddress(),
-                    (int) test.number("udp", 1, 65535)), false);
+            PerfLoop loop = PerfDatagramLoop.of(job, client, PerfUdp.of(job, channel, new InetSocketAddress(client
+                    .remoteAddress(), (int) test.number("udp", 1, 65535))), false);
             client.send("READY port=" + PerfUdp.port(channel));
             return loop;
         } catch (IOException | RuntimeException e) {
             channel.close();
+            throw e;
+        }
+    }
+
+    private PerfLoop openRaw(PerfControl client, PerfJob job, PerfFields test) throws IOException {
+        PerfRawEnd end = PerfRawEnd.open(job, false, device(job), client);
+        try {
+            end.connect(test);
+            client.send("READY " + end.describe());
+            return PerfDatagramLoop.of(job, client, end, false);
+        } catch (IOException | RuntimeException e) {
+            end.close();
             throw e;
         }
     }

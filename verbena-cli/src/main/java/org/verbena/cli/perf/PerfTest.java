@@ -14,7 +14,8 @@ enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
     WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0), ERM_REG(0), ERM_DEREG(0),
     WRITE_BW(0), SEND_BW(0), READ_BW(0), ERM_BW(0),
-    UDP_LAT_SPIN(0), TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
+    RAW_LAT(0), RAW_RATE(0), RAW_BW(0),
+    UDP_LAT_SPIN(0), UDP_RATE(0), TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
     NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
     NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
 
@@ -57,12 +58,28 @@ enum PerfTest {
 
     /** The tests that run by default, within a minute: tests of remote memory and their references must be named. */
     static List<PerfTest> everything(boolean udp) {
-        return Arrays.stream(values()).filter(t -> !t.isErm() && t != WRITE_IMM_LAT && (udp || !t.isUdp())).toList();
+        return Arrays.stream(values()).filter(t -> !t.isErm() && !t.isRaw() && t != WRITE_IMM_LAT && t != UDP_RATE
+                && (udp || !t.isUdp())).toList();
     }
 
-    /** The base of RoCE in Java, and its reference. */
+    /** The base of RoCE in Java, and its reference; that of raw packets, too. */
     boolean isUdp() {
-        return this == UDP_LAT_SPIN;
+        return this == UDP_LAT_SPIN || this == UDP_RATE;
+    }
+
+    /** Raw packets, of a device for these. */
+    boolean isRaw() {
+        return this == RAW_LAT || this == RAW_RATE || this == RAW_BW;
+    }
+
+    /** Messages may be longer than a frame, and are cut into frames by the device. */
+    boolean isSegmented() {
+        return this == RAW_BW;
+    }
+
+    /** What the same pair of processes can measure as the tests of raw packets, between the same addresses. */
+    boolean goesWithRaw() {
+        return isRaw() || isUdp() || isTcp() || isLimit();
     }
 
     boolean isTcp() {
@@ -119,12 +136,12 @@ enum PerfTest {
     }
 
     boolean isVerbs() {
-        return !isLimit() && !isUdp() && !isTcp() && !isErm() && !isNio();
+        return !isLimit() && !isRaw() && !isUdp() && !isTcp() && !isErm() && !isNio();
     }
 
     /** Whether a device carries what is measured. */
     boolean takesDevice() {
-        return isVerbs() || isErm();
+        return isVerbs() || isErm() || isRaw();
     }
 
     /** Whether messages of verbs consume posted receives: at the target, and in ping-pong at both ends. */
@@ -139,7 +156,8 @@ enum PerfTest {
 
     boolean isBandwidth() {
         return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == ERM_BW
-                || this == TCP_BW || this == NIO_BW || isTransfer();
+                || this == RAW_RATE || this == RAW_BW || this == UDP_RATE || this == TCP_BW || this == NIO_BW
+                || isTransfer();
     }
 
     /** Both sides spin at the same time, which needs two processors. */
@@ -159,7 +177,7 @@ enum PerfTest {
     }
 
     boolean takesConsume() {
-        return isBandwidth() && !isLimit() && this != NIO_TRANSFER_FROM;
+        return isBandwidth() && !isLimit() && !isRaw() && !isUdp() && this != NIO_TRANSFER_FROM;
     }
 
     boolean takesQps() {
@@ -176,7 +194,8 @@ enum PerfTest {
 
     /** Whether messages can be sent at fixed times: round trips that one message after the other makes. */
     boolean takesRate() {
-        return isVerbs() && !isBandwidth() || this == ERM_LAT || isUdp() || this == TCP_LAT_SPIN || blocks()
+        return isVerbs() && !isBandwidth() || this == ERM_LAT || this == RAW_LAT || this == UDP_LAT_SPIN
+                || this == TCP_LAT_SPIN || blocks()
                 || this == NIO_LAT_SPIN || isSelect();
     }
 

@@ -8,35 +8,23 @@ import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 
 import org.verbena.cli.support.CommandException;
-import org.verbena.cli.support.HumanText;
 
-/**
- * {@code udp-lat-spin}: channels of the JDK, connected and non-blocking; both ends spin. A lost datagram ends the test: where
- * several are under way, the first byte of each has its number, which the answer brings back, so that an answer is not taken
- * for that of a lost one.
- */
-final class PerfUdp extends PerfLoop implements PerfPaced {
+/** A channel of the JDK, connected and non-blocking. */
+final class PerfUdp implements PerfDatagrams {
     /** The payload of an IPv4 packet. */
     static final long MAX_SIZE = 65_535 - 20 - 8;
 
-    private static final String REMEDY = "UDP loses what has no room: take a lower rate or a smaller size, or run fewer"
-            + " programs beside it";
-
     private final DatagramChannel channel;
-    private final boolean initiator;
-    private final ByteBuffer buffer;
+    private final ByteBuffer in;
     private final ByteBuffer out;
-    private final int inFlight;
-    private long sent;
-    private long answers;
+    private final ByteBuffer credit = ByteBuffer.allocateDirect(1);
+    private final int underWay;
 
-    private PerfUdp(PerfJob job, PerfControl peer, DatagramChannel channel, boolean initiator) {
-        super(peer);
+    private PerfUdp(PerfJob job, DatagramChannel channel) {
         this.channel = channel;
-        this.initiator = initiator;
-        buffer = ByteBuffer.allocateDirect((int) job.size());
+        in = ByteBuffer.allocateDirect((int) job.size());
         out = ByteBuffer.allocateDirect((int) job.size());
-        inFlight = job.datagrams();
+        underWay = job.datagrams();
     }
 
     /** A separate channel at an address of the control connection. */
@@ -54,89 +42,39 @@ final class PerfUdp extends PerfLoop implements PerfPaced {
         return ((InetSocketAddress) channel.getLocalAddress()).getPort();
     }
 
-    static PerfUdp of(PerfJob job, PerfControl peer, DatagramChannel channel, InetSocketAddress remote,
-            boolean initiator) throws IOException {
+    static PerfUdp of(PerfJob job, DatagramChannel channel, InetSocketAddress remote) throws IOException {
         if (job.size() > MAX_SIZE) {
             throw new CommandException("a datagram has " + MAX_SIZE + " bytes at most");
         }
         channel.connect(remote);
         channel.configureBlocking(false);
-        return new PerfUdp(job, peer, channel, initiator);
+        return new PerfUdp(job, channel);
     }
 
     @Override
-    public int inFlight() {
-        return inFlight;
+    public int underWay() {
+        return underWay;
     }
 
     @Override
-    void run(long n) throws IOException {
-        try {
-            super.run(n);
-        } catch (PerfSilence e) {
-            throw new CommandException("a datagram or its answer was lost, or the peer has stopped: none has come for "
-                    + HumanText.count(e.seconds(), "second") + ". " + REMEDY, e);
-        }
+    public boolean send(byte mark) throws IOException {
+        out.clear().put(0, mark);
+        return channel.write(out) > 0;
     }
 
     @Override
-    public void begin() {
-        sent = 0;
-        answers = 0;
+    public boolean sendCredit() throws IOException {
+        return channel.write(credit.clear()) > 0;
     }
 
     @Override
-    public boolean send() throws IOException {
-        out.clear().put(0, (byte) sent);
-        if (channel.write(out) == 0) {
-            return false;
-        }
-        sent++;
-        return true;
+    public boolean receive() throws IOException {
+        return channel.read(in.clear()) > 0;
     }
 
     @Override
-    public void poll() throws IOException {
-        buffer.clear();
-        if (channel.read(buffer) > 0) {
-            if (buffer.get(0) != (byte) answers) {
-                throw new CommandException("datagram " + (answers + 1)
-                        + " or its answer was lost, or overtaken by a later"
-                        + " one. " + REMEDY);
-            }
-            answers++;
-            answered();
-        }
-    }
-
-    @Override
-    protected void burst(int n) throws IOException {
-        for (int i = 0; i < n; i++) {
-            if (initiator) {
-                pass();
-                receive();
-                roundTrip();
-            } else {
-                receive();
-                pass();
-            }
-        }
-    }
-
-    private void pass() throws IOException {
-        buffer.clear();
-        long turns = 0;
-        while (channel.write(buffer) == 0) {
-            turns = peer.spin(turns);
-        }
-    }
-
-    private void receive() throws IOException {
-        buffer.clear();
-        long turns = 0;
-        while (channel.read(buffer) == 0) {
-            turns = peer.spin(turns);
-        }
+    public byte mark() {
+        return in.get(0);
     }
 
     @Override

@@ -78,7 +78,7 @@ class PerfRatesTest {
         assertThat(Arrays.stream(PerfTest.values()).filter(t -> !t.takesRate()).map(PerfTest::title).collect(Collectors
                 .joining(" "))).isEqualTo(
                         "limit-cacheline limit-twoline limit-memcpy erm-reg erm-dereg write-bw send-bw"
-                                + " read-bw erm-bw tcp-bw nio-bw nio-transfer nio-transfer-from nio-connect");
+                                + " read-bw erm-bw raw-rate raw-bw udp-rate tcp-bw nio-bw nio-transfer nio-transfer-from nio-connect");
     }
 
     /** A stamp of one byte tells a message from the one before in its place. */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Test;
+
+import org.verbena.testkit.Capabilities;
+
+/** {@code verbena perf} of raw packets. */
+class RawPerfTest {
+    private static final Path INTERFACES = Path.of("/sys/class/net");
+
+    /** Beside the kernel, over the same veth pair, which is gone afterwards. */
+    @Test
+    void rawPacketsAreMeasuredBesideTheKernel() throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        List<String> rows = new ArrayList<>();
+        try (CommandProcess p = CommandProcess.start("perf", "raw-lat", "raw-rate", "raw-bw", "udp-lat-spin",
+                "udp-rate", "tcp-bw", "--duration=30ms", "--warm-up=10ms", "--json")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).as(r.err()).isZero();
+            for (JsonNode row : new ObjectMapper().readTree(r.out())) {
+                rows.add(row.get("test").asText() + " " + row.get("size") + " " + row.get("device").asText());
+            }
+        }
+        assertThat(rows).containsExactly("raw-lat 64 xdp_perf0", "raw-rate 64 xdp_perf0", "raw-bw 32768 xdp_perf0",
+                "udp-lat-spin 64 udp", "udp-rate 64 udp", "tcp-bw 32768 tcp");
+        assertThat(INTERFACES.resolve("perf0")).doesNotExist();
+    }
+
+    /** The longest message of one frame, one byte more, and a rate. */
+    @Test
+    void sizesEndAtTheFrame() throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        try (CommandProcess p = CommandProcess.start("perf", "raw-lat", "--size=1472", "--rate=1k", "--duration=50ms",
+                "--warm-up=10ms")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).as(r.err()).isZero();
+        }
+        try (CommandProcess p = CommandProcess.start("perf", "raw-lat", "--size=1473")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains(
+                    "raw-lat has messages of 1472 bytes at most, what one frame of xdp_perf0 holds");
+        }
+        assertThat(Files.exists(INTERFACES.resolve("perf1"))).isFalse();
+    }
+}
