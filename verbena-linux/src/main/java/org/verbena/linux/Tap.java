@@ -4,7 +4,6 @@ package org.verbena.linux;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
@@ -35,7 +34,6 @@ public final class Tap implements AutoCloseable {
     static final int TUN_F_TSO_ECN = 0x08;
     private static final int IFREQ_FLAGS = 16;
     private static final int MAX_NAME = 15;
-    private static final Path DEVICE = Path.of("/dev/net/tun");
 
     private final Fd fd;
     private final String name;
@@ -69,7 +67,7 @@ public final class Tap implements AutoCloseable {
 
     private static Tap open(String name, int kind) throws LinuxException {
         byte[] bytes = Args.name(name, MAX_NAME, "the name of an interface");
-        Fd fd = PosixFile.open(DEVICE, PosixFile.O_RDWR | PosixFile.O_NONBLOCK, 0);
+        Fd fd = PosixFile.open(TapSettings.DEVICE, PosixFile.O_RDWR | PosixFile.O_NONBLOCK, 0);
         try {
             Native.Scratch scratch = Native.scratch();
             MemorySegment request = scratch.memory().asSlice(0, EthtoolFeatures.IFREQ_BYTES).fill((byte) 0);

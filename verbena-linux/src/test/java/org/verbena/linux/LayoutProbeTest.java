@@ -349,6 +349,8 @@ class LayoutProbeTest {
         expect("VIRTIO_NET_HDR_GSO_ECN", VnetHeader.GSO_ECN);
         constantsOf(Tap.class, "", "IFF_TUN", "IFF_TAP", "IFF_NO_PI", "IFF_VNET_HDR", "TUN_F_CSUM", "TUN_F_TSO4",
                 "TUN_F_TSO6", "TUN_F_TSO_ECN", "TUNSETIFF", "TUNSETPERSIST", "TUNSETOFFLOAD", "TUNSETVNETHDRSZ");
+        constantsOf(TapSettings.class, "", "IFLA_TUN_OWNER", "IFLA_TUN_GROUP", "IFLA_TUN_TYPE", "IFLA_TUN_PERSIST",
+                "IFLA_TUN_MULTI_QUEUE");
         constantsOf(EthtoolFeatures.class, "", "SIOCETHTOOL", "ETHTOOL_GTXCSUM", "ETHTOOL_STXCSUM", "ETHTOOL_GSG",
                 "ETHTOOL_SSG", "ETHTOOL_GTSO", "ETHTOOL_STSO", "ETHTOOL_GGSO", "ETHTOOL_SGSO", "ETHTOOL_GGRO",
                 "ETHTOOL_SGRO", "ETHTOOL_GFLAGS", "ETHTOOL_SFLAGS", "ETH_FLAG_TXVLAN", "ETH_FLAG_RXVLAN",

@@ -11,6 +11,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.util.OptionalInt;
 import java.util.function.ToLongFunction;
 
 import org.junit.jupiter.api.Test;
@@ -125,6 +126,8 @@ class PacketSocketTest {
                 assertThat(tap.name()).startsWith("tap").doesNotContain("%");
                 int index = NetworkLinks.index(pair.netlink, tap.name());
                 assertThat(NetworkLinks.kind(pair.netlink, index)).isEqualTo(new NetworkLinks.Kind("tun", true, false));
+                assertThat(TapSettings.of(pair.netlink, index)).contains(new TapSettings(true, OptionalInt.empty(),
+                        OptionalInt.empty(), false, false, false));
                 NetworkLinks.setUp(pair.netlink, index);
                 NetworkAddresses.add(pair.netlink, index, InetAddress.getByName(VethPair.KERNEL), 24);
                 VethPair.ip("neigh", "add", VethPair.RAW, "dev", tap.name(), "lladdr", "02:00:00:00:00:09");
@@ -146,8 +149,26 @@ class PacketSocketTest {
                 assertThat(NetworkLinks.kind(pair.netlink, NetworkLinks.index(pair.netlink, "tun0")).ethernet())
                         .isFalse();
                 tun.setPersistent(true);
+                assertThat(TapSettings.of(pair.netlink, NetworkLinks.index(pair.netlink, "tun0"))).contains(
+                        new TapSettings(false, OptionalInt.empty(), OptionalInt.empty(), true, false, false));
                 tun.setPersistent(false);
             }
+        });
+    }
+
+    @Test
+    void tapSaysWhoMayOpenIt() throws Exception {
+        VethPair.run(1500, pair -> {
+            VethPair.ip("tuntap", "add", "dev", "theirs", "mode", "tap", "user", "65534", "group", "65533",
+                    "multi_queue");
+            TapSettings s = TapSettings.of(pair.netlink, NetworkLinks.index(pair.netlink, "theirs")).orElseThrow();
+            assertThat(s).isEqualTo(new TapSettings(true, OptionalInt.of(65534), OptionalInt.of(65533), true, true,
+                    false));
+            assertThat(s.isAllowed()).as("with CAP_NET_ADMIN").isTrue();
+            assertThat(new TapSettings(true, OptionalInt.empty(), OptionalInt.empty(), true, false, true).isAllowed())
+                    .isTrue();
+            assertThat(TapSettings.of(pair.netlink, pair.one)).isEmpty();
+            VethPair.ip("tuntap", "del", "dev", "theirs", "mode", "tap", "multi_queue");
         });
     }
 

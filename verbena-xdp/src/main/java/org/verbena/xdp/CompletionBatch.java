@@ -25,6 +25,10 @@ final class CompletionBatch {
         return SIZE - count;
     }
 
+    int size() {
+        return count;
+    }
+
     boolean isFull() {
         return count == SIZE;
     }

@@ -23,7 +23,7 @@ import org.verbena.xdp.program.FlowTable;
  * The flows of a queue pair: while it has some it has acquired the interface's program. Thread-safe. It does not refer to
  * the queue pair, so that one which was dropped is found out; its flows go with the context then.
  */
-final class QueuePairFlows {
+final class QueuePairFlows implements RawFlows {
     private final XdpContext context;
     private final String queuePair;
     private final long publishedQueuePair;
@@ -44,8 +44,9 @@ final class QueuePairFlows {
         publishedQueuePair = published;
     }
 
-    /** The queue pair has a socket. */
-    synchronized void use(String verb, QueueSocket s) throws VerbsException {
+    @Override
+    public synchronized void use(String verb, Wire wire) throws VerbsException {
+        QueueSocket s = ((XskWire) wire).socket;
         InterfaceProgram p = program;
         if (p != null) {
             p.redirect(verb, target, s);
@@ -53,12 +54,14 @@ final class QueuePairFlows {
         socket = s;
     }
 
-    /** It has none any more: packets of its flows go to the kernel. */
-    synchronized void unuse() {
+    /** Packets of its flows go to the kernel. */
+    @Override
+    public synchronized void unuse() {
         socket = null;
     }
 
-    synchronized Flow create(XdpQueuePair qp, FlowAttributes attributes) throws VerbsException {
+    @Override
+    public synchronized Flow create(XdpQueuePair qp, FlowAttributes attributes) throws VerbsException {
         String verb = "create flow on " + queuePair;
         FlowMatch match = FlowMatch.of(attributes);
         FlowAction action = match.watches() ? FlowAction.COUNT : FlowAction.REDIRECT;
@@ -73,7 +76,7 @@ final class QueuePairFlows {
         try {
             InstalledFlow flow = install(verb, p, attributes, match, action, counts);
             try {
-                XdpFlow f = new XdpFlow(qp, attributes, flow);
+                XdpFlow f = new XdpFlow(this, qp, attributes, flow);
                 context.adopt(f);
                 return f;
             } catch (VerbsException e) { // the queue pair was closed meanwhile
@@ -151,8 +154,9 @@ final class QueuePairFlows {
         installed.remove(flow);
     }
 
-    /** The queue pair is closed: flows that it still has were dropped without being closed. */
-    synchronized void close() {
+    /** Flows that there still are were dropped without being closed. */
+    @Override
+    public synchronized void close() {
         List.copyOf(installed).forEach(this::discard);
         releaseUnused();
     }

@@ -11,8 +11,6 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.linux.Xsk;
-import org.verbena.linux.XskRing;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.WcFlags;
@@ -21,14 +19,17 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.xdp.packet.Checksums;
 
 /**
- * The receive side of a queue pair: chunks go to the FILL ring when they are posted, and come back in the RX ring with a
- * packet, or a part of one. Which request a chunk belongs to is in a table, for the kernel may give them back in another
- * order. All under the side's lock.
+ * The receive side of a queue pair: chunks go to the {@link FrameReceiver} when they are posted, and come back with a
+ * frame, or a part of one. Which request a chunk belongs to is in a table, for they may come back in another order. All
+ * under the side's lock.
  */
 final class ReceiveSide implements Source {
+    static final String GONE = "the interface is gone";
     private static final int SHIFT = Integer.numberOfTrailingZeros(XdpLimits.CHUNK);
+    /** Batches that are taken at once, if frames come as fast as they are taken. */
+    private static final int MAX_ROUNDS = 1 << 12;
 
-    /** A completion that waits in a queue pair that has failed. */
+    /** A completion that waits: in a queue pair that has failed, or of a frame that came before flows changed. */
     private record Waiting(long wrId, int status, int flags, int bytes) {}
 
     private final XdpQueuePair qp;
@@ -48,16 +49,17 @@ final class ReceiveSide implements Source {
     /** By chunk: the request, and its number among all, or -1 for a chunk that is not posted. */
     private long[] wrIds = {};
     private long[] sequence = {};
-    private @Nullable QueueSocket socket;
+    /** Null without a wire. */
+    private volatile @Nullable FrameReceiver receiver;
     private boolean failed;
     private long posted;
     private long received;
-    private boolean inPacket;
+    /** What was taken to see whether it belongs to a flow, and then what waits for other reasons. */
+    private final CompletionBatch found = new CompletionBatch();
     private final Deque<Waiting> waiting = new ArrayDeque<>();
     private volatile int generation;
-    /** For the test without the lock; null while there is no socket. */
-    private volatile @Nullable XskRing ring;
     private volatile boolean hasWaiting;
+    private int checked;
 
     ReceiveSide(XdpQueuePair qp, XdpCompletionQueue cq, CounterEntry counters, int number, int capacity,
             boolean partial) {
@@ -93,26 +95,32 @@ final class ReceiveSide implements Source {
             if (posted - received + n > capacity) {
                 return Errno.ENOMEM;
             }
-            QueueSocket s = socket;
-            if (region == null && s == null) {
+            FrameReceiver r = receiver;
+            if (region == null && r == null) {
                 use(regions[0]);
             }
             int refused = stage(ids, regions, offsets, n);
             if (refused != 0) {
-                region = posted == 0 && s == null ? null : region;
+                region = posted == 0 && r == null ? null : region;
                 return refused;
             }
-            if (s == null) {
+            if (r == null) {
                 for (int i = 0; i < n; i++) {
                     early[earlyCount++] = (int) (offsets[i] >>> SHIFT);
                 }
-            } else {
-                fill(s, offsets, n);
+                return 0;
             }
-            return 0;
+            r.post(offsets, n);
+            if (posted - received != n || !r.isUnfiltered()) {
+                return 0;
+            }
         } finally {
             lock.unlock();
         }
+        if (cq.isArmed()) { // nobody waited for frames that could not be received
+            qp.watchReceives();
+        }
+        return 0;
     }
 
     /** Enters requests into the table; all or none. */
@@ -130,19 +138,6 @@ final class ReceiveSide implements Source {
         }
         posted += n;
         return 0;
-    }
-
-    private static void fill(QueueSocket s, long[] offsets, int n) {
-        XskRing fill = s.xsk.fillRing();
-        if (fill.reserve(n)) { // always: it has an entry for each request
-            for (int i = 0; i < n; i++) {
-                fill.putAddress(i, offsets[i]);
-            }
-            fill.publish(n);
-            if (fill.needsWakeUp()) {
-                s.xsk.wakeReceive();
-            }
-        }
     }
 
     private void use(XdpMemoryRegion r) {
@@ -168,21 +163,20 @@ final class ReceiveSide implements Source {
         }
     }
 
-    /** The socket is there: what was posted goes to the kernel. */
-    void start(QueueSocket s, @Nullable XdpMemoryRegion r) {
+    /** The wire is there: what was posted goes to the kernel. */
+    void start(FrameReceiver way, @Nullable XdpMemoryRegion r) {
         lock.lock();
         try {
             if (region == null && r != null) {
                 use(r);
             }
-            socket = s;
             long[] offsets = new long[earlyCount];
             for (int i = 0; i < earlyCount; i++) {
                 offsets[i] = (long) early[i] << SHIFT;
             }
-            fill(s, offsets, earlyCount);
+            way.post(offsets, earlyCount);
             earlyCount = 0;
-            ring = s.xsk.receiveRing();
+            receiver = way;
         } finally {
             lock.unlock();
         }
@@ -195,15 +189,7 @@ final class ReceiveSide implements Source {
             if (failed) {
                 return;
             }
-            QueueSocket s = socket;
-            if (s != null) {
-                CompletionBatch batch = new CompletionBatch();
-                for (take(s, batch); batch.next(); batch.clear(), take(s, batch)) {
-                    do {
-                        waiting.add(new Waiting(batch.wrId(), batch.status(), batch.flags(), batch.bytes()));
-                    } while (batch.next());
-                }
-            }
+            keepArrived();
             int[] rest = IntStream.range(0, sequence.length).filter(c -> sequence[c] >= 0).boxed().sorted(Comparator
                     .comparingLong(c -> sequence[c])).mapToInt(c -> c).toArray();
             for (int chunk : rest) {
@@ -213,9 +199,38 @@ final class ReceiveSide implements Source {
             Arrays.fill(sequence, -1);
             received = posted;
             failed = true;
-            socket = null;
-            ring = null;
-            hasWaiting = !waiting.isEmpty();
+            receiver = null;
+            hasWaiting |= !waiting.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What has arrived so far is taken, and waits. */
+    private void keepArrived() {
+        FrameReceiver r = receiver;
+        if (r != null) {
+            CompletionBatch batch = new CompletionBatch();
+            for (int rounds = 0; rounds < MAX_ROUNDS; rounds++) {
+                int result = r.take(batch);
+                if (batch.size() == 0 && result != FrameReceiver.MORE) {
+                    break;
+                }
+                while (batch.next()) {
+                    waiting.add(new Waiting(batch.wrId(), batch.status(), batch.flags(), batch.bytes()));
+                }
+                batch.clear();
+            }
+            hasWaiting |= !waiting.isEmpty();
+        }
+    }
+
+    /** Changes flows that {@link FrameReceiver#take} looks at: what came before is treated as before. */
+    void changeFlows(Runnable change) {
+        lock.lock();
+        try {
+            keepArrived();
+            change.run();
         } finally {
             lock.unlock();
         }
@@ -227,8 +242,7 @@ final class ReceiveSide implements Source {
         try {
             int before = generation; // only changed under the lock
             generation = before + 1;
-            socket = null;
-            ring = null;
+            receiver = null;
             region = null;
             memory = MemorySegment.NULL;
             wrIds = new long[0];
@@ -236,8 +250,8 @@ final class ReceiveSide implements Source {
             earlyCount = 0;
             posted = 0;
             received = 0;
-            inPacket = false;
             failed = false;
+            found.clear();
             waiting.clear();
             hasWaiting = false;
         } finally {
@@ -249,71 +263,59 @@ final class ReceiveSide implements Source {
 
     @Override
     public boolean hasCompletions() {
-        XskRing r = ring;
-        return r != null && r.hasEntries() || hasWaiting;
+        FrameReceiver r = receiver;
+        return r != null && r.hasFrames() || hasWaiting;
     }
 
     @Override
     public void drain(CompletionBatch into) {
+        int gone = 0;
         lock.lock();
         try {
-            QueueSocket s = socket;
-            if (s != null) {
-                take(s, into);
-            } else {
-                while (!waiting.isEmpty() && !into.isFull()) {
-                    Waiting w = waiting.remove();
-                    into.add(this, w.wrId, w.status, WcOpcode.RECV, number, w.flags, w.bytes);
-                }
-                hasWaiting = !waiting.isEmpty();
+            if (hasWaiting) {
+                drainWaiting(into);
+            }
+            FrameReceiver r = receiver;
+            if (r != null && !hasWaiting) {
+                gone = r.take(into);
             }
         } finally {
             lock.unlock();
         }
+        if (gone > 0) {
+            qp.fail(GONE);
+        }
     }
 
-    private void take(QueueSocket s, CompletionBatch into) {
-        XskRing rx = s.xsk.receiveRing();
-        int there = rx.available();
-        int n = Math.min(there, into.room());
-        long bytes = 0;
-        int packets = 0;
-        int valid = 0;
-        for (int i = 0; i < n; i++) {
-            long address = rx.address(i);
-            long word = rx.lengthAndOptions(i);
-            int length = (int) word;
-            int flags = (word >>> Integer.SIZE & Xsk.XDP_PKT_CONTD) != 0 ? WcFlags.CONTINUES : 0;
-            int chunk = chunk(address, length);
-            if (chunk < 0) {
-                continue; // nothing that was posted
+    private void drainWaiting(CompletionBatch into) {
+        while (!into.isFull()) {
+            if (found.next()) {
+                into.add(this, found.wrId(), found.status(), WcOpcode.RECV, number, found.flags(), found.bytes());
+            } else if (!waiting.isEmpty()) {
+                Waiting w = waiting.remove();
+                into.add(this, w.wrId, w.status, WcOpcode.RECV, number, w.flags, w.bytes);
+            } else {
+                found.clear();
+                hasWaiting = false;
+                return;
             }
-            if (!inPacket) {
-                flags |= check(rx, i, there);
-                packets++;
-            }
-            inPacket = (flags & WcFlags.CONTINUES) != 0;
-            long begin = ((long) chunk << SHIFT) + XdpLimits.RECEIVE_OFFSET;
-            if (address != begin) { // a driver that put it elsewhere
-                MemorySegment.copy(memory, address, memory, begin, Math.min(length, XdpLimits.CHUNK
-                        - XdpLimits.RECEIVE_OFFSET));
-            }
-            sequence[chunk] = -1;
-            into.add(this, wrIds[chunk], WcStatus.SUCCESS, WcOpcode.RECV, number, flags, length);
-            valid++;
-            bytes += length;
         }
-        if (n > 0) {
-            rx.release(n);
-            received += valid;
-            XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVES, valid);
-            XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
-            XdpCounted.add(counters, SamplePoint.QP_RX_PACKETS, packets);
-        }
+    }
+
+    // ---- for the receiver
+
+    /** Where the frame, or the part of one, begins in a chunk. */
+    static long frameAt(int chunk) {
+        return ((long) chunk << SHIFT) + XdpLimits.RECEIVE_OFFSET;
+    }
+
+    /** What is received into. */
+    MemorySegment memory() {
+        return memory;
     }
 
     /** The posted chunk in which all these bytes are; -1 if there is none. */
-    private int chunk(long address, int length) {
+    int chunk(long address, int length) {
         long chunk = address >>> SHIFT;
         return length >= 0 && length <= XdpLimits.CHUNK - (address & XdpLimits.CHUNK - 1) && chunk < sequence.length
                 && sequence[(int) chunk] >= 0
@@ -321,25 +323,38 @@ final class ReceiveSide implements Source {
                         : -1;
     }
 
-    /** The flags of the packet that begins in entry {@code i}; all its entries are there. */
-    private int check(XskRing rx, int i, int there) {
-        int last = i;
-        int total = 0;
-        for (boolean more = true; more && last < there; last++) {
-            long word = rx.lengthAndOptions(last);
-            if (chunk(rx.address(last), (int) word) < 0) {
-                return 0;
-            }
-            total += (int) word;
-            more = (word >>> Integer.SIZE & Xsk.XDP_PKT_CONTD) != 0;
-        }
-        int result = checksums.begin(memory, rx.address(i), (int) rx.lengthAndOptions(i), total, partial);
-        if (result < 0) {
-            for (int j = i; j < last; j++) {
-                checksums.add(memory, rx.address(j), (int) rx.lengthAndOptions(j));
-            }
-            result = checksums.end();
-        }
+    /** The request of a posted chunk is done. */
+    void complete(CompletionBatch into, int chunk, int flags, int length) {
+        sequence[chunk] = -1;
+        into.add(this, wrIds[chunk], WcStatus.SUCCESS, WcOpcode.RECV, number, flags, length);
+    }
+
+    /** Counts so many requests that are done, and the packets in them. */
+    void count(int requests, long bytes, int packets) {
+        received += requests;
+        XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVES, requests);
+        XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
+        XdpCounted.add(counters, SamplePoint.QP_RX_PACKETS, packets);
+    }
+
+    /** Whether packets may have the sum of their pseudo-header alone, and nothing else tells which. */
+    boolean isPartial() {
+        return partial;
+    }
+
+    /** Begins to check the checksums of a frame; whether all its pieces have to be {@linkplain #addToCheck added}. */
+    boolean beginCheck(long at, int available, int total, boolean mayBePartial) {
+        checked = checksums.begin(memory, at, available, total, mayBePartial);
+        return checked < 0;
+    }
+
+    void addToCheck(long at, int length) {
+        checksums.add(memory, at, length);
+    }
+
+    /** The flags of the frame. */
+    int endCheck() {
+        int result = checked < 0 ? checksums.end() : checked;
         return result == Checksums.RIGHT ? WcFlags.IP_CSUM_OK : result == Checksums.PARTIAL ? WcFlags.CSUM_PARTIAL : 0;
     }
 
@@ -357,11 +372,39 @@ final class ReceiveSide implements Source {
 
     @Override
     public void watch() {
-        qp.watchReceives();
+        FrameReceiver r = receiver;
+        if (r == null || !r.isUnfiltered() || r.hasFrames()) { // else it would be readable in vain
+            qp.watchReceives();
+        }
     }
 
     /** The descriptor is readable. */
     void readable() {
-        cq.completed(false);
+        if (hasArrived()) {
+            cq.completed(false);
+        } else if (cq.isArmed()) {
+            watch();
+        }
+    }
+
+    /** Whether that is for a completion. */
+    private boolean hasArrived() {
+        int gone = 0;
+        lock.lock();
+        try {
+            FrameReceiver r = receiver;
+            if (r == null || !r.isUnfiltered() || hasWaiting) {
+                return true;
+            }
+            gone = r.take(found);
+            hasWaiting = found.size() > 0;
+            if (gone <= 0) {
+                return hasWaiting;
+            }
+        } finally {
+            lock.unlock();
+        }
+        qp.fail(GONE);
+        return true;
     }
 }

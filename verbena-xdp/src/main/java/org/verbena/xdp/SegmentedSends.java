@@ -12,28 +12,38 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.xdp.packet.Headers;
 
 /**
- * Sends that the kernel or the interface cuts into segments, {@code ibv_wr_send_tso}: AF_XDP has no such request, so they
- * go by a packet socket on the same interface. It copies while it is called, so a send is done when the call returns.
- * Under the lock of the send side.
+ * Sends that the kernel or the interface cuts into segments, {@code ibv_wr_send_tso}. AF_XDP has no such request, so they
+ * go by a packet socket on the same interface; TAP has. The kernel copies while it is called, so a send is done when the
+ * call returns. Under the lock of the send side.
  */
 final class SegmentedSends {
-    /** Not sent for want of room; it is tried again. */
-    static final int LATER = -1;
-    /** Sent. */
-    static final int SENT = 0;
     private static final int MAX_PLACES = 2 + XdpLimits.MAX_SGE;
 
-    private final PacketSocket socket;
+    /** Where they go. */
+    interface Way {
+        /** Sends a {@link VnetHeader} and a frame: the bytes of both, or minus errno. */
+        long send(IoVectors frame);
+    }
+
+    private final Way way;
+    private final Runnable end;
     private final IoVectors places = new IoVectors(MAX_PLACES);
     private final Headers headers = new Headers();
 
-    private SegmentedSends(PacketSocket socket) {
-        this.socket = socket;
+    private SegmentedSends(Way way, Runnable end) {
+        this.way = way;
+        this.end = end;
+    }
+
+    /** By what somebody else closes. */
+    static SegmentedSends by(Way way) {
+        return new SegmentedSends(way, () -> {});
     }
 
     static SegmentedSends open(String verb, XdpDevice device) throws VerbsException {
         try {
-            return new SegmentedSends(PacketSocket.open(device.index(), false));
+            PacketSocket socket = PacketSocket.open(device.index(), false);
+            return new SegmentedSends(socket::send, socket::close);
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }
@@ -74,20 +84,29 @@ final class SegmentedSends {
         }
     }
 
-    /** Sends it: {@link #SENT}, {@link #LATER} or an errno. */
+    /** Sends it: 0, {@link FrameSender#LATER} or an errno. */
     int send() {
-        long result = socket.send(places);
-        if (result >= 0) {
-            return SENT;
+        return result(way.send(places));
+    }
+
+    /** What came out, as {@link #send} says it. */
+    static int result(long bytes) {
+        if (bytes >= 0) {
+            return 0;
         }
-        int error = (int) -result;
-        if (error == Errno.ENOBUFS) {
-            return SENT; // the interface has dropped it, as a wire may
-        }
-        return error == Errno.EAGAIN || error == Errno.ENETDOWN ? LATER : error;
+        return switch ((int) -bytes) {
+            case Errno.ENOBUFS -> 0; // the interface has dropped it, as a wire may
+            case Errno.EAGAIN, Errno.ENETDOWN, Errno.EIO -> FrameSender.LATER; // TAP: it is down
+            default -> (int) -bytes;
+        };
+    }
+
+    /** Whether an errno says that there is no interface any more. */
+    static boolean isGone(int errno) {
+        return errno == Errno.ENXIO || errno == Errno.ENODEV || errno == Errno.EBADF || errno == Errno.EBADFD;
     }
 
     void close() {
-        socket.close();
+        end.run();
     }
 }

@@ -104,15 +104,4 @@ final class TransmitDescriptors {
             }
         }
     }
-
-    /** The kernel has none any more. */
-    void forget() {
-        first = next;
-    }
-
-    /** As new. */
-    void reset() {
-        first = 0;
-        next = 0;
-    }
 }

@@ -178,6 +178,11 @@ final class XdpCompletionQueue extends CompletionQueue implements BellChannel.So
         return 0;
     }
 
+    /** Whether somebody waits for the next completion. */
+    boolean isArmed() {
+        return armed == ANY;
+    }
+
     /** Something may have come: makes an event if the queue is armed for it. From any thread. */
     void completed(boolean error) {
         int a = armed;

@@ -32,7 +32,7 @@ final class XdpContext extends Context {
     private static final AtomicInteger CONTEXTS = new AtomicInteger();
     private static final int MAX_QP = 1 << 16;
 
-    private final XdpDevice device;
+    private final RawDevice device;
     private final int mtu;
     private final int queues;
     private final long instance;
@@ -47,7 +47,7 @@ final class XdpContext extends Context {
     private final Set<QueuePairFlows> withFlows = ConcurrentHashMap.newKeySet();
     private final AtomicInteger nextFlow = new AtomicInteger();
 
-    private XdpContext(XdpDevice device, int mtu, long instance, Engine engine, PublishedObjects published)
+    private XdpContext(RawDevice device, int mtu, long instance, Engine engine, PublishedObjects published)
             throws VerbsException {
         this.device = device;
         this.mtu = mtu;
@@ -60,7 +60,7 @@ final class XdpContext extends Context {
         publishPort(published.port());
     }
 
-    static XdpContext open(XdpDevice device) throws VerbsException {
+    static XdpContext open(RawDevice device) throws VerbsException {
         NetworkLinks.Link link = device.current("open " + device.name());
         PublishedObjects published = new PublishedObjects(device.name(), XdpCounted.ALL);
         Engine engine = null;
@@ -97,8 +97,13 @@ final class XdpContext extends Context {
         return queues;
     }
 
-    XdpDevice xdpDevice() {
+    RawDevice rawDevice() {
         return device;
+    }
+
+    /** The device, if this is a context of such a one. */
+    XdpDevice xdpDevice() {
+        return (XdpDevice) device;
     }
 
     Engine engine() {
@@ -140,7 +145,9 @@ final class XdpContext extends Context {
         checkPort(verb, port);
         NetworkLinks.Link link = device.current(verb);
         int rounded = Math.min(4096, Integer.highestOneBit(Math.max(256, link.mtu())));
-        return PortAttributes.builder().state(link.up() ? PortAttributes.STATE_ACTIVE : PortAttributes.STATE_DOWN)
+        return PortAttributes.builder().state(device.isActive(link)
+                ? PortAttributes.STATE_ACTIVE
+                : PortAttributes.STATE_DOWN)
                 .mtu(4096, rounded).gidTableLength(0).pkeyTableLength(0)
                 .maxMessageSize(XdpLimits.longestFrame(mtu)).linkLayer("Ethernet").build();
     }

@@ -1,84 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp;
 
-import java.util.ArrayList;
-import java.util.List;
-
-import org.jspecify.annotations.Nullable;
-
-import org.verbena.linux.Errno;
 import org.verbena.linux.EthtoolFeatures;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
-import org.verbena.linux.Sys;
-import org.verbena.verbs.Context;
-import org.verbena.verbs.Device;
-import org.verbena.verbs.DeviceAttributes;
-import org.verbena.verbs.DeviceCapabilityFlags;
-import org.verbena.verbs.QueuePairType;
-import org.verbena.verbs.RawPacketCapabilities;
-import org.verbena.verbs.SegmentationCapabilities;
 import org.verbena.verbs.VerbsException;
 
 /**
- * The device of a network interface whose packets are Ethernet frames. On interfaces without hardware the program is
- * attached in generic mode: there, native mode would switch off segmentation at the peer and slow the kernel's own
- * connections down, and could not receive packets of 64 KiB.
+ * The device of any interface, on which AF_XDP takes packets of flows before the kernel. On interfaces without hardware
+ * the program is attached in generic mode: there, native mode would switch off segmentation at the peer and slow the
+ * kernel's own connections down, and could not receive packets of 64 KiB.
  */
-final class XdpDevice extends Device {
-    private static final String PREFIX = "xdp_";
-
-    private final NetworkLinks.Link link;
+final class XdpDevice extends RawDevice {
     private final NetworkLinks.Kind kind;
 
-    private XdpDevice(NetworkLinks.Link link, NetworkLinks.Kind kind) {
-        this.link = link;
+    XdpDevice(NetworkLinks.Link link, NetworkLinks.Kind kind) {
+        super("xdp_", link);
         this.kind = kind;
     }
 
-    /** The devices of the calling thread's network namespace, in the kernel's order. */
-    static List<Device> all() {
-        List<Device> devices = new ArrayList<>();
-        try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-            for (NetworkLinks.Link link : NetworkLinks.list(netlink)) {
-                NetworkLinks.Kind kind = kind(netlink, link.index());
-                if (kind != null && kind.ethernet()) {
-                    devices.add(new XdpDevice(link, kind));
-                }
-            }
-        } catch (LinuxException e) {
-            XdpLog.log(System.Logger.Level.WARNING, "cannot list the network interfaces", e);
-        }
-        return devices;
-    }
-
-    private static NetworkLinks.@Nullable Kind kind(Netlink netlink, int index)
-            throws LinuxException {
-        try {
-            return NetworkLinks.kind(netlink, index);
-        } catch (LinuxException e) {
-            if (e.errno() == Errno.ENODEV) {
-                return null; // it went meanwhile
-            }
-            throw e;
-        }
-    }
-
     @Override
-    public String name() {
-        return PREFIX + link.name();
-    }
-
-    String interfaceName() {
-        return link.name();
-    }
-
-    int index() {
-        return link.index();
-    }
-
-    /** Whether a packet may have no checksum, since its sender is on this host. */
     boolean isVirtual() {
         return kind.isVirtual();
     }
@@ -89,69 +30,37 @@ final class XdpDevice extends Device {
     }
 
     @Override
-    public String provider() {
-        return "xdp";
-    }
-
-    @Override
     public String transport() {
         return "AF_XDP";
     }
 
-    /** EUI-64 of the interface's address; without one, a locally administered one of its index. */
-    @Override
-    public long guid() {
-        List<Byte> mac = link.hardwareAddress();
-        if (mac.size() != 6 || mac.stream().allMatch(b -> b == 0)) {
-            return 0x0200_00ff_fe00_0000L | link.index();
-        }
-        long guid = 0;
-        for (int i = 0; i < 6; i++) {
-            guid = guid << 8 | mac.get(i) & 0xff;
-            guid = i == 2 ? guid << 16 | 0xfffe : guid;
-        }
-        return guid ^ 0x0200_0000_0000_0000L; // the universal/local bit
-    }
-
-    /** The interface as it is now. */
-    NetworkLinks.Link current(String verb) throws VerbsException {
-        try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-            for (NetworkLinks.Link l : NetworkLinks.list(netlink)) {
-                if (l.index() == link.index()) {
-                    return l;
-                }
-            }
-        } catch (LinuxException e) {
-            throw new VerbsException(verb, e);
-        }
-        throw new VerbsException(verb, Errno.ENODEV, "the interface " + link.name() + " is gone");
-    }
-
     /** The number of queues that packets are received on. */
+    @Override
     int queues() {
         try {
-            return Math.max(1, EthtoolFeatures.channels(link.name()).receiving());
+            return Math.max(1, EthtoolFeatures.channels(interfaceName()).receiving());
         } catch (LinuxException e) {
             return 1; // it cannot be asked: as loopback, it has one
         }
     }
 
-    DeviceAttributes attributes(int mtu, int queues) {
-        return DeviceAttributes.builder()
-                .capabilityFlags(DeviceCapabilityFlags.RAW_IP_CSUM | DeviceCapabilityFlags.CURR_QP_STATE_MOD)
-                .firmwareVersion("1").nodeGuid(guid()).maxMrSize(XdpLimits.MAX_REGION).pageSizeCap(XdpLimits.CHUNK)
-                .maxQp(queues, XdpLimits.maxRequests(mtu)).maxSge(XdpLimits.MAX_SGE)
-                .maxInlineData(XdpLimits.MAX_INLINE).maxCq(XdpLimits.MAX_CQ, XdpLimits.MAX_CQE)
-                .maxMr(XdpLimits.MAX_MR).maxPd(XdpLimits.MAX_PD).physicalPortCount(1)
-                .rawPacketCapabilities(RawPacketCapabilities.IP_CSUM)
-                .segmentationCapabilities(SegmentationCapabilities.builder().maxBytes(0xff00)
-                        .queuePairTypes(1 << QueuePairType.RAW_PACKET).build())
-                .rawReceive(XdpLimits.CHUNK, XdpLimits.RECEIVE_OFFSET).build();
+    @Override
+    boolean isActive(NetworkLinks.Link now) {
+        return now.up();
     }
 
     @Override
-    protected Context implOpen() throws VerbsException {
-        Sys.requireNativeAccess();
-        return XdpContext.open(this);
+    int ownChunks(int sends, int mtu) {
+        return sends * XdpLimits.pieces(mtu);
+    }
+
+    @Override
+    Wire openWire(String verb, XdpQueuePair qp, WireMemory memory) throws VerbsException {
+        return XskWire.open(verb, qp, this, memory);
+    }
+
+    @Override
+    RawFlows flows(XdpQueuePair qp, XdpContext context, long published) {
+        return new QueuePairFlows(context, qp.describe(), published);
     }
 }

@@ -11,9 +11,10 @@ final class XdpFlow extends Flow {
     private final QueuePairFlows flows;
     private final InstalledFlow installed;
 
-    XdpFlow(XdpQueuePair qp, FlowAttributes attributes, InstalledFlow installed) throws VerbsException {
+    XdpFlow(QueuePairFlows flows, XdpQueuePair qp, FlowAttributes attributes, InstalledFlow installed)
+            throws VerbsException {
         super(qp, attributes);
-        this.flows = qp.flows();
+        this.flows = flows;
         this.installed = installed;
         publish(installed.published());
         opened();

@@ -11,6 +11,8 @@ final class XdpLimits {
     static final int CHUNK = Sys.pageSize();
     /** Where a packet begins in its chunk. */
     static final int RECEIVE_OFFSET = Xsk.XDP_PACKET_HEADROOM;
+    /** Bytes of a packet that fit into a chunk. */
+    static final int RECEIVE_BYTES = CHUNK - RECEIVE_OFFSET;
     /** Where a packet that was copied to be sent begins in its chunk: before it is room for metadata. */
     static final int STAGING_OFFSET = 64;
     /** Bytes of a packet that fit into a chunk of those. */

@@ -7,7 +7,7 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.spi.ApiRange;
 import org.verbena.verbs.spi.VerbsProvider;
 
-/** The provider of {@code xdp_<netdev>}. */
+/** The provider of {@code xdp_<netdev>} and {@code tap_<netdev>}. */
 public final class XdpProvider implements VerbsProvider {
     /** For the service loader. */
     public XdpProvider() {}
@@ -24,6 +24,6 @@ public final class XdpProvider implements VerbsProvider {
 
     @Override
     public List<Device> devices() {
-        return XdpDevice.all();
+        return RawDevice.all();
     }
 }

@@ -7,7 +7,6 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Xsk;
-import org.verbena.linux.XskConfig;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
@@ -24,8 +23,8 @@ import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.QueuePairValues;
 
 /**
- * A queue pair of type RAW_PACKET. From RTR on it has a socket on a queue of the interface; in ERR it has none any more,
- * so that other programs may have the queue.
+ * A queue pair of type RAW_PACKET. From RTR on it has a {@link Wire}; in ERR it has none any more, so that other programs
+ * may have the interface or its queue.
  */
 final class XdpQueuePair extends QueuePair {
     private final XdpContext context;
@@ -35,18 +34,15 @@ final class XdpQueuePair extends QueuePair {
     private final ReceiveSide receives;
     private final XdpCompletionQueue sendCq;
     private final XdpCompletionQueue receiveCq;
-    private final QueuePairFlows flows;
+    private final RawFlows flows;
     private final SendQueue sendQueue;
     private final ReceiveQueue receiveQueue;
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private QueuePairAttributes attributes = QueuePairAttributes.builder().build();
-    /** Under the object's lock, as the next three. */
-    private @Nullable QueueSocket socket;
-    private @Nullable SegmentedSends segmented;
-    private @Nullable Umem staging;
-    private int firstChunk;
-    private boolean ownStaging;
+    /** Under the object's lock, as the next one. */
+    private @Nullable Wire wire;
+    private @Nullable WireMemory memory;
 
     XdpQueuePair(XdpContext context, XdpProtectionDomain pd, QueuePairInitAttributes init, int number)
             throws VerbsException {
@@ -60,10 +56,10 @@ final class XdpQueuePair extends QueuePair {
                 .publishedId(), 0);
         int depth = Math.max(1, init.maxSendWr());
         sends = new SendSide(this, sendCq, counters, number, new SendRequests(depth, Math.max(1, init.maxSendSge()),
-                init.maxInlineData(), init.maxTsoHeader()), depth, context.mtu());
-        receives = new ReceiveSide(this, receiveCq, counters, number, init.maxReceiveWr(), context.xdpDevice()
+                init.maxInlineData(), init.maxTsoHeader()), context.mtu());
+        receives = new ReceiveSide(this, receiveCq, counters, number, init.maxReceiveWr(), context.rawDevice()
                 .isVirtual());
-        flows = new QueuePairFlows(context, describe(), counters.id());
+        flows = context.rawDevice().flows(this, context, counters.id());
         sendQueue = new XdpSendQueue(this, sends, init);
         receiveQueue = new XdpReceiveQueue(this, receives, init.maxReceiveWr());
         publish(counters);
@@ -79,7 +75,7 @@ final class XdpQueuePair extends QueuePair {
         return r != null && r.isOf(pd) ? r : null;
     }
 
-    QueuePairFlows flows() {
+    RawFlows flows() {
         return flows;
     }
 
@@ -88,21 +84,39 @@ final class XdpQueuePair extends QueuePair {
         return flows.create(this, a);
     }
 
+    XdpContext xdpContext() {
+        return context;
+    }
+
+    SendSide sends() {
+        return sends;
+    }
+
+    ReceiveSide receives() {
+        return receives;
+    }
+
+    /** The AF_XDP socket; null without one. */
+    synchronized @Nullable QueueSocket socket() {
+        return wire instanceof XskWire x ? x.socket : null;
+    }
+
     /** The socket; null without one. */
-    synchronized @Nullable Fd socketFd() {
-        QueueSocket s = socket;
+    @Nullable
+    Fd socketFd() {
+        QueueSocket s = socket();
         return s == null ? null : s.fd();
     }
 
     /** The queue of the interface; -1 without a socket. */
-    synchronized int interfaceQueue() {
-        QueueSocket s = socket;
+    int interfaceQueue() {
+        QueueSocket s = socket();
         return s == null ? -1 : s.queue;
     }
 
     /** What the kernel has counted; null without a socket. */
-    synchronized Xsk.@Nullable Statistics statistics() throws LinuxException {
-        QueueSocket s = socket;
+    Xsk.@Nullable Statistics statistics() throws LinuxException {
+        QueueSocket s = socket();
         return s == null ? null : s.xsk.statistics();
     }
 
@@ -151,7 +165,7 @@ final class XdpQueuePair extends QueuePair {
                 attributes = QueuePairAttributes.builder().build();
             }
             case RTR -> {
-                if (socket == null) {
+                if (wire == null) {
                     start("modify " + describe() + " to RTR");
                 }
             }
@@ -176,14 +190,42 @@ final class XdpQueuePair extends QueuePair {
         }
     }
 
-    /** Opens the socket: the memory is that of the receives that were posted, or else the domain's first region. */
+    /** Opens the wire: the memory is that of the receives that were posted, or else the domain's first region. */
     private void start(String verb) throws VerbsException {
+        WireMemory m = takeMemory(verb);
+        Wire opened = null;
+        try {
+            opened = context.rawDevice().openWire(verb, this, m);
+            context.engine().watch(opened.fd(), 0, events -> receives.readable());
+        } catch (LinuxException e) {
+            discard(m, opened);
+            throw new VerbsException(verb, e);
+        } catch (VerbsException | RuntimeException e) {
+            discard(m, opened);
+            throw e;
+        }
+        try {
+            flows.use(verb, opened);
+        } catch (VerbsException e) {
+            context.engine().forget(opened.fd());
+            discard(m, opened);
+            throw e;
+        }
+        memory = m;
+        wire = opened;
+        receives.start(opened.receiver(), m.region());
+        sends.start(opened.sender());
+        if (receiveCq.isArmed()) {
+            receives.watch();
+        }
+    }
+
+    private WireMemory takeMemory(String verb) throws VerbsException {
         XdpMemoryRegion region = receives.region();
         if (region == null) {
             region = pd.firstAllocated();
         }
         Umem umem = region == null ? null : region.umem();
-        ownStaging = umem == null;
         if (umem == null) {
             try {
                 umem = new Umem(0); // for a queue pair that only sends
@@ -191,75 +233,32 @@ final class XdpQueuePair extends QueuePair {
                 throw new VerbsException(verb, e);
             }
         }
-        int chunks = sends.stagingChunks();
-        firstChunk = umem.take(verb, chunks);
-        QueueSocket opened = null;
-        try {
-            int receiveEntries = SendSide.ringSize(initAttributes().maxReceiveWr());
-            opened = QueueSocket.open(verb, describe(), context, umem.upTo(firstChunk + chunks), XskConfig.of(
-                    XdpLimits.CHUNK, 1).withRings(receiveEntries, sends.descriptors(), receiveEntries, sends
-                            .descriptors()));
-            segmented = initAttributes().maxTsoHeader() > 0 ? SegmentedSends.open(verb, context.xdpDevice()) : null;
-            context.engine().watch(opened.fd(), 0, events -> receives.readable());
-        } catch (LinuxException e) {
-            discard(umem, chunks, opened);
-            throw new VerbsException(verb, e);
-        } catch (VerbsException | RuntimeException e) {
-            discard(umem, chunks, opened);
-            throw e;
-        }
-        try {
-            flows.use(verb, opened);
-        } catch (VerbsException e) {
-            context.engine().forget(opened.fd());
-            discard(umem, chunks, opened);
-            throw e;
-        }
-        staging = umem;
-        socket = opened;
-        receives.start(opened, region);
-        sends.start(opened, segmented, umem.segment(), firstChunk, region);
+        int chunks = context.rawDevice().ownChunks(Math.max(1, initAttributes().maxSendWr()), context.mtu());
+        return new WireMemory(umem, region, umem.take(verb, chunks), chunks);
     }
 
-    private void discard(Umem umem, int chunks, @Nullable QueueSocket opened) {
-        umem.give(firstChunk, chunks);
+    private static void discard(WireMemory m, @Nullable Wire opened) {
         if (opened != null) {
             opened.close();
         }
-        closeSegmented();
+        m.give();
     }
 
-    private void closeSegmented() {
-        SegmentedSends t = segmented;
-        segmented = null;
-        if (t != null) {
-            t.close();
-        }
-    }
-
-    /** Closes the socket; the sides use it no more. */
+    /** Closes the wire; the sides use it no more. */
     private void stop() {
         receives.fail();
         sends.fail();
-        QueueSocket s = socket;
-        socket = null;
-        if (s != null) {
+        Wire w = wire;
+        wire = null;
+        if (w != null) {
             flows.unuse();
-            context.engine().forget(s.fd());
-            s.close();
+            context.engine().forget(w.fd());
+            w.close();
         }
-        closeSegmented();
-        Umem u = staging;
-        staging = null;
-        if (u != null) {
-            u.give(firstChunk, sends.stagingChunks());
-            if (ownStaging) {
-                try {
-                    u.discard();
-                } catch (LinuxException e) {
-                    XdpLog.log(System.Logger.Level.DEBUG, "memory for packets to send is freed later", e);
-                }
-            }
+        WireMemory m = memory;
+        memory = null;
+        if (m != null) {
+            m.give();
         }
     }
 
@@ -285,10 +284,10 @@ final class XdpQueuePair extends QueuePair {
 
     /** Has the engine say when a packet has come. */
     synchronized void watchReceives() {
-        QueueSocket s = socket;
-        if (s != null) {
+        Wire w = wire;
+        if (w != null) {
             try {
-                context.engine().rewatch(s.fd(), Epoll.IN | Epoll.ONESHOT);
+                context.engine().rewatch(w.fd(), Epoll.IN | Epoll.ONESHOT);
             } catch (LinuxException | IllegalStateException e) {
                 XdpLog.log(System.Logger.Level.WARNING, "cannot wait for packets of " + describe(), e);
             }

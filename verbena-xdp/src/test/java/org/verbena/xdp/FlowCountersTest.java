@@ -18,7 +18,6 @@ import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
-import org.verbena.testkit.Capabilities;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.Netlink;
@@ -26,6 +25,7 @@ import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Capabilities;
 import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.Flow;

@@ -9,12 +9,12 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-import org.verbena.testkit.Capabilities;
 import org.verbena.linux.Fd;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.Capabilities;
 
 /**
  * Two network namespaces of a test with a wire between, on both ends of which the kernel has an address: {@code one}, 10.77.0.1,

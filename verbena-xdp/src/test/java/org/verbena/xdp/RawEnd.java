@@ -47,8 +47,10 @@ final class RawEnd implements AutoCloseable {
         qp = queuePair();
     }
 
+    /** Opens the device {@code xdp_NAME}, or one that is named in full. */
     static Context context(String name) throws VerbsException {
-        return XdpDevice.all().stream().filter(d -> d.name().equals("xdp_" + name)).findFirst().orElseThrow().open();
+        String full = name.contains("_") ? name : "xdp_" + name;
+        return RawDevice.all().stream().filter(d -> d.name().equals(full)).findFirst().orElseThrow().open();
     }
 
     /** An end whose queue pair is in RESET. */

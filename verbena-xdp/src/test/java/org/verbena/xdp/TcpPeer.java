@@ -30,10 +30,15 @@ final class TcpPeer implements AutoCloseable {
     private FutureTask<Integer> sending = new FutureTask<>(() -> 0);
 
     TcpPeer(RawLink link, RawEnd end) throws Exception {
-        this.end = end;
-        to = link.mac("one");
-        from = link.mac("other");
+        this(end, link.mac("one"), link.mac("other"));
         link.redirect(link.other, end.qp);
+    }
+
+    /** A connection to an end that receives it already. */
+    TcpPeer(RawEnd end, byte[] to, byte[] from) throws Exception {
+        this.end = end;
+        this.to = to;
+        this.from = from;
         channel = SocketChannel.open();
         channel.bind(new InetSocketAddress(RawLink.KERNEL, 0));
     }

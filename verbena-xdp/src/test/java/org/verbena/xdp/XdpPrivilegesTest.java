@@ -36,7 +36,7 @@ class XdpPrivilegesTest {
         private Attempt() {}
 
         public static void main(String[] args) throws Exception {
-            try (Context c = XdpDevice.all().stream().filter(d -> d.name().equals("xdp_other")).findFirst()
+            try (Context c = RawDevice.all().stream().filter(d -> d.name().equals("xdp_other")).findFirst()
                     .orElseThrow().open()) {
                 System.out.println("port " + c.queryPort(1).stateName());
                 ProtectionDomain pd = c.allocateProtectionDomain();

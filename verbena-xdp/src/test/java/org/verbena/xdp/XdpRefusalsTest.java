@@ -44,7 +44,7 @@ class XdpRefusalsTest {
     @Test
     void deviceSaysWhatItCan() throws Exception {
         RawLink.run(1500, link -> {
-            assertThat(XdpDevice.all()).extracting(Object::toString).containsExactly("xdp_lo", "xdp_other", "xdp_one");
+            assertThat(RawDevice.all()).extracting(Object::toString).containsExactly("xdp_lo", "xdp_other", "xdp_one");
             try (Context c = RawEnd.context("other")) {
                 DeviceAttributes d = c.queryDevice();
                 assertThat(d.rawReceiveBuffer()).hasValue(4096);

@@ -22,16 +22,13 @@ class XdpConformanceTest extends RawPacketConformance {
     static void inNamespace(RawPacketFixture.Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
-            Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
-            if (Files.isWritable(ipv6)) {
-                Files.writeString(ipv6, "1"); // its own packets would come between
-            }
+            isolate();
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                 NetworkLinks.createVeth(netlink, "near", "far");
                 for (String name : new String[] {"near", "far"}) {
                     NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, name));
                 }
-                try (Context near = open("near"); Context far = open("far")) {
+                try (Context near = open("xdp_near"); Context far = open("xdp_far")) {
                     action.run(near, far);
                 }
                 NetworkLinks.delete(netlink, NetworkLinks.index(netlink, "near"));
@@ -40,8 +37,16 @@ class XdpConformanceTest extends RawPacketConformance {
         });
     }
 
-    private static Context open(String name) throws VerbsException {
-        return new XdpProvider().devices().stream().filter(d -> d.name().equals("xdp_" + name)).findFirst()
+    /** Has the kernel send nothing of its own in the calling thread's namespace. */
+    static void isolate() throws Exception {
+        Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
+        if (Files.isWritable(ipv6)) {
+            Files.writeString(ipv6, "1"); // its own packets would come between
+        }
+    }
+
+    static Context open(String name) throws VerbsException {
+        return new XdpProvider().devices().stream().filter(d -> d.name().equals(name)).findFirst()
                 .orElseThrow()
                 .open();
     }
