@@ -119,10 +119,11 @@ final class SendSide implements Source {
             } else if (!paused) {
                 submit();
             }
-            return 0;
         } finally {
             lock.unlock();
         }
+        cq.sent();
+        return 0;
     }
 
     private void submit() {
@@ -379,6 +380,7 @@ final class SendSide implements Source {
         } finally {
             lock.unlock();
         }
+        cq.sent();
     }
 
     /** The queue pair has failed: what the kernel has not sent is flushed. The socket is closed afterwards. */

@@ -183,6 +183,13 @@ final class XdpCompletionQueue extends CompletionQueue implements BellChannel.So
         return armed == ANY;
     }
 
+    /** Something was posted whose completion nobody will announce: looks for it if somebody waits. */
+    void sent() {
+        if (armed == ANY) {
+            context.notifier().watch(this);
+        }
+    }
+
     /** Something may have come: makes an event if the queue is armed for it. From any thread. */
     void completed(boolean error) {
         int a = armed;

@@ -399,6 +399,20 @@ abstract class RawPacketConformance {
         });
     }
 
+    /** A thread of the provider may have looked in vain by then. */
+    @Test
+    void channelWakesForASendLongAfterArming() throws Exception {
+        connected((near, far) -> {
+            byte[] frame = frame(60, 1);
+            assertThat(near.cq.requestNotify(false)).isZero();
+            assertThat(near.channel.await(Duration.ofMillis(500))).isNull();
+            assertPosted(near.send(1, SendFlags.SIGNALED, frame));
+            assertThat(near.channel.await(LONG)).isSameAs(near.cq);
+            assertStatus(WcStatus.SUCCESS, 1, near.await());
+            assertArrives(far, frame);
+        });
+    }
+
     @Test
     void packetsWithoutReceivesAreLostOrWaitAndTheNextArrive() throws Exception {
         connected((near, far) -> {
