@@ -2,6 +2,8 @@
 package org.verbena.xdp.program;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
@@ -9,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -18,8 +21,10 @@ import java.util.stream.Collectors;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.FileIdentity;
+import org.verbena.linux.FileStatus;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.PosixFile;
+import org.verbena.linux.Sys;
 
 /**
  * The folder of an interface in a file system of type bpf, by which processes find its maps and each other.
@@ -38,6 +43,7 @@ import org.verbena.linux.PosixFile;
 final class SharedFolder implements AutoCloseable {
     private static final String OWNER = "owner-";
     private static final String LAYOUT = "layout-";
+    private static final int OTHERS_MAY_WRITE = 022;
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(20);
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -93,10 +99,15 @@ final class SharedFolder implements AutoCloseable {
             Path parent = path.getParent();
             if (parent != null) {
                 mkdir(parent);
+                requireOwn(parent);
             }
             mkdir(path);
         } catch (NoSuchFileException removed) { // the parent, between two calls: the next attempt makes it
             return;
+        } catch (LinuxException e) {
+            if (e.errno() != Errno.ENOENT) { // as above
+                throw e;
+            }
         } catch (IOException e) {
             throw failure("make " + path, e);
         }
@@ -104,7 +115,8 @@ final class SharedFolder implements AutoCloseable {
 
     private static void mkdir(Path path) throws IOException {
         try {
-            Files.createDirectory(path);
+            Files.createDirectory(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(
+                    "rwx------")));
         } catch (FileAlreadyExistsException e) {
             if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
                 throw e;
@@ -112,11 +124,23 @@ final class SharedFolder implements AutoCloseable {
         }
     }
 
+    /** The file system may be open to everybody: nobody else may put something in the place of what is in the folder. */
+    private static void requireOwn(Path path) throws LinuxException {
+        FileStatus is;
+        try (Fd fd = PosixFile.open(path, PosixFile.O_RDONLY | PosixFile.O_NOFOLLOW, 0)) {
+            is = FileStatus.of(fd);
+        }
+        if (is.uid() != 0 && is.uid() != Sys.uid() || (is.permissions() & OTHERS_MAY_WRITE) != 0 || !is.directory()) {
+            throw new LinuxException("make " + path, Errno.EACCES, "it belongs to user " + is.uid()
+                    + ", or others may write to it: remove it");
+        }
+    }
+
     private static LinuxException failure(String what, IOException e) {
         if (e instanceof LinuxException l) {
             return l;
         }
-        LinuxException failure = new LinuxException(what, e instanceof java.nio.file.AccessDeniedException
+        LinuxException failure = new LinuxException(what, e instanceof AccessDeniedException
                 ? Errno.EACCES
                 : Errno.EIO, String.valueOf(e.getMessage()));
         failure.initCause(e);
@@ -171,6 +195,8 @@ final class SharedFolder implements AutoCloseable {
         try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
             entries.forEach(all::add);
             return all;
+        } catch (DirectoryIteratorException e) {
+            throw failure("list " + path, new IOException(e));
         } catch (IOException e) {
             throw failure("list " + path, e);
         }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
@@ -256,6 +257,36 @@ class SharedProgramTest {
             b.close();
             Await.until("the kernel lets it go", () -> !place.isAttached());
             place.assertNothingIsLeft();
+        });
+    }
+
+    /** In a file system that everybody may write to, the folder of another user is not used. */
+    @Test
+    void folderOfAnotherUserIsLeftAlone() throws Exception {
+        inNamespace(place -> {
+            Path bpf = place.bpf.resolve("test-" + place.i.namespace());
+            Path folder = bpf.resolve("verbena");
+            Files.createDirectories(folder);
+            try {
+                for (boolean writable : new boolean[] {true, false}) {
+                    Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString(writable
+                            ? "rwxrwxrwx"
+                            : "rwx------"));
+                    Files.setAttribute(folder, "unix:uid", writable ? 0 : 4711);
+                    SharedProgram a = SharedProgram.join(place.i, bpf);
+                    assertThat(a.owner()).as("it has the program for itself").isZero();
+                    assertThat(folder).isEmptyDirectory();
+                    drop(a, 4000);
+                    assertThat(a.takeTarget()).isZero();
+                    assertThat(a.counters().take(true)).isOne();
+                    expect(Errno.EBUSY, () -> SharedProgram.join(place.i, bpf), "cannot be shared", "remove it");
+                    a.close();
+                    place.assertNothingIsLeft();
+                }
+            } finally {
+                Files.delete(folder);
+                Files.delete(bpf);
+            }
         });
     }
 
