@@ -15,8 +15,10 @@ import org.verbena.verbs.VerbsException;
 
 /** An open TAP interface, with a header for the kernel before each frame. */
 final class TapWire implements Wire {
-    /** An interface becomes free a little after it was closed, and the kernel sends on it a little after it was opened. */
+    /** An interface becomes free a little after the process that had it has ended. */
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+    /** The kernel sends on it a little after it was opened: a work queue switches it on. */
+    private static final long CARRIER_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
     /** What has an interface in this process, by network namespace and interface. */
@@ -88,7 +90,7 @@ final class TapWire implements Wire {
 
     /** Until then the kernel drops what it has to send. */
     private static void awaitCarrier(String verb, TapDevice device) throws VerbsException {
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
+        long deadline = System.nanoTime() + CARRIER_PATIENCE_NANOS;
         while (device.settings(verb).on() && !device.current(verb).up() && System.nanoTime() - deadline < 0) {
             LockSupport.parkNanos(PAUSE_NANOS);
         }
