@@ -55,7 +55,8 @@ public final class Premain {
         }
         String version = System.getProperty("java.specification.version", "1.8");
         if (feature(version) < REQUIRED_JAVA) {
-            print(given, "not active: this is Java " + version + ", and Verbena needs " + REQUIRED_JAVA + " or newer");
+            print(given, "not active: this is Java " + version + ", and Verbena needs " + REQUIRED_JAVA
+                    + " or newer: put the bin of such a JDK first on PATH, or name its java");
             return;
         }
         try {

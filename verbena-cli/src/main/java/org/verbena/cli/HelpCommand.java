@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli;
 
+import java.util.Iterator;
 import java.util.List;
 
 import picocli.CommandLine;
@@ -20,8 +21,16 @@ final class HelpCommand implements Runnable {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private CommandSpec spec;
 
-    @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "The command.") private List<String> words = List
-            .of();
+    @Parameters(paramLabel = "COMMAND", arity = "0..*", completionCandidates = Names.class,
+            description = "The command.") private List<String> words = List.of();
+
+    /** The commands, for what completes their names. */
+    static final class Names implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Main.names().iterator();
+        }
+    }
 
     @Override
     public void run() {

@@ -88,6 +88,11 @@ public final class Main implements Runnable {
                 .setExecutionExceptionHandler((failure, command, parsed) -> report(failure, command));
     }
 
+    /** The commands, in the order of the help. */
+    static List<String> names() {
+        return COMMANDS.stream().map(Main::name).toList();
+    }
+
     private static String name(Class<?> command) {
         return command.getAnnotation(Command.class).name();
     }

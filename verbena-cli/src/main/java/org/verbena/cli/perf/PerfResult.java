@@ -13,6 +13,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.support.CommandException;
+import org.verbena.cli.support.Json;
 
 /**
  * The result of one test at one size.
@@ -126,7 +127,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         if (allocatedPerOperation == 0) {
             o.put("allocated_bytes_per_op", 0);
         } else {
-            o.put("allocated_bytes_per_op", allocatedPerOperation);
+            o.put("allocated_bytes_per_op", Json.rate(allocatedPerOperation));
         }
         return o;
     }

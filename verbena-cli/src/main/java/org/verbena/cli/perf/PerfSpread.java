@@ -13,6 +13,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.support.Json;
+
 /**
  * More of the round trips of a test than its percentiles, in nanoseconds.
  *
@@ -59,7 +61,8 @@ record PerfSpread(double min, double mean, double deviation, double fiveNines, S
 
     /** Adds the figures to those of the round trips. */
     void put(ObjectNode rtt) {
-        rtt.put("p99_999", Math.round(fiveNines)).put("min", Math.round(min)).put("mean", mean).put("stdev", deviation);
+        rtt.put("p99_999", Math.round(fiveNines)).put("min", Math.round(min)).put("mean", Json.rate(mean)).put("stdev",
+                Json.rate(deviation));
     }
 
     /** What {@link #of(JsonNode)} reads, for another process. */

@@ -208,7 +208,8 @@ class AgentTest {
                 dir);
         assertThat(r.code()).isEqualTo(3);
         assertThat(r.out()).isEqualTo("provider " + JDKS + "\necho hello\n");
-        assertThat(r.err()).matches("verbena: not active: this is Java [0-9.]+, and Verbena needs 25 or newer\n");
+        assertThat(r.err()).matches("verbena: not active: this is Java [0-9.]+, and Verbena needs 25 or newer: "
+                + "put the bin of such a JDK first on PATH, or name its java\n");
         assertThat(AgentRun.of(AgentRun.command(old.get(), List.of(agent("quiet")), classes, "echo"), dir))
                 .isEqualTo(new AgentRun(0, "echo hello\n", ""));
     }

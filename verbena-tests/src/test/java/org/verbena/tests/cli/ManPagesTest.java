@@ -80,6 +80,7 @@ class ManPagesTest {
         assertThat(bash).contains("--duration").contains("complete -F _complete_verbena");
         assertThat(bash).as("what stands for an operand or an option's value, as it is written").contains("send-lat",
                 "netstat", "srq", "write_bw").doesNotContain("NETSTAT", "SEND_LAT");
+        assertThat(bash).as("what help can be asked about").contains("COMMAND_pos_param_args=(\"attach\" \"copy\"");
         assertThat(Files.readString(folder.resolve("zsh/vendor-completions/_verbena"))).startsWith("#compdef verbena\n")
                 .contains("../../bash-completion/completions/verbena");
     }
