@@ -19,7 +19,9 @@ import org.verbena.verbs.spi.QueuePairPoints;
  * frames. All under the side's lock.
  */
 final class SendSide implements Source {
-    private static final long RETRY_NANOS = 100_000;
+    private static final long FIRST_RETRY_NANOS = 100_000;
+    /** While an interface is down nothing changes for long. */
+    private static final long LAST_RETRY_NANOS = 20_000_000;
     private static final VarHandle POLLED;
 
     static {
@@ -46,9 +48,10 @@ final class SendSide implements Source {
     private long submitted;
     private long done;
     private long polled;
-    /** The kernel has not taken all descriptors; it is called again at this time. */
-    private boolean stalled;
-    private long retryAt;
+    /** The kernel has not taken all descriptors, and is called again at a time: read without the lock by the thread that sends it again. */
+    private volatile boolean stalled;
+    private volatile long retryAt;
+    private long retryNanos = FIRST_RETRY_NANOS;
     private volatile int generation;
 
     SendSide(XdpQueuePair qp, XdpCompletionQueue cq, CounterEntry counters, int number, SendRequests requests,
@@ -152,17 +155,55 @@ final class SendSide implements Source {
     }
 
     private void stall() {
+        retryAt = System.nanoTime() + retryNanos;
+        retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
         stalled = true;
-        retryAt = System.nanoTime() + RETRY_NANOS;
+        qp.xdpContext().notifier().stalled();
+    }
+
+    /** Sends again what the kernel has not taken, if it is time; when it is to be called again, at the latest. */
+    long retry() {
+        if (!stalled) {
+            return Long.MAX_VALUE;
+        }
+        boolean gone;
+        lock.lock();
+        try {
+            FrameSender s = sender;
+            gone = s != null && retryNow(s);
+        } finally {
+            lock.unlock();
+        }
+        if (gone) {
+            qp.fail(failure());
+        }
+        return stalled ? retryAt : Long.MAX_VALUE;
+    }
+
+    /** Under the lock; whether the interface is gone. */
+    private boolean retryNow(FrameSender s) {
+        if (!stalled || System.nanoTime() - retryAt < 0) {
+            return false;
+        }
+        flush(s);
+        if (!stalled && !paused) {
+            submit();
+        }
+        return failure != null && !flushing;
     }
 
     /** Has the kernel send what was taken. */
     private void flush(FrameSender s) {
-        stalled = false;
+        if (stalled) { // no store that orders in each post
+            stalled = false;
+        }
         int error = s.flush();
         if (error == FrameSender.LATER) {
             stall();
-        } else if (error != 0 && failure == null) {
+            return;
+        }
+        retryNanos = FIRST_RETRY_NANOS;
+        if (error != 0 && failure == null) {
             failure = ReceiveSide.GONE;
         }
     }
@@ -328,13 +369,7 @@ final class SendSide implements Source {
         try {
             FrameSender s = sender;
             if (s != null) {
-                if (stalled && System.nanoTime() - retryAt >= 0) {
-                    flush(s);
-                    if (!stalled && !paused) {
-                        submit();
-                    }
-                    gone = failure != null && !flushing;
-                }
+                gone = retryNow(s);
                 reap(s);
             }
             for (skipUnsignalled(); polled < done && !into.isFull(); skipUnsignalled()) {
@@ -367,6 +402,7 @@ final class SendSide implements Source {
         } finally {
             lock.unlock();
         }
+        qp.xdpContext().notifier().add(this);
     }
 
     /** State SQD: what is posted waits. */

@@ -248,6 +248,7 @@ final class XdpQueuePair extends QueuePair {
     private void stop() {
         receives.fail();
         sends.fail();
+        context.notifier().remove(sends);
         Wire w = wire;
         wire = null;
         if (w != null) {

@@ -214,8 +214,8 @@ class XdpRefusalsTest {
                         frame.length)).isZero();
                 assertThat(e.isIdle()).as("it waits").isTrue();
                 NetworkLinks.setUp(link.netlink, link.other);
+                peer.receive(ByteBuffer.allocate(100)); // though nobody polls
                 e.awaitSent(1);
-                peer.receive(ByteBuffer.allocate(100));
                 NetworkLinks.createVeth(link.netlink, "x", "y");
                 NetworkLinks.setUp(link.netlink, NetworkLinks.index(link.netlink, "x"));
                 NetworkLinks.setUp(link.netlink, NetworkLinks.index(link.netlink, "y"));
