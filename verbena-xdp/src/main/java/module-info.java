@@ -5,4 +5,6 @@
     requires transitive org.verbena.verbs;
     requires org.verbena.linux;
     requires org.verbena.telemetry;
+
+    provides org.verbena.verbs.spi.VerbsProvider with org.verbena.xdp.XdpProvider;
 }

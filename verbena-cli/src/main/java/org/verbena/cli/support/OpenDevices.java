@@ -17,6 +17,9 @@ import org.verbena.verbs.VerbsException;
 
 /** The devices that a command has open, each once. */
 public final class OpenDevices implements AutoCloseable {
+    /** The provider of devices for raw packets. */
+    private static final String PACKETS = "xdp";
+
     private final Map<String, Context> open = new HashMap<>();
     private final Set<String> ofStreams = new HashSet<>();
     /** The device to use for every request; empty for none. */
@@ -60,9 +63,9 @@ public final class OpenDevices implements AutoCloseable {
         return c;
     }
 
-    /** The default device: that for the processes of one host, if there is one. */
+    /** The default device: that for the processes of one host, if there is one, and never one for raw packets. */
     public static String first() throws CommandException {
-        List<Device> devices = inOrder(Verbs.devices());
+        List<Device> devices = forMessages(Verbs.devices());
         if (devices.isEmpty()) {
             List<String> problems = Verbs.problems();
             throw new CommandException("there is no RDMA device to measure"
@@ -93,7 +96,12 @@ public final class OpenDevices implements AutoCloseable {
         return found;
     }
 
-    /** The device for the processes of one host first, then RoCE in Java, then the others. */
+    /** All but those that have queue pairs of type RAW_PACKET alone, in order. */
+    static List<Device> forMessages(List<Device> devices) {
+        return inOrder(devices).stream().filter(d -> !d.provider().equals(PACKETS)).toList();
+    }
+
+    /** The device for the processes of one host first, then RoCE in Java, then others, and those for raw packets last. */
     public static List<Device> inOrder(List<Device> devices) {
         return devices.stream().sorted(Comparator.comparingInt(OpenDevices::rank)).toList();
     }
@@ -102,6 +110,7 @@ public final class OpenDevices implements AutoCloseable {
         return switch (d.provider()) {
             case "shm" -> 0;
             case "roce" -> 1;
+            case PACKETS -> 3;
             default -> 2;
         };
     }

@@ -118,7 +118,7 @@ class PublishedModulesTest {
     void modulesForThisTreeAreNotInstalled() {
         assertThat(modules().keySet().stream().filter(m -> !published().contains(m))).containsExactlyInAnyOrder(
                 "verbena-testkit", "verbena-conformance", "verbena-tests", "verbena-late-tests", "verbena-apps",
-                "verbena-bench", "verbena-xdp");
+                "verbena-bench");
         assertThat(published()).allSatisfy(m -> assertThat(Repository.root().resolve(m).resolve("src/main/java"))
                 .isDirectory());
     }

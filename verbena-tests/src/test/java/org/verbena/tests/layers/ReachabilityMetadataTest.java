@@ -46,7 +46,7 @@ import org.verbena.tests.Repository;
 /** What the jars tell GraalVM's native-image, {@code reachability-metadata.json}, is what their code does. */
 class ReachabilityMetadataTest {
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final List<String> MODULES = List.of("linux", "telemetry", "verbs", "shm", "roce", "rdmacore",
+    private static final List<String> MODULES = List.of("linux", "telemetry", "verbs", "shm", "roce", "rdmacore", "xdp",
             "sockets", "erm", "micrometer");
 
     private static JsonNode metadata(String module) throws IOException {
