@@ -71,6 +71,9 @@ final class DeviceDescription {
             Map<String, Object> m = begin(d);
             m.put("fw_ver", a.firmwareVersion());
             m.put("node_guid", guid(a.nodeGuid()));
+            if (all && !d.backEnd().isEmpty()) {
+                m.put("back_end", d.backEnd());
+            }
             if (all) {
                 m.put("node_type", NodeType.toString(d.nodeType()));
                 limits(m, a, context);

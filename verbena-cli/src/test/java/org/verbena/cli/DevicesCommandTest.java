@@ -58,6 +58,15 @@ class DevicesCommandTest {
     }
 
     @Test
+    void backEndOfRawPacketsIsSaid() throws Exception {
+        assertThat(run("devices", "-v", "xdp_lo")).as(err.toString()).isZero();
+        assertThat(out.toString()).containsPattern("back_end:\\s+AF_XDP in generic mode, .* loopback interface");
+        out.getBuffer().setLength(0);
+        assertThat(run("devices", "xdp_lo")).isZero();
+        assertThat(out.toString()).contains("PORT_ACTIVE").doesNotContain("back_end");
+    }
+
+    @Test
     void listPrintsNamesOnly() throws Exception {
         assertThat(run("devices", "-l")).isZero();
         assertThat(out.toString()).matches("(?s)[0-9]+ HCAs found:\n\tshm0\n.*\troce_lo\n.*\n");

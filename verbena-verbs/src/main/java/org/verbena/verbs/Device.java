@@ -20,6 +20,15 @@ public abstract class Device {
     /** How the device reaches its peers, for instance {@code "shared memory"} or {@code "RoCEv2"}. */
     public abstract String transport();
 
+    /**
+     * What carries the device's data inside, and why that: a sentence for people, where there is a choice.
+     *
+     * @return empty where there is none
+     */
+    public String backEnd() {
+        return "";
+    }
+
     /** What the device is, see {@link NodeType}. */
     public int nodeType() {
         return NodeType.UNSPECIFIED;

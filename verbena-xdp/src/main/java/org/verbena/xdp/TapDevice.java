@@ -35,6 +35,12 @@ final class TapDevice extends RawDevice {
     }
 
     @Override
+    public String backEnd() {
+        return "TAP with a vnet header, both ways: the kernel is at the other end of the interface, and computes checksums"
+                + " and cuts segments";
+    }
+
+    @Override
     boolean isVirtual() {
         return true;
     }

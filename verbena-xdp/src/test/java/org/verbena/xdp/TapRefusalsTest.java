@@ -43,6 +43,7 @@ class TapRefusalsTest {
                 assertThat(d.rawReceiveOffset()).hasValue(256);
                 assertThat(d.maxQp()).isEqualTo(1);
                 assertThat(c.device().transport()).isEqualTo("TAP");
+                assertThat(c.device().backEnd()).startsWith("TAP with a vnet header");
                 assertThat(c.queryPort(1).stateName()).containsIgnoringCase("active");
                 NetworkLinks.setDown(link.netlink, link.index);
                 assertThat(c.queryPort(1).stateName()).containsIgnoringCase("down");

@@ -51,6 +51,7 @@ class XdpRefusalsTest {
                 assertThat(d.rawReceiveOffset()).hasValue(256);
                 assertThat(d.rawPacketCapabilities()).hasValue(RawPacketCapabilities.IP_CSUM);
                 assertThat(d.toString()).contains("rawReceiveOffset=256");
+                assertThat(c.device().backEnd()).contains("generic mode", "veth", "AF_PACKET");
                 assertThat(c.supports(Feature.RAW_PACKET)).isTrue();
                 assertThat(c.supports(Feature.RC)).isFalse();
                 assertThat(c.queryPort(1).stateName()).containsIgnoringCase("active");

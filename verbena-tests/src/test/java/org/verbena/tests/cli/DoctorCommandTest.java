@@ -35,12 +35,11 @@ import org.verbena.tests.PerfLane;
 @PerfLane
 class DoctorCommandTest {
     private static final List<String> CHECKS = List.of("java", "native", "kernel", "memory", "memfd", "files", "verbs",
-            "processes", "ptrace", "counters", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "io_uring",
-            "roce", "rdma", "smc",
+            "processes", "ptrace", "counters", "capabilities", "memlock", "sock_diag", "bpf", "af_xdp", "xdp", "tap",
+            "io_uring", "roce", "rdma", "smc",
             "udmabuf", "devmem");
     /** Features that nothing here needs. */
-    private static final List<String> UNUSED = List.of("capabilities", "bpf", "af_xdp", "io_uring", "smc", "udmabuf",
-            "devmem");
+    private static final List<String> UNUSED = List.of("io_uring", "smc", "udmabuf", "devmem");
     private static final List<String> GRANTED = List.of("--enable-native-access=org.verbena.linux");
     private static final List<String> DENIED = List.of("--illegal-native-access=deny");
 
@@ -175,7 +174,8 @@ class DoctorCommandTest {
     void rootReportWithAllRequirements() throws Exception {
         needsAllCapabilities("see what root can");
         Map<String, Line> lines = answer().lines();
-        ok(lines, "bpf", "af_xdp", "memlock", "ptrace");
+        ok(lines, "bpf", "af_xdp", "xdp", "memlock", "ptrace");
+        assertThat(lines.get("xdp").evidence()).contains("xdp_lo: AF_XDP in generic mode").contains("AF_PACKET");
         assertThat(lines.get("af_xdp").evidence()).contains("a packet of 64 bytes went through");
     }
 
@@ -189,7 +189,7 @@ class DoctorCommandTest {
         Map<String, Line> lines = a.lines();
         ok(lines, "verbs", "processes", "counters", "memfd", "sock_diag");
         assertThat(lines.get("sock_diag").evidence()).contains("uid " + user.uid() + ",");
-        for (String privileged : List.of("capabilities", "bpf", "af_xdp")) {
+        for (String privileged : List.of("capabilities", "bpf", "af_xdp", "xdp")) {
             assertThat(lines.get(privileged).verdict()).as(privileged).isEqualTo("no");
             assertThat(lines.get(privileged).remedy()).contains("CAP_NET_ADMIN");
         }
@@ -215,10 +215,14 @@ class DoctorCommandTest {
         assertThat(capabilities.remedy()).contains("CAP_NET_RAW, CAP_SYS_PTRACE, CAP_IPC_LOCK");
         assertThat(lines.get("af_xdp").verdict()).isEqualTo("no");
         assertThat(lines.get("af_xdp").evidence()).contains("socket(AF_XDP): EPERM");
+        assertThat(lines.get("xdp").verdict()).isEqualTo("no");
+        assertThat(lines.get("xdp").evidence()).startsWith("lacks CAP_NET_RAW for queue pairs. ");
         ok(lines, "bpf", "verbs", "processes");
         lines = json("setpriv", "--bounding-set=-bpf,-sys_admin,-perfmon").lines();
         assertThat(lines.get("bpf").verdict()).isEqualTo("no");
         assertThat(lines.get("bpf").evidence()).contains("bpf(BPF_MAP_CREATE, type 2): EPERM");
+        assertThat(lines.get("xdp").verdict()).isEqualTo("limited");
+        assertThat(lines.get("xdp").evidence()).startsWith("lacks CAP_BPF for flows. ");
         assertThat(lines.get("af_xdp").evidence()).contains("unshare(CLONE_NEWNET): EPERM");
         ok(lines, "verbs", "processes", "memlock");
     }
