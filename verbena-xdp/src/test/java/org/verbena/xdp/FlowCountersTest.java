@@ -12,20 +12,13 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
-import org.verbena.linux.Fd;
-import org.verbena.linux.Netlink;
-import org.verbena.linux.NetworkAddresses;
-import org.verbena.linux.NetworkLinks;
-import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Await;
-import org.verbena.testkit.Capabilities;
 import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
 import org.verbena.verbs.Flow;
@@ -265,43 +258,10 @@ class FlowCountersTest {
     /** The kernel's connection goes through, and the flow has counted just what the interface has. */
     @Test
     void connectionOfTheKernelIsCountedAndNotTouched() throws Exception {
-        Capabilities.requireNetworkAndBpf();
-        NetworkNamespace.callInNew(() -> {
-            connection();
-            return "";
-        });
-    }
-
-    private static void connection() throws Exception {
-        CompletableFuture<Fd> theirs = new CompletableFuture<>();
-        CompletableFuture<Boolean> moved = new CompletableFuture<>();
-        CompletableFuture<Boolean> counted = new CompletableFuture<>();
-        int bytes = 20 << 20;
-        FutureTask<Boolean> sender = new FutureTask<>(() -> NetworkNamespace.callInNew(() -> {
-            theirs.complete(NetworkNamespace.open());
-            moved.get(60, TimeUnit.SECONDS);
-            try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-                address(netlink, "other", RawLink.RAW);
-            }
-            try (SocketChannel channel = SocketChannel.open(new InetSocketAddress(RawLink.KERNEL, 7777))) {
-                ByteBuffer data = ByteBuffer.allocate(bytes);
-                while (data.hasRemaining()) {
-                    channel.write(data);
-                }
-            }
-            return counted.get(60, TimeUnit.SECONDS); // the interface is there as long as its namespace
-        }));
-        Thread.ofPlatform().daemon().start(sender);
-        try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);
-                ServerSocketChannel server = ServerSocketChannel
-                        .open()) {
-            NetworkLinks.createVeth(netlink, "one", "other");
-            try (Fd namespace = theirs.get(60, TimeUnit.SECONDS)) {
-                NetworkLinks.move(netlink, NetworkLinks.index(netlink, "other"), namespace);
-            }
-            address(netlink, "one", RawLink.KERNEL);
-            server.bind(new InetSocketAddress(RawLink.KERNEL, 7777));
-            try (RawEnd end = RawEnd.ready("one")) {
+        KernelLink.run(link -> {
+            int bytes = 20 << 20;
+            try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(RawLink.KERNEL,
+                    7777)); RawEnd end = RawEnd.ready("one")) {
                 Counters tcp = end.context.createCounters();
                 attach(tcp);
                 end.qp.createFlow(watch(FlowSpec.tcp().match(FlowField.DESTINATION_PORT, 7777), FlowSpec.count(tcp))
@@ -311,8 +271,13 @@ class FlowCountersTest {
                 long packets = statistic("one", "packets");
                 long octets = statistic("one", "bytes");
                 end.qp.createFlow(watch(FlowSpec.count(all)).build());
-                moved.complete(true);
+                FutureTask<Integer> sender = new FutureTask<>(() -> send(bytes));
+                link.peer(() -> {
+                    Thread.ofPlatform().daemon().start(sender);
+                    return "";
+                });
                 assertThat(receive(server)).isEqualTo(bytes);
+                assertThat(sender.get(60, TimeUnit.SECONDS)).isEqualTo(bytes);
                 Await.until("the last packets", () -> {
                     long before = statistic("one", "packets");
                     return read(all)[0] == before - packets && before == statistic("one", "packets");
@@ -323,17 +288,19 @@ class FlowCountersTest {
                 assertThat(read(all)[1]).isBetween(seen[1], statistic("one", "bytes") - octets);
                 System.out.println("a connection of " + bytes + " bytes: " + seen[0] + " packets, " + seen[1]
                         + " bytes");
-                counted.complete(true);
-                assertThat(sender.get(60, TimeUnit.SECONDS)).isTrue();
                 assertThat(end.isIdle()).isTrue();
             }
-        }
+        });
     }
 
-    private static void address(Netlink netlink, String name, String address) throws Exception {
-        int index = NetworkLinks.index(netlink, name);
-        NetworkAddresses.add(netlink, index, InetAddress.getByName(address), 24);
-        NetworkLinks.setUp(netlink, index);
+    private static int send(int bytes) throws Exception {
+        try (SocketChannel channel = SocketChannel.open(new InetSocketAddress(RawLink.KERNEL, 7777))) {
+            ByteBuffer data = ByteBuffer.allocate(bytes);
+            while (data.hasRemaining()) {
+                channel.write(data);
+            }
+        }
+        return bytes;
     }
 
     private static long receive(ServerSocketChannel server) throws Exception {

@@ -239,4 +239,38 @@ class SharedInterfaceTest {
             }
         });
     }
+
+    /** Killed between any two steps of a change: nothing that matters to others is ever half done. */
+    @Test
+    void processesAreKilledInTheMiddleOfChanges() throws Exception {
+        KernelLink.run(link -> {
+            Random random = new Random();
+            try (SharedMember watcher = SharedMember.start("one")) {
+                assertThat(watcher.ask("watch " + WATCHED)).isEqualTo("done");
+                long count = 0;
+                List<SharedMember> others = new ArrayList<>();
+                for (int round = 0; round < 6; round++) {
+                    SharedMember other = SharedMember.start("one");
+                    others.add(other);
+                    assertThat(other.ask("churn")).isEqualTo("begun");
+                    send(link, WATCHED, 50);
+                    count += 50;
+                    if (round % 2 == 1) { // two at once, and then one
+                        Thread.sleep(random.nextInt(50)); // anywhere
+                        for (SharedMember m : others) {
+                            m.kill();
+                        }
+                        others.clear();
+                        assertThat(watcher.ask("watch " + (WATCHED + 1 + round))).isEqualTo("done");
+                    }
+                    send(link, WATCHED, 50);
+                    count += 50;
+                    awaitCount(watcher, WATCHED, count);
+                }
+                watcher.end();
+                assertThat(isAttached(link)).isFalse();
+                assertThat(folder(link)).doesNotExist();
+            }
+        });
+    }
 }

@@ -6,7 +6,10 @@ import java.io.File;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -17,6 +20,7 @@ import org.verbena.testkit.Jvm;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.CounterAttachAttributes;
 import org.verbena.verbs.Counters;
+import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowField;
 import org.verbena.verbs.FlowFlags;
@@ -26,7 +30,8 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * A process with flows on an interface, of which a test has several. It does what its input says, a line each: {@code take},
- * {@code drop} or {@code watch} with a port, {@code count} with one of these ports, {@code received}, {@code end}.
+ * {@code drop} or {@code watch} with a port, {@code count} with one of these ports, {@code received}, {@code churn}, which changes
+ * flows until the process is killed, {@code end}.
  */
 final class SharedMember implements AutoCloseable {
     private final Process process;
@@ -114,6 +119,11 @@ final class SharedMember implements AutoCloseable {
                     counters.get(words[1]).read(values, 0);
                     yield Long.toString(values[0]);
                 }
+                case "churn" -> {
+                    System.out.println("begun");
+                    churn(end);
+                    yield "";
+                }
                 case "received" -> {
                     int received = 0;
                     while (!end.isIdle()) {
@@ -128,6 +138,21 @@ final class SharedMember implements AutoCloseable {
             };
         } catch (VerbsException e) {
             return String.valueOf(e.getMessage());
+        }
+    }
+
+    /** Flows of ever other priorities, each of which needs a new list of masks or gives one up. */
+    private static void churn(RawEnd end) throws VerbsException {
+        Random random = new Random();
+        long sourcePort = ProcessHandle.current().pid() & 0xffff; // another one in each process
+        Deque<Flow> flows = new ArrayDeque<>();
+        while (true) {
+            flows.add(end.qp.createFlow(FlowAttributes.builder().priority(random.nextInt(4)).spec(FlowSpec.tcp().match(
+                    FlowField.DESTINATION_PORT, 1 + random.nextInt(60_000)).match(FlowField.SOURCE_PORT, sourcePort))
+                    .spec(FlowSpec.drop()).build()));
+            if (flows.size() > random.nextInt(12)) {
+                flows.remove().close();
+            }
         }
     }
 
