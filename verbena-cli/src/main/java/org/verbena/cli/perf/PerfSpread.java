@@ -30,8 +30,13 @@ record PerfSpread(double min, double mean, double deviation, double fiveNines, S
     static PerfSpread of(Histogram h) {
         ByteBuffer buffer = ByteBuffer.allocate(h.getNeededByteBufferCapacity());
         int length = h.encodeIntoCompressedByteBuffer(buffer);
-        return new PerfSpread(h.getMinValue(), h.getMean(), h.getStdDeviation(), h.getValueAtPercentile(RANK), Base64
-                .getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length)));
+        return new PerfSpread(h.getMinValue(), rounded(h.getMean()), rounded(h.getStdDeviation()), h
+                .getValueAtPercentile(RANK), Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length)));
+    }
+
+    /** As JSON has it, which passes it between processes. */
+    private static double rounded(double nanos) {
+        return Json.rate(nanos).doubleValue();
     }
 
     /** All round trips. */
