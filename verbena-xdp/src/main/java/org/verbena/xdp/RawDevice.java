@@ -45,6 +45,8 @@ abstract class RawDevice extends Device {
             }
         } catch (LinuxException e) {
             XdpLog.log(System.Logger.Level.WARNING, "cannot list the network interfaces", e);
+        } catch (IllegalCallerException denied) {
+            return List.of(); // without native access no device could be opened
         }
         return devices;
     }

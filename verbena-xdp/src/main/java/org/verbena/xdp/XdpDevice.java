@@ -21,9 +21,11 @@ final class XdpDevice extends RawDevice {
 
     @Override
     public String backEnd() {
-        String why = kind.loopback() ? "the loopback interface" : "a " + kind.kind() + " interface";
+        String why = kind.loopback()
+                ? "this is the loopback interface"
+                : "the interface has no hardware (" + kind.kind() + ")";
         return (kind.isVirtual()
-                ? "AF_XDP in generic mode, with copies, because this is " + why + " without hardware"
+                ? "AF_XDP in generic mode, with copies, because " + why
                 : "AF_XDP in native mode, because there is hardware; without copies if its driver can")
                 + "; sends in segments by AF_PACKET, because AF_XDP has none";
     }
