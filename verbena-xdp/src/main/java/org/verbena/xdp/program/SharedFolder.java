@@ -118,9 +118,13 @@ final class SharedFolder implements AutoCloseable {
             Files.createDirectory(path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(
                     "rwx------")));
         } catch (FileAlreadyExistsException e) {
-            if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-                throw e;
+            if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+                return;
             }
+            if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                throw new NoSuchFileException(path.toString()); // removed between the two calls
+            }
+            throw e;
         }
     }
 
