@@ -90,7 +90,7 @@ abstract class RawDevice extends Device {
     /** Whether the interface can send and receive, as far as it is not up to queue pairs. */
     abstract boolean isActive(NetworkLinks.Link now);
 
-    /** Chunks of memory that a queue pair with so many send requests has beside its region. */
+    /** The number of chunks that a queue pair has beside its region, by the depth of its send queue. */
     abstract int ownChunks(int sends, int mtu);
 
     /** Opens the way of a queue pair to the kernel. */

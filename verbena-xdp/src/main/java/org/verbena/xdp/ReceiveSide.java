@@ -329,7 +329,7 @@ final class ReceiveSide implements Source {
         into.add(this, wrIds[chunk], WcStatus.SUCCESS, WcOpcode.RECV, number, flags, length);
     }
 
-    /** Counts so many requests that are done, and the packets in them. */
+    /** Counts completed receives, and the packets in them. */
     void count(int requests, long bytes, int packets) {
         received += requests;
         XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVES, requests);

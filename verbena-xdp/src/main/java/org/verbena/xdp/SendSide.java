@@ -64,7 +64,7 @@ final class SendSide implements Source {
         longest = XdpLimits.longestFrame(mtu);
     }
 
-    /** A power of two, for so many entries. */
+    /** The size of a ring for a number of entries: a power of two. */
     static int ringSize(int entries) {
         return Integer.highestOneBit(Math.max(1, 2 * entries - 1));
     }
@@ -85,7 +85,7 @@ final class SendSide implements Source {
         return (int) (posted - (long) POLLED.getAcquire(this));
     }
 
-    /** Looks what is done; whether less than so many are outstanding then. */
+    /** Reaps completed sends; answers whether fewer requests than that are outstanding then. */
     boolean makeRoom(int less) {
         lock.lock();
         try {

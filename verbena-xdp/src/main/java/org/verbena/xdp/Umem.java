@@ -26,7 +26,7 @@ final class Umem {
     private int users;
     private boolean ended;
 
-    /** New memory, zeroed, with so many bytes for the application; 0 for staging alone. */
+    /** New memory, zeroed, with a number of bytes for the application; 0 for staging alone. */
     Umem(long bytes) throws LinuxException {
         regionChunks = (int) ((bytes + XdpLimits.CHUNK - 1) / XdpLimits.CHUNK);
         mapping = Mapping.anonymous(((long) regionChunks + XdpLimits.STAGING_CHUNKS) * XdpLimits.CHUNK);

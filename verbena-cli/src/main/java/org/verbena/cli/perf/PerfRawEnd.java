@@ -68,7 +68,7 @@ final class PerfRawEnd implements PerfDatagrams {
     /** Buffers for receives, then those for sends of a frame each. */
     private final MemoryRegion region;
     private final MemorySegment memory;
-    /** What is cut into frames, the same for every message. */
+    /** The payload of messages that are cut into frames, the same for all of them. */
     private final MemoryRegion payload;
     private final long mac;
     private final int size;
@@ -213,7 +213,7 @@ final class PerfRawEnd implements PerfDatagrams {
         return (RECEIVES + SENDS) * (long) buffer + BEFORE;
     }
 
-    /** The frames of so many messages have room in the peer's receives twice over. */
+    /** The number of messages whose frames fill half of the peer's posted receives. */
     @Override
     public int underWay() {
         int parts = size <= segment ? 1 : 1 + (HEADERS + size) / (buffer - offset);

@@ -399,7 +399,7 @@ abstract class RawPacketConformance {
         });
     }
 
-    /** A thread of the provider may have looked in vain by then. */
+    /** The thread of the provider that looks for completions may be asleep again by then. */
     @Test
     void channelWakesForASendLongAfterArming() throws Exception {
         connected((near, far) -> {

@@ -51,7 +51,7 @@ class TapUserTest {
         });
     }
 
-    /** The user nobody, who may open /dev/net/tun, as is usual. */
+    /** The user nobody; /dev/net/tun is open to all users, as distributions have it. */
     private static Child start(String mode) throws Exception {
         List<String> command = new ArrayList<>(List.of("unshare", "--mount", "sh", "-c",
                 "mount -t tmpfs tmpfs /dev/net && mknod -m " + mode + " /dev/net/tun c 10 200 && exec \"$@\"", "sh"));

@@ -9,9 +9,9 @@ import java.util.Set;
 import org.verbena.linux.BpfMap;
 import org.verbena.linux.LinuxException;
 
-/** Who has which targets and which blocks of counters. All methods under the lock of the maps. */
+/** The owners of targets and of blocks of counters. All methods under the lock of the maps. */
 final class Claims {
-    /** Who has it if no other process can. */
+    /** The owner of a program that is not shared with other processes. */
     static final int ALONE = FlowEntry.MAX_OWNER + 1;
 
     private final BpfMap map;

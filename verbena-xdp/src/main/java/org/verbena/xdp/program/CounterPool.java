@@ -13,7 +13,7 @@ import org.verbena.linux.LinuxException;
  * its counter waits until none can be, which is done for many counters at once.
  */
 public final class CounterPool {
-    /** Counters are taken from the map in blocks of so many. */
+    /** The size of the blocks in which counters are taken from the map. */
     static final int BLOCK = 32;
     private static final int WORTH_WAITING_FOR = 256;
 
