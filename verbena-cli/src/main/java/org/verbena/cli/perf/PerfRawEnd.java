@@ -43,8 +43,6 @@ final class PerfRawEnd implements PerfDatagrams {
     static final int HEADERS = 14 + 20 + 8;
     /** What the MTU includes of them. */
     private static final int IN_MTU = 20 + 8;
-    /** The payload of the longest IPv4 packet. */
-    static final int MAX_SIZE = 65_535 - IN_MTU;
     private static final int RECEIVES = 512;
     private static final int SENDS = 128;
     /** The frame of a credit is behind the others. */
@@ -120,7 +118,7 @@ final class PerfRawEnd implements PerfDatagrams {
         if (link == null) {
             throw new CommandException("the interface of " + name + " is gone");
         }
-        int most = job.test().isSegmented() ? MAX_SIZE : link.getMTU() - IN_MTU;
+        int most = job.test().isSegmented() ? (int) PerfUdp.MAX_SIZE : link.getMTU() - IN_MTU;
         if (job.size() > most) {
             throw new CommandException(job.test() + " has messages of " + most + " bytes at most, " + (job.test()
                     .isSegmented() ? "the longest packet" : "what one frame of " + name + " holds"));
