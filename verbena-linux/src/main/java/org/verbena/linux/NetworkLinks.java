@@ -47,7 +47,26 @@ public final class NetworkLinks {
      * @param loopback whether it is the loopback interface
      * @param hardwareAddress of Ethernet: 6 bytes; may be empty
      */
-    public record Link(int index, String name, int mtu, boolean up, boolean loopback, List<Byte> hardwareAddress) {}
+    public record Link(int index, String name, int mtu, boolean up, boolean loopback, List<Byte> hardwareAddress) {
+
+        /**
+         * A name of the interface for the world: EUI-64 of its hardware address, or without one a locally administered
+         * one of its index.
+         *
+         * @return as in a GUID of InfiniBand, the first byte in the most significant one
+         */
+        public long eui64() {
+            if (hardwareAddress.size() != 6 || hardwareAddress.stream().allMatch(b -> b == 0)) {
+                return 0x0200_00ff_fe00_0000L | index;
+            }
+            long id = 0;
+            for (int i = 0; i < 6; i++) {
+                id = id << 8 | hardwareAddress.get(i) & 0xff;
+                id = i == 2 ? id << 16 | 0xfffe : id;
+            }
+            return id ^ 0x0200_0000_0000_0000L; // the universal/local bit
+        }
+    }
 
     /**
      * All interfaces.

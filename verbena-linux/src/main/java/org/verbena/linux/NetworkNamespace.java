@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.linux;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -16,6 +18,7 @@ import org.verbena.linux.spi.SyscallNumber;
  */
 public final class NetworkNamespace {
     static final int CLONE_NEWNET = 0x40000000;
+    private static final Path DISABLE_IPV6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6");
 
     private NetworkNamespace() {}
 
@@ -27,6 +30,19 @@ public final class NetworkNamespace {
      */
     public static Fd open() throws LinuxException {
         return PosixFile.open(Path.of("/proc/thread-self/ns/net"), PosixFile.O_RDONLY, 0);
+    }
+
+    /**
+     * Switches IPv6 off, as far as proc(5) can be written, for the interfaces that are made afterwards in the calling
+     * thread's namespace: so that the kernel sends no packets of its own on them (router solicitations, multicast
+     * reports). The {@code disable_ipv6} of the kernel's ip-sysctl.
+     *
+     * @throws IOException if the setting is refused
+     */
+    public static void disableIpv6() throws IOException {
+        if (Files.isWritable(DISABLE_IPV6)) {
+            Files.writeString(DISABLE_IPV6, "1");
+        }
     }
 
     /**

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
@@ -46,10 +44,7 @@ final class VethPair implements AutoCloseable {
     }
 
     private static VethPair create(int mtu) throws Exception {
-        Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
-        if (Files.isWritable(ipv6)) {
-            Files.writeString(ipv6, "1"); // its own packets would come between
-        }
+        NetworkNamespace.disableIpv6(); // its own packets would come between
         Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);
         NetworkLinks.createVeth(netlink, "one", "other");
         VethPair pair = new VethPair(netlink, NetworkLinks.index(netlink, "one"), NetworkLinks.index(netlink, "other"));

@@ -145,18 +145,8 @@ class XskTest {
         }
     }
 
-    /**
-     * As far as possible: IPv6 sends packets of its own, which use up the few chunks when this thread is not scheduled.
-     */
-    private static void withoutIpv6() throws Exception {
-        Path setting = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
-        if (Files.isWritable(setting)) {
-            Files.writeString(setting, "1");
-        }
-    }
-
     private static void exchange(int mode) throws Exception {
-        withoutIpv6();
+        NetworkNamespace.disableIpv6(); // its own packets use up the few chunks when this thread is not scheduled
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
             NetworkLinks.createVeth(netlink, "one", "other");
             int one = NetworkLinks.index(netlink, "one");

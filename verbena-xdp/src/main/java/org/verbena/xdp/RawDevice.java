@@ -106,16 +106,7 @@ abstract class RawDevice extends Device {
     /** EUI-64 of the interface's address; without one, a locally administered one of its index. */
     @Override
     public long guid() {
-        List<Byte> mac = link.hardwareAddress();
-        if (mac.size() != 6 || mac.stream().allMatch(b -> b == 0)) {
-            return 0x0200_00ff_fe00_0000L | link.index();
-        }
-        long guid = 0;
-        for (int i = 0; i < 6; i++) {
-            guid = guid << 8 | mac.get(i) & 0xff;
-            guid = i == 2 ? guid << 16 | 0xfffe : guid;
-        }
-        return guid ^ 0x0200_0000_0000_0000L; // the universal/local bit
+        return link.eui64();
     }
 
     /** The interface as it is now. */

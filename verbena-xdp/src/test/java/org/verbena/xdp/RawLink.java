@@ -7,8 +7,6 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.DatagramChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -60,10 +58,7 @@ final class RawLink implements AutoCloseable {
     }
 
     private static RawLink create(int mtu) throws Exception {
-        Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
-        if (Files.isWritable(ipv6)) {
-            Files.writeString(ipv6, "1"); // its own packets would come between
-        }
+        NetworkNamespace.disableIpv6(); // its own packets would come between
         Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);
         NetworkLinks.createVeth(netlink, "one", "other");
         RawLink link = new RawLink(netlink, NetworkLinks.index(netlink, "one"), NetworkLinks.index(netlink, "other"));

@@ -7,8 +7,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.DatagramChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -54,10 +52,7 @@ final class TapLink implements AutoCloseable {
     }
 
     private static TapLink create(int mtu, String... options) throws Exception {
-        Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
-        if (Files.isWritable(ipv6)) {
-            Files.writeString(ipv6, "1"); // its own packets would come between
-        }
+        NetworkNamespace.disableIpv6(); // its own packets would come between
         ip(Stream.concat(Stream.of("tuntap", "add", "dev", "vrb0", "mode", "tap"), Stream.of(options)).toArray(
                 String[]::new));
         Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);

@@ -72,6 +72,8 @@ final class PerfRawEnd implements PerfDatagrams {
     private final int size;
     private final int buffer;
     private final int offset;
+    /** From one frame that is sent to the next. */
+    private final int stride;
     /** Payload of a frame. */
     private final int segment;
     /** Messages arrive in one or more frames. */
@@ -94,13 +96,14 @@ final class PerfRawEnd implements PerfDatagrams {
         mac = address(d.nodeGuid());
         size = (int) job.size();
         segment = mtu - IN_MTU;
+        stride = Math.ceilDiv(BEFORE + HEADERS + Math.min(size, segment), buffer) * buffer;
         joins = size > segment && !initiator;
         pd = context.allocateProtectionDomain();
         receiveCq = context.createCompletionQueue(RECEIVES);
         sendCq = context.createCompletionQueue(SENDS);
         qp = pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).type(QueuePairType.RAW_PACKET)
                 .maxSendWr(SENDS).maxReceiveWr(RECEIVES).maxSendSge(1).maxTsoHeader(HEADERS).build());
-        region = pd.allocate((long) (RECEIVES + FRAMES) * buffer, AccessFlags.LOCAL_WRITE);
+        region = pd.allocate((long) RECEIVES * buffer + (long) FRAMES * stride, AccessFlags.LOCAL_WRITE);
         memory = region.segment();
         payload = pd.allocate(size, AccessFlags.LOCAL_WRITE);
     }
@@ -204,11 +207,11 @@ final class PerfRawEnd implements PerfDatagrams {
 
     /** Where a frame to be sent is: behind the place that AF_XDP wants before it. */
     private long frame(long number) {
-        return (RECEIVES + number % SENDS) * buffer + BEFORE;
+        return (long) RECEIVES * buffer + number % SENDS * stride + BEFORE;
     }
 
     private long credit() {
-        return (RECEIVES + SENDS) * (long) buffer + BEFORE;
+        return frame(0) + (long) SENDS * stride;
     }
 
     /** The number of messages whose frames fill half of the peer's posted receives. */

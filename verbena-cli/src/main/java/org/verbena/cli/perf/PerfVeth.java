@@ -3,8 +3,6 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 
@@ -29,8 +27,6 @@ final class PerfVeth {
     private static final String LINK = "perf0";
     private static final String OTHER = "perf1";
     private static final int PREFIX = 24;
-    /** Of the namespace of the thread that writes it. */
-    private static final Path NO_IPV6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6");
 
     private final Netlink far;
 
@@ -46,7 +42,7 @@ final class PerfVeth {
 
     static <T> T inFar(Far<T> action) throws IOException {
         return inNamespace(() -> {
-            withoutIpv6();
+            NetworkNamespace.disableIpv6(); // its packets would come between those that are measured
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                 NetworkLinks.createVeth(netlink, LINK, OTHER);
                 up(netlink, LISTENER);
@@ -57,7 +53,7 @@ final class PerfVeth {
 
     List<PerfResult> inNear(PerfPair.Measurement action) throws IOException {
         return inNamespace(() -> {
-            withoutIpv6();
+            NetworkNamespace.disableIpv6(); // its packets would come between those that are measured
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE); Fd near = NetworkNamespace.open()) {
                 NetworkLinks.move(far, NetworkLinks.index(far, OTHER), near);
                 NetworkLinks.rename(netlink, NetworkLinks.index(netlink, OTHER), LINK);
@@ -83,13 +79,6 @@ final class PerfVeth {
             throw new CommandException("interrupted", e);
         } catch (Exception e) {
             throw new IllegalStateException(e);
-        }
-    }
-
-    /** Its own packets would come between those that are measured. */
-    private static void withoutIpv6() throws IOException {
-        if (Files.isWritable(NO_IPV6)) {
-            Files.writeString(NO_IPV6, "1");
         }
     }
 

@@ -38,7 +38,7 @@ class TapConformanceTest {
     private static void inNamespace(String nearName, String farName, RawPacketFixture.Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
-            XdpConformanceTest.isolate();
+            NetworkNamespace.disableIpv6();
             Finished made = Finished.run("ip", "tuntap", "add", "dev", "wire", "mode", "tap");
             assertThat(made.code()).as(made.output()).isZero();
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.conformance;
 
-import java.nio.file.Files;
-import java.nio.file.Path;
-
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
@@ -22,7 +19,7 @@ class XdpConformanceTest extends RawPacketConformance {
     static void inNamespace(RawPacketFixture.Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
-            isolate();
+            NetworkNamespace.disableIpv6();
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                 NetworkLinks.createVeth(netlink, "near", "far");
                 for (String name : new String[] {"near", "far"}) {
@@ -35,14 +32,6 @@ class XdpConformanceTest extends RawPacketConformance {
             }
             return true;
         });
-    }
-
-    /** Has the kernel send nothing of its own in the calling thread's namespace. */
-    static void isolate() throws Exception {
-        Path ipv6 = Path.of("/proc/sys/net/ipv6/conf/default/disable_ipv6"); // of this thread's namespace
-        if (Files.isWritable(ipv6)) {
-            Files.writeString(ipv6, "1"); // its own packets would come between
-        }
     }
 
     static Context open(String name) throws VerbsException {

@@ -12,6 +12,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.linux.Netlink;
+import org.verbena.linux.NetworkLinks;
 import org.verbena.testkit.Capabilities;
 
 /** {@code verbena perf} of raw packets. */
@@ -52,5 +54,28 @@ class RawPerfTest {
                     "raw-lat has messages of 1472 bytes at most, what one frame of xdp_perf0 holds");
         }
         assertThat(Files.exists(INTERFACES.resolve("perf1"))).isFalse();
+    }
+
+    /** Between two hosts, each frame longer than a buffer for receives. */
+    @Test
+    void framesOfJumboMtuAreMeasured() throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        RoceNamespaces.with(() -> {
+            jumbo("vcable1");
+            return CommandProcess.start("perf", "--listen=" + RoceNamespaces.ADDRESS_B + ":0", "--device=xdp_vcable1");
+        }, listener -> {
+            jumbo("vcable0");
+            CommandProcess.Result r = CommandProcess.run("perf", "raw-lat", "raw-rate", "--device=xdp_vcable0",
+                    "--connect=" + RoceNamespaces.ADDRESS_B + ":" + RoceCommandTest.port(listener), "--size=8972",
+                    "--duration=30ms", "--warm-up=10ms", "--json");
+            assertThat(r.code()).as(r.err()).isZero();
+            assertThat(new ObjectMapper().readTree(r.out())).hasSize(2);
+        });
+    }
+
+    private static void jumbo(String name) throws Exception {
+        try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
+            NetworkLinks.setMtu(netlink, NetworkLinks.index(netlink, name), 9000);
+        }
     }
 }

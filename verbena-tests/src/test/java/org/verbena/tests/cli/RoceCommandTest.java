@@ -119,7 +119,7 @@ class RoceCommandTest {
         }
     }
 
-    private static String port(CommandProcess listener) throws IOException {
+    static String port(CommandProcess listener) throws IOException {
         String line = listener.line();
         assertThat(line).startsWith("listening at ");
         return line.substring(line.lastIndexOf(':') + 1);
