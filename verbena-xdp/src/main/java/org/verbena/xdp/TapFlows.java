@@ -44,7 +44,7 @@ final class TapFlows implements RawFlows {
 
         @Override
         public String describe() {
-            return "flow " + match.key() + " under " + match.bits() + " of " + qp.describe();
+            return "flow of " + match + " of " + qp.describe();
         }
 
         @Override

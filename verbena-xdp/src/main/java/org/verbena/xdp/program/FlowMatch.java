@@ -41,6 +41,16 @@ public record FlowMatch(FlowKey key, FlowKey bits, int level, int priority, bool
     private static final int PROTOCOL_UDP = 17;
     private static final int MULTICAST = 1;
 
+    @Override
+    public String toString() {
+        return MatchText.of(key, bits) + switch (level) {
+            case SNIFFER -> ", as a sniffer";
+            case MC_DEFAULT -> ", by default";
+            case ALL_DEFAULT -> ", by default";
+            default -> ", priority " + priority;
+        };
+    }
+
     /** Keeps the bits that count. */
     public FlowMatch {
         key = key.and(bits);
@@ -170,7 +180,7 @@ public record FlowMatch(FlowKey key, FlowKey bits, int level, int priority, bool
                 wanted[i] &= mask[i];
                 if (((wanted[i] ^ before[i]) & mask[i] & compared[i]) != 0) {
                     throw new VerbsException(VERB, Errno.EINVAL, "two specifications contradict each other in a field, "
-                            + "so no packet can match: " + key + " under " + bits);
+                            + "so no packet can match: " + MatchText.of(key, bits));
                 }
             }
             key = key.or(at, wanted);

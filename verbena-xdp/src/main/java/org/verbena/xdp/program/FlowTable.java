@@ -122,7 +122,7 @@ public final class FlowTable {
 
         @Override
         public String toString() {
-            return "flow " + key + " under " + bits;
+            return "flow of " + MatchText.of(key, bits);
         }
     }
 

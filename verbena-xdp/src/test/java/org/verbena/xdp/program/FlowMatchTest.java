@@ -39,11 +39,18 @@ class FlowMatchTest {
                 + "0a010200000000000000000000000000 00 0d 11 b8 0035 12b7");
         assertThat(m.bits()).hasToString("ffffffffffff 0fff 000000000000 0000 ffffffff000000000000000000000000 "
                 + "ffffff00000000000000000000000000 00 0d ff ff ffff ffff");
+        assertThat(m).hasToString(
+                "IPv4, TCP or UDP, VLAN, Ethernet destination 02:03:04:05:06:07, VLAN tag 0x0005/0x0fff, "
+                        + "source 10.0.0.1, destination 10.1.2.0/255.255.255.0, protocol 17, TOS 0xb8, source port 53, "
+                        + "destination port 4791, priority 0");
         assertThat(m.level()).isEqualTo(FlowMatch.NORMAL);
         assertThat(FlowKey.of(m.key().bytes())).isEqualTo(m.key()).hasSameHashCodeAs(m.key()).isNotEqualTo(m.bits());
         FlowMatch six = match(FlowSpec.ipv6().match(FlowField.IPV6_TRAFFIC_CLASS, 8).match(FlowField.IPV6_NEXT_HEADER,
                 58));
         assertThat(six.key().toString()).endsWith(" 00 02 3a 08 0000 0000");
+        assertThat(six).hasToString("IPv6, protocol 58, TOS 0x08, priority 0");
+        assertThat(FlowMatch.of(FlowAttributes.builder().type(FlowType.ALL_DEFAULT).build())).hasToString(
+                "any packet, by default");
     }
 
     @Test
