@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.CommandLane;
+import org.verbena.tests.NetworkLane;
 
 /** A file that an unchanged program receives by {@code FileChannel.transferFrom} is the one that was sent. */
-@CommandLane
+@NetworkLane
 class ReceiveTest {
     private static final int SIZE = 48 << 20;
 

@@ -14,10 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.CommandLane;
+import org.verbena.tests.BesideOthers;
 
 /** The socket events in a recording are the same as with the sockets of the JDK, whatever carries the bytes. */
-@CommandLane
+@BesideOthers
 class RecorderTest {
     @TempDir static Path dir;
     private static Path jar;

@@ -64,10 +64,6 @@ class CopyFindTest {
         return p;
     }
 
-    private static void assertSame(Path a, Path b) throws Exception {
-        assertThat(CopyFiles.sha256(a)).isEqualTo(CopyFiles.sha256(b));
-    }
-
     @Test
     void onlyListenerOfTheUserIsFoundOnAnyPort() throws Exception {
         TestUser.needed(WITHOUT_OTHERS);
@@ -81,7 +77,7 @@ class CopyFindTest {
                 CopyProcess foreign = as(another, "--listen", theirs, "--port", 0)) {
             assertThat(foreign.awaitPort()).isNotEqualTo(18516);
             send(file).expect(0);
-            assertSame(to.resolve("file"), file);
+            CopyFiles.assertSame(to.resolve("file"), file);
             send("--quiet", second).expect(0); // looking does not use the listener up
             try (CopyProcess other = listener(its)) {
                 String err = send(file).expect(1).err();
@@ -89,7 +85,7 @@ class CopyFindTest {
                         .contains(other.address()).contains("name one of them");
                 send(file, other.address()).expect(0);
                 send("--port", other.awaitPort(), second).expect(0);
-                assertSame(its.resolve("file"), file);
+                CopyFiles.assertSame(its.resolve("file"), file);
                 assertThat(its.resolve("second")).exists();
                 listener.kill(); // a dead listener is not found, however it died
                 send(file).expect(0);
@@ -147,9 +143,9 @@ class CopyFindTest {
         try (CopyProcess listener = listener(to, "--device", "roce_lo")) {
             int port = listener.awaitPort();
             send("--device", "roce_lo", file).expect(0);
-            assertSame(to.resolve("file"), file);
+            CopyFiles.assertSame(to.resolve("file"), file);
             send("--device", "roce_lo", second, "localhost:" + port).expect(0);
-            assertSame(to.resolve("second"), second);
+            CopyFiles.assertSame(to.resolve("second"), second);
             assertThat(send("--device", "roce_lo", "--port", port == 9 ? 10 : 9, file).expect(3).err())
                     .contains("no listener of this user is on port");
         }
@@ -165,7 +161,7 @@ class CopyFindTest {
         try (UnixSocket _ = UnixSocket.listen(name + 7777, 1); CopyProcess listener = listener(to)) {
             assertThat(listener.awaitPort()).isNotEqualTo(7777);
             send(file).expect(0);
-            assertSame(to.resolve("file"), file);
+            CopyFiles.assertSame(to.resolve("file"), file);
         }
         try (UnixSocket _ = UnixSocket.listen(name + 18599, 1);
                 CopyProcess listener = as(user, "--listen", to, "--port", 18599)) {

@@ -18,11 +18,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
-import org.verbena.tests.CommandLane;
+import org.verbena.tests.BesideOthers;
 import org.verbena.tests.Repository;
 
 /** {@code packaging/third-party} has what the distribution carries of others, and the program that reads it finds what is missing. */
-@CommandLane
+@BesideOthers
 class ThirdPartyTest {
     /** Folders of the local repository whose jars the tests alone need. */
     private static final List<String> OF_TESTS = List.of("/org/junit/", "/org/assertj/", "/com/tngtech/archunit/",
