@@ -11,8 +11,6 @@ import org.verbena.linux.LinuxException;
 import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
-import org.verbena.verbs.FlowSpec;
-import org.verbena.verbs.FlowSpecType;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.VerbsException;
 import org.verbena.xdp.program.FlowAction;
@@ -64,14 +62,8 @@ final class QueuePairFlows implements RawFlows {
     public synchronized Flow create(XdpQueuePair qp, FlowAttributes attributes) throws VerbsException {
         String verb = "create flow on " + queuePair;
         FlowMatch match = FlowMatch.of(attributes);
-        FlowAction action = match.watches() ? FlowAction.COUNT : FlowAction.REDIRECT;
-        boolean counts = match.watches();
-        for (FlowSpec spec : attributes.specs()) {
-            counts |= spec.counters() != null;
-            if (spec.type() == FlowSpecType.ACTION_DROP) {
-                action = FlowAction.DROP;
-            }
-        }
+        FlowAction action = FlowAction.of(attributes, match, FlowAction.REDIRECT);
+        boolean counts = match.watches() || attributes.specs().stream().anyMatch(s -> s.counters() != null);
         InterfaceProgram p = acquire(verb);
         try {
             InstalledFlow flow = install(verb, p, attributes, match, action, counts);

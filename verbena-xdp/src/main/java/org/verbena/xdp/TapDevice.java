@@ -89,6 +89,6 @@ final class TapDevice extends RawDevice {
 
     @Override
     RawFlows flows(XdpQueuePair qp, XdpContext context, long published) {
-        return new TapFlows(qp, context);
+        return new TapFlows(qp, context, published);
     }
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp;
 
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Errno;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
-import org.verbena.verbs.FlowSpec;
-import org.verbena.verbs.FlowSpecType;
+import org.verbena.verbs.ObjectType;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
 import org.verbena.xdp.program.FlowAction;
 import org.verbena.xdp.program.FlowIndex;
@@ -20,36 +23,67 @@ import org.verbena.xdp.program.FlowMatch;
 final class TapFlows implements RawFlows {
     private final XdpQueuePair qp;
     private final XdpContext context;
+    private final long publishedQueuePair;
     /** Under the lock of the receive side. */
     final FlowIndex index = new FlowIndex();
+    private final Set<Installed> installed = ConcurrentHashMap.newKeySet();
 
-    TapFlows(XdpQueuePair qp, XdpContext context) {
+    /**
+     * No flows.
+     *
+     * @param published its entry for readers of counters
+     */
+    TapFlows(XdpQueuePair qp, XdpContext context, long published) {
         this.qp = qp;
         this.context = context;
+        publishedQueuePair = published;
+    }
+
+    /** A flow that is in the index. It does not refer to what the application has, so that a dropped one is found out. */
+    private static final class Installed implements FlowIndex.Entry {
+        final FlowMatch match;
+        final CounterEntry published;
+        private final FlowAction action;
+
+        Installed(FlowMatch match, FlowAction action, CounterEntry published) {
+            this.match = match;
+            this.action = action;
+            this.published = published;
+        }
+
+        @Override
+        public FlowAction action() {
+            return action;
+        }
+
+        @Override
+        public void count(int bytes) {
+            XdpCounted.add(published, SamplePoint.PACKETS, 1);
+            XdpCounted.add(published, SamplePoint.BYTES, bytes);
+        }
     }
 
     /** A flow. */
     private static final class TapFlow extends Flow {
-        private final XdpQueuePair qp;
-        private final FlowIndex index;
-        private final FlowMatch match;
+        private final TapFlows flows;
+        private final Installed its;
 
-        TapFlow(XdpQueuePair qp, FlowAttributes attributes, FlowIndex index, FlowMatch match) throws VerbsException {
-            super(qp, attributes);
-            this.qp = qp;
-            this.index = index;
-            this.match = match;
+        TapFlow(TapFlows flows, FlowAttributes attributes, Installed its) throws VerbsException {
+            super(flows.qp, attributes);
+            this.flows = flows;
+            this.its = its;
+            publish(its.published);
             opened();
         }
 
         @Override
         public String describe() {
-            return "flow of " + match + " of " + qp.describe();
+            return "flow of " + its.match + " of " + queuePair().describe();
         }
 
         @Override
         protected void implClose() {
-            qp.receives().changeFlows(() -> index.remove(match));
+            flows.remove(its);
         }
     }
 
@@ -65,33 +99,27 @@ final class TapFlows implements RawFlows {
 
     @Override
     public Flow create(XdpQueuePair pair, FlowAttributes attributes) throws VerbsException {
-        String verb = "create flow on " + qp.describe();
         FlowMatch match = FlowMatch.of(attributes);
-        FlowAction action = FlowAction.REDIRECT;
-        for (FlowSpec spec : attributes.specs()) {
-            if (spec.counters() != null) {
-                throw new VerbsException(verb, Errno.EOPNOTSUPP, context.describe() + " does not count flows");
-            }
-            if (spec.type() == FlowSpecType.ACTION_DROP) {
-                action = FlowAction.DROP;
-            }
-        }
-        add(verb, match, action);
+        FlowAction action = FlowAction.of(attributes, match, FlowAction.REDIRECT);
+        Installed flow = new Installed(match, action, context.published().flow(context.nextFlow(), attributes,
+                publishedQueuePair, XdpCounted.of(ObjectType.FLOW)));
         try {
-            TapFlow flow = new TapFlow(qp, attributes, index, match);
-            context.adopt(flow);
-            return flow;
-        } catch (VerbsException e) { // the queue pair was closed meanwhile
-            qp.receives().changeFlows(() -> index.remove(match));
+            add("create flow on " + qp.describe(), flow);
+            TapFlow made = new TapFlow(this, attributes, flow);
+            context.adopt(made);
+            return made;
+        } catch (VerbsException e) { // also if the queue pair was closed meanwhile
+            discard(flow);
             throw e;
         }
     }
 
-    private void add(String verb, FlowMatch match, FlowAction action) throws VerbsException {
+    private void add(String verb, Installed flow) throws VerbsException {
         @Nullable VerbsException[] refused = {null};
         qp.receives().changeFlows(() -> {
             try {
-                index.add(verb, match, action);
+                index.add(verb, flow.match, flow);
+                installed.add(flow);
             } catch (VerbsException e) {
                 refused[0] = e;
             }
@@ -102,8 +130,20 @@ final class TapFlows implements RawFlows {
         }
     }
 
+    private void remove(Installed flow) {
+        if (installed.remove(flow)) {
+            qp.receives().changeFlows(() -> index.remove(flow.match, flow));
+        }
+    }
+
+    private void discard(Installed flow) {
+        remove(flow);
+        flow.published.close();
+    }
+
+    /** Flows that there still are were dropped without being closed. */
     @Override
     public void close() {
-        // nothing is shared
+        installed.forEach(this::discard);
     }
 }

@@ -88,7 +88,7 @@ final class TapReceiver implements FrameReceiver {
                 int error = -(length + VnetHeader.BYTES);
                 return SegmentedSends.isGone(error) ? error : 0;
             }
-            if (length > placed * XdpLimits.RECEIVE_BYTES || !isOurs(length)) {
+            if (!isOurs(length) || length > placed * XdpLimits.RECEIVE_BYTES) {
                 drops++;
             } else {
                 complete(into, length);
@@ -99,7 +99,7 @@ final class TapReceiver implements FrameReceiver {
 
     private boolean isOurs(int length) {
         return key.read(side.memory(), ReceiveSide.frameAt(chunks[first & mask]), Math.min(length,
-                XdpLimits.RECEIVE_BYTES)) && flows.find(key) == FlowAction.REDIRECT;
+                XdpLimits.RECEIVE_BYTES)) && flows.handle(key, length) == FlowAction.REDIRECT;
     }
 
     private void complete(CompletionBatch into, int length) {

@@ -18,6 +18,7 @@ import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowField;
 import org.verbena.verbs.FlowFlags;
 import org.verbena.verbs.FlowSpec;
+import org.verbena.verbs.FlowType;
 import org.verbena.verbs.ReadCountersFlags;
 import org.verbena.verbs.SamplePoint;
 
@@ -138,6 +139,29 @@ abstract class FlowCountersConformance {
             assertThat(far.isIdle()).isTrue();
             assertThat(read(dropped, 1)).containsExactly(4);
             assertThat(read(watched, 1)).containsExactly(6);
+        });
+    }
+
+    @Test
+    void watchersOfTheSamePacketsCountEach() throws Exception {
+        counting((near, far) -> {
+            Counters[] watched = new Counters[3];
+            for (int i = 0; i < watched.length; i++) {
+                watched[i] = far.context.createCounters();
+                watched[i].attach(at(SamplePoint.PACKETS, 0));
+                far.qp.createFlow(FlowAttributes.builder().flags(FlowFlags.DONT_TRAP).spec(FlowSpec.udp()).spec(FlowSpec
+                        .count(watched[i])).build());
+            }
+            far.qp.createFlow(toPort(4001).build());
+            send(near, 4000, 2);
+            send(near, 4001, 1);
+            far.receive();
+            for (Counters c : watched) {
+                assertThat(read(c, 1)).containsExactly(3);
+            }
+            assertErrno(Errno.EINVAL, () -> far.qp.createFlow(FlowAttributes.builder().type(FlowType.SNIFFER).spec(
+                    FlowSpec
+                            .drop()).build()), "a sniffer");
         });
     }
 

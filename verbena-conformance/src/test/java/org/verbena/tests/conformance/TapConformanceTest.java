@@ -35,7 +35,7 @@ class TapConformanceTest {
         }
     }
 
-    private static void inNamespace(String nearName, String farName, RawPacketFixture.Action action) throws Exception {
+    static void inNamespace(String nearName, String farName, RawPacketFixture.Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
             NetworkNamespace.disableIpv6();

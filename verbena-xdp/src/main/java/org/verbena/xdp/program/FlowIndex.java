@@ -14,7 +14,7 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * Flows in Java, for devices whose packets no program sees: what becomes of a packet is as {@link FlowTable} and the
- * program say. Flows under one mask are in one hash table; a packet is looked up under one mask after the other. Finding
+ * program say, and what is counted. Flows under one mask are in one hash table; a packet is looked up under one mask after the other. Finding
  * allocates nothing. Not thread-safe.
  */
 public final class FlowIndex {
@@ -25,6 +25,19 @@ public final class FlowIndex {
 
     /** No flows. */
     public FlowIndex() {}
+
+    /** What a flow does with its packets. */
+    public interface Entry {
+        /** What becomes of them. */
+        FlowAction action();
+
+        /**
+         * The flow has a packet.
+         *
+         * @param bytes of the whole frame
+         */
+        void count(int bytes);
+    }
 
     private static long[] words(FlowKey key) {
         long[] words = new long[FlowKey.WORDS];
@@ -38,13 +51,17 @@ public final class FlowIndex {
         final long order;
         private final long[] mask;
         private long[][] keys = new long[8][];
-        private FlowAction[] actions = new FlowAction[8];
+        private Entry[] entries = new Entry[8];
         private int flows;
 
         Mask(FlowKey bits, long order) {
             this.bits = bits;
             this.order = order;
             mask = words(bits);
+        }
+
+        boolean is(FlowMatch match) {
+            return order == match.order() && bits.equals(match.bits());
         }
 
         /** Where the key is that a packet has under the mask, or else where it would be. */
@@ -72,17 +89,17 @@ public final class FlowIndex {
         }
 
         @Nullable
-        FlowAction action(long[] packet) {
-            return actions[find(packet)];
+        Entry entry(long[] packet) {
+            return entries[find(packet)];
         }
 
-        boolean add(long[] key, FlowAction action) {
+        boolean add(long[] key, Entry entry) {
             int at = find(key);
             if (keys[at] != null) {
                 return false;
             }
             keys[at] = key;
-            actions[at] = action;
+            entries[at] = entry;
             flows++;
             if (2 * flows > keys.length) {
                 rebuild(2 * keys.length);
@@ -90,81 +107,79 @@ public final class FlowIndex {
             return true;
         }
 
-        void remove(long[] key) {
+        /** False if that is not the entry of the key. */
+        boolean remove(long[] key, Entry entry) {
             int at = find(key);
-            if (keys[at] == null) {
-                return;
+            if (entries[at] != entry) {
+                return false;
             }
             flows--;
             keys[at] = null;
-            actions[at] = null;
+            entries[at] = null;
             for (int next = at + 1 & keys.length - 1; keys[next] != null; next = next + 1 & keys.length - 1) {
                 long[] moved = keys[next]; // it may have been placed behind the one that is gone
-                FlowAction its = actions[next];
+                Entry its = entries[next];
                 keys[next] = null;
-                actions[next] = null;
+                entries[next] = null;
                 int to = find(moved);
                 keys[to] = moved;
-                actions[to] = its;
+                entries[to] = its;
             }
+            return true;
         }
 
         private void rebuild(int size) {
             long[][] oldKeys = keys;
-            FlowAction[] oldActions = actions;
+            Entry[] oldEntries = entries;
             keys = new long[size][];
-            actions = new FlowAction[size];
+            entries = new Entry[size];
             for (int i = 0; i < oldKeys.length; i++) {
                 if (oldKeys[i] != null) {
                     int to = find(oldKeys[i]);
                     keys[to] = oldKeys[i];
-                    actions[to] = oldActions[i];
+                    entries[to] = oldEntries[i];
                 }
             }
         }
     }
 
     /**
-     * Adds a flow. One that only watches has no place here.
+     * Adds a flow.
      *
-     * @throws VerbsException {@code EEXIST} (there is one for the same packets at the same priority)
+     * @throws VerbsException {@code EEXIST} (there is one for the same packets at the same priority, and neither only
+     *         watches)
      */
-    public void add(String verb, FlowMatch match, FlowAction action) throws VerbsException {
-        if (match.watches()) {
-            return;
-        }
-        Mask mask = mask(match);
-        if (mask == null) {
-            mask = new Mask(match.bits(), match.order());
-            masks.add(mask);
-            masks.sort(Comparator.comparingLong(m -> m.order)); // a stable sort: else the older ones first
-            used = masks.toArray(Mask[]::new);
-        }
-        if (!mask.add(words(match.key()), action)) {
-            throw new VerbsException(verb, Errno.EEXIST,
-                    "there is a flow for the same packets at the same priority: give it another one");
-        }
-    }
-
-    /** Removes a flow that was added. */
-    public void remove(FlowMatch match) {
-        Mask mask = mask(match);
-        if (mask != null) {
-            mask.remove(words(match.key()));
-            if (mask.flows == 0) {
-                masks.remove(mask);
-                used = masks.toArray(Mask[]::new);
-            }
-        }
-    }
-
-    private @Nullable Mask mask(FlowMatch match) {
+    public void add(String verb, FlowMatch match, Entry entry) throws VerbsException {
+        long[] key = words(match.key());
         for (Mask m : used) {
-            if (m.order == match.order() && m.bits.equals(match.bits())) {
-                return m;
+            if (m.is(match)) {
+                if (m.add(key, entry)) {
+                    return;
+                }
+                if (!match.watches()) {
+                    throw new VerbsException(verb, Errno.EEXIST,
+                            "there is a flow for the same packets at the same priority: give it another one");
+                }
             }
         }
-        return null;
+        Mask mask = new Mask(match.bits(), match.order());
+        mask.add(key, entry);
+        masks.add(mask);
+        masks.sort(Comparator.comparingLong(m -> m.order)); // a stable sort: else the older ones first
+        used = masks.toArray(Mask[]::new);
+    }
+
+    /** Removes a flow that was added. Idempotent. */
+    public void remove(FlowMatch match, Entry entry) {
+        for (Mask m : used) {
+            if (m.is(match) && m.remove(words(match.key()), entry)) {
+                if (m.flows == 0) {
+                    masks.remove(m);
+                    used = masks.toArray(Mask[]::new);
+                }
+                return;
+            }
+        }
     }
 
     /** Whether there is no flow. */
@@ -172,17 +187,30 @@ public final class FlowIndex {
         return used.length == 0;
     }
 
-    /** What becomes of a packet; null if it belongs to no flow. */
-    public @Nullable FlowAction find(PacketKey packet) {
-        FlowAction found = find(packet.words);
-        return found == null && packet.isError() ? find(packet.quoted) : found;
+    /**
+     * What becomes of a packet; null if it belongs to no flow. The flow that it belongs to counts it, and those that watch
+     * it.
+     *
+     * @param bytes of the whole frame
+     */
+    public @Nullable FlowAction handle(PacketKey packet, int bytes) {
+        FlowAction found = handle(packet.words, bytes, true);
+        return found == null && packet.isError() ? handle(packet.quoted, bytes, false) : found;
     }
 
-    private @Nullable FlowAction find(long[] packet) {
+    /** {@code itself}: what an ICMP error quotes is for flows that take packets, not for those that watch. */
+    private @Nullable FlowAction handle(long[] packet, int bytes, boolean itself) {
         for (Mask m : used) {
-            FlowAction found = m.action(packet);
+            Entry found = m.entry(packet);
             if (found != null) {
-                return found;
+                FlowAction action = found.action();
+                boolean watches = action == FlowAction.COUNT;
+                if (itself || !watches) {
+                    found.count(bytes);
+                }
+                if (!watches) {
+                    return action;
+                }
             }
         }
         return null;

@@ -9,7 +9,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,32 @@ class FlowIndexTest {
     private static final int ROUNDS = 4;
     private static final int PACKETS = 150;
 
+    /** A flow that remembers what it was given. */
+    private static final class Counted implements FlowIndex.Entry {
+        private final FlowAction action;
+        private long packets;
+        private long bytes;
+
+        Counted(FlowAction action) {
+            this.action = action;
+        }
+
+        @Override
+        public FlowAction action() {
+            return action;
+        }
+
+        @Override
+        public void count(int more) {
+            packets++;
+            bytes += more;
+        }
+
+        FlowCount count() {
+            return new FlowCount(packets, bytes);
+        }
+    }
+
     @Test
     void indexDoesWhatTheModelDoes() throws Exception {
         Seeds.each(SEEDS, FlowIndexTest::compare);
@@ -38,22 +66,27 @@ class FlowIndexTest {
         RandomTraffic traffic = new RandomTraffic(random);
         FlowModel model = new FlowModel();
         FlowIndex index = new FlowIndex();
-        List<FlowModel.Rule> rules = new ArrayList<>();
+        Map<FlowModel.Rule, Counted> flows = new LinkedHashMap<>();
         PacketKey key = new PacketKey();
         try (Arena arena = Arena.ofConfined()) {
             for (int round = 0; round < ROUNDS; round++) {
-                change(random, traffic, model, index, rules);
+                change(random, traffic, model, index, flows);
                 for (int i = 0; i < PACKETS; i++) {
                     byte[] packet = i % 20 == 0 ? traffic.large() : traffic.packet();
                     MemorySegment there = arena.allocate(packet.length); // what is behind it throws
                     MemorySegment.copy(packet, 0, there, ValueLayout.JAVA_BYTE, 0, packet.length);
                     assertThat(key.read(there, 0, packet.length)).isTrue();
-                    assertThat(verdict(index.find(key))).as(() -> PacketModel.of(packet) + "\n" + model.rules())
+                    assertThat(verdict(index.handle(key, packet.length))).as(() -> PacketModel.of(packet) + "\n" + model
+                            .rules())
                             .isEqualTo(model.handle(packet, 1));
                 }
             }
         }
-        rules.forEach(r -> index.remove(match(r)));
+        flows.forEach((rule, flow) -> {
+            assertThat(flow.count()).as(() -> rule + "\n" + model.rules()).isEqualTo(model.count(rule.entry()
+                    .counter()));
+            index.remove(match(rule), flow);
+        });
         assertThat(index.isEmpty()).isTrue();
     }
 
@@ -72,12 +105,11 @@ class FlowIndexTest {
     }
 
     private static void change(Random random, RandomTraffic traffic, FlowModel model, FlowIndex index,
-            List<FlowModel.Rule> rules) throws IOException {
-        for (FlowModel.Rule rule : List.copyOf(rules)) {
+            Map<FlowModel.Rule, Counted> flows) throws IOException {
+        for (FlowModel.Rule rule : List.copyOf(flows.keySet())) {
             if (random.nextInt(3) == 0) {
-                rules.remove(rule);
                 model.remove(rule);
-                index.remove(match(rule));
+                index.remove(match(rule), flows.remove(rule));
             }
         }
         for (int i = random.nextInt(12); i >= 0; i--) {
@@ -92,15 +124,15 @@ class FlowIndexTest {
             FlowAction action = match.watches()
                     ? FlowAction.COUNT
                     : random.nextBoolean() ? FlowAction.DROP : FlowAction.REDIRECT;
-            FlowModel.Rule rule = new FlowModel.Rule(attributes, new FlowEntry(action, 0, 0, 0));
-            if (rule.watches()) {
-                index.add("test", match, action); // counts nothing here, and takes nothing
-            } else if (model.rules().stream().anyMatch(rule::isSame)) {
-                assertThatThrownBy(() -> index.add("test", match, action)).isInstanceOfSatisfying(VerbsException.class,
+            FlowModel.Rule rule = new FlowModel.Rule(attributes, new FlowEntry(action, 0, random.nextInt(1,
+                    1 << 30), 0));
+            Counted flow = new Counted(action);
+            if (!rule.watches() && model.rules().stream().anyMatch(rule::isSame)) {
+                assertThatThrownBy(() -> index.add("test", match, flow)).isInstanceOfSatisfying(VerbsException.class,
                         e -> assertThat(e.errno()).isEqualTo(Errno.EEXIST));
             } else if (model.rules().stream().noneMatch(rule::isBeside)) { // which of both comes first is not said
-                index.add("test", match, action);
-                rules.add(rule);
+                index.add("test", match, flow);
+                flows.put(rule, flow);
                 model.add(rule);
             }
         }
@@ -117,17 +149,19 @@ class FlowIndexTest {
         packet[23] = 17;
         MemorySegment memory = MemorySegment.ofArray(packet);
         int count = 60_000;
+        List<Counted> flows = new ArrayList<>();
         for (int port = 0; port < count; port++) {
-            index.add("test", to(port), port % 3 == 0 ? FlowAction.DROP : FlowAction.REDIRECT);
+            flows.add(new Counted(port % 3 == 0 ? FlowAction.DROP : FlowAction.REDIRECT));
+            index.add("test", to(port), flows.getLast());
         }
         for (int port = 0; port < count; port += 2) {
-            index.remove(to(port));
+            index.remove(to(port), flows.get(port));
         }
         for (int port = 0; port < 1 << 16; port++) {
             packet[36] = (byte) (port >> 8);
             packet[37] = (byte) port;
             assertThat(key.read(memory, 0, packet.length)).isTrue();
-            assertThat(index.find(key)).as("port %d", port).isEqualTo(port >= count || port % 2 == 0
+            assertThat(index.handle(key, 1)).as("port %d", port).isEqualTo(port >= count || port % 2 == 0
                     ? null
                     : port % 3 == 0 ? FlowAction.DROP : FlowAction.REDIRECT);
         }
