@@ -3,10 +3,14 @@ package org.verbena.xdp.program;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.BpfMap;
 import org.verbena.linux.Errno;
@@ -57,8 +61,19 @@ public final class FlowTable {
         String describe(int owner);
     }
 
+    /** A mask with flows of this process, which the list keeps so long. */
+    private static final class Used {
+        final MaskList.Mask mask;
+        int flows = 1;
+
+        Used(MaskList.Mask mask) {
+            this.mask = mask;
+        }
+    }
+
     private final FlowMaps maps;
     private final Exclusion exclusion;
+    private final List<Used> used = new ArrayList<>();
 
     /** A table of the flows in the maps, which no other process changes. */
     public FlowTable(FlowMaps maps) {
@@ -126,12 +141,31 @@ public final class FlowTable {
         }
     }
 
+    /** Under the lock, so that whoever counts the processes under each mask meets a flow of each. */
     private void remove(FlowKey key) throws LinuxException {
-        MaskList list = maps.readMasks();
-        if (maps.flows().delete(key.bytes())) {
-            int number = key.unsignedByte(FlowKey.MASK);
-            maps.writeMasks(list.counted(number, Math.max(0, list.flows(number) - 1)));
+        if (!maps.flows().delete(key.bytes())) {
+            return;
         }
+        int number = key.unsignedByte(FlowKey.MASK);
+        for (Used u : used) {
+            if (u.mask.number() == number && --u.flows == 0) {
+                used.remove(u);
+                MaskList list = maps.readMasks();
+                maps.writeMasks(list.counted(number, Math.max(0, list.users(number) - 1)));
+                return;
+            }
+        }
+    }
+
+    private void use(MaskList.Mask mask, MaskList list) throws LinuxException {
+        for (Used u : used) {
+            if (u.mask.number() == mask.number()) {
+                u.flows++;
+                return;
+            }
+        }
+        maps.writeMasks(list.counted(mask.number(), list.users(mask.number()) + 1));
+        used.add(new Used(mask));
     }
 
     /**
@@ -145,6 +179,10 @@ public final class FlowTable {
     public synchronized Entry add(FlowMatch match, FlowEntry entry) throws LinuxException {
         if (match.watches() != (entry.action() == FlowAction.COUNT)) {
             throw new IllegalArgumentException("only a flow that watches counts and does nothing else: " + match);
+        }
+        Entry quick = insertUnderUsed(match, entry);
+        if (quick != null) {
+            return quick;
         }
         exclusion.enter();
         try {
@@ -161,13 +199,33 @@ public final class FlowTable {
         }
     }
 
+    /** Without a lock, as the list stays as it is; null if that cannot be. */
+    private @Nullable Entry insertUnderUsed(FlowMatch match, FlowEntry entry) throws LinuxException {
+        for (Used u : used) {
+            if (isUnder(match, u.mask)) {
+                FlowKey key = match.key().withMask(u.mask.number());
+                try {
+                    if (insert(key, entry)) {
+                        u.flows++;
+                        return new Entry(key, match.bits());
+                    }
+                } catch (LinuxException e) {
+                    if (e.errno() != Errno.ENOMEM) { // else an ended process may have left flows
+                        throw e;
+                    }
+                }
+            }
+        }
+        return null;
+    }
+
     private Entry insert(FlowMatch match, FlowEntry entry) throws LinuxException {
         MaskList list = maps.readMasks();
         for (MaskList.Mask mask : list.listed()) {
-            if (mask.order() == match.order() && mask.bits().equals(match.bits())) {
+            if (isUnder(match, mask)) {
                 FlowKey key = match.key().withMask(mask.number());
                 if (insert(key, entry)) {
-                    maps.writeMasks(list.counted(mask.number(), list.flows(mask.number()) + 1));
+                    use(mask, list);
                     return new Entry(key, mask.bits());
                 }
                 if (!match.watches()) {
@@ -180,6 +238,10 @@ public final class FlowTable {
             }
         }
         return insertWithMask(list, match, entry);
+    }
+
+    private static boolean isUnder(FlowMatch match, MaskList.Mask mask) {
+        return mask.order() == match.order() && mask.bits().equals(match.bits());
     }
 
     /** False if the key is there. */
@@ -200,7 +262,7 @@ public final class FlowTable {
     }
 
     private Entry insertWithMask(MaskList list, FlowMatch match, FlowEntry entry) throws LinuxException {
-        List<MaskList.Mask> next = new ArrayList<>(list.listed().stream().filter(m -> list.flows(m.number()) > 0)
+        List<MaskList.Mask> next = new ArrayList<>(list.listed().stream().filter(m -> list.users(m.number()) > 0)
                 .toList());
         if (next.size() == MaskList.MAX) {
             throw new LinuxException("add " + match, Errno.ENOMEM, "flows have " + MaskList.MAX
@@ -217,6 +279,7 @@ public final class FlowTable {
             throw new LinuxException("add " + match, Errno.EEXIST, "an ended process has left a flow there");
         }
         maps.writeMasks(prepared.switched(next.size()).counted(mask.number(), 1));
+        used.add(new Used(mask));
         return new Entry(key, mask.bits());
     }
 
@@ -230,30 +293,32 @@ public final class FlowTable {
         return number;
     }
 
-    /** Removes the flows of some owners, and counts all others; under the lock. */
+    /** Removes the flows of some owners, and counts whose the others are; under the lock. */
     void removeOwners(Set<Integer> owners) throws LinuxException {
         MaskList list = maps.readMasks();
         Set<Integer> numbers = list.listed().stream().map(MaskList.Mask::number).collect(Collectors.toSet());
         List<byte[]> dead = new ArrayList<>();
-        int[] counts = new int[MaskList.NUMBERS];
+        List<Set<Integer>> users = Stream.generate(() -> (Set<Integer>) new HashSet<Integer>()).limit(MaskList.NUMBERS)
+                .toList();
         maps.flows().forEach((key, value) -> {
             int number = Byte.toUnsignedInt(key[FlowKey.MASK]);
             if (owners.contains(FlowEntry.owner(value)) || !numbers.contains(number)) {
                 dead.add(key);
             } else {
-                counts[number]++;
+                users.get(number).add(FlowEntry.owner(value));
             }
         });
         for (byte[] key : dead) {
             maps.flows().delete(key);
         }
-        maps.writeMasks(list.counted(counts));
+        maps.writeMasks(list.counted(users.stream().mapToInt(Set::size).toArray()));
     }
 
     /** How many flows there are. */
     public synchronized int size() throws LinuxException {
-        MaskList list = maps.readMasks();
-        return list.listed().stream().mapToInt(m -> list.flows(m.number())).sum();
+        int[] n = {0};
+        maps.flows().forEach((key, value) -> n[0]++);
+        return n[0];
     }
 
     /** Under how many masks the program looks up a packet that belongs to no flow. */

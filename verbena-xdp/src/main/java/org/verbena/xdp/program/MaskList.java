@@ -29,7 +29,7 @@ import java.util.List;
  * 1088 ├────────────────────────────────────────┤
  *      │ list 1: 16 masks of 64 bytes           │
  * 2112 ├────────────────────────────────────────┤
- *      │ flows under each of 64 numbers         │  bytes: 4 each
+ *      │ processes with flows under each number │  bytes: 4 each
  * 2368 └────────────────────────────────────────┘
  *
  * A mask:
@@ -64,7 +64,7 @@ public final class MaskList {
     static final int COUNT_SHIFT = 8;
     /** How many numbers there are for masks. */
     static final int NUMBERS = 64;
-    private static final int FLOWS_AT = LISTS_AT + 2 * LIST_BYTES;
+    private static final int USERS_AT = LISTS_AT + 2 * LIST_BYTES;
 
     /**
      * A mask.
@@ -103,7 +103,7 @@ public final class MaskList {
             throw new IllegalArgumentException("the map of masks has " + list.used() + " of " + listed
                     + " masks in use, and " + list.queues() + " queues");
         }
-        if (list.listed().stream().anyMatch(m -> m.number >= NUMBERS || list.flows(m.number) < 0)) {
+        if (list.listed().stream().anyMatch(m -> m.number >= NUMBERS || list.users(m.number) < 0)) {
             throw new IllegalArgumentException("the map of masks has numbers that are too large");
         }
         return list;
@@ -146,7 +146,7 @@ public final class MaskList {
         return listed().subList(0, used());
     }
 
-    /** The masks of the list in use, also those at its end that the program does not look at since they have no flows. */
+    /** The masks of the list in use, also those at its end that the program does not look at since nobody has flows under them. */
     List<Mask> listed() {
         ByteBuffer b = buffer(value);
         List<Mask> all = new ArrayList<>();
@@ -158,9 +158,9 @@ public final class MaskList {
         return all;
     }
 
-    /** How many flows there are under the mask of a number. */
-    int flows(int number) {
-        return integer(FLOWS_AT + 4 * number);
+    /** How many processes have flows under the mask of a number. */
+    int users(int number) {
+        return integer(USERS_AT + 4 * number);
     }
 
     /** With other masks in the list that the program does not use; it still uses the same as before. */
@@ -181,16 +181,16 @@ public final class MaskList {
         return with(LISTED_AT, masks).with(ACTIVE_AT, integer(ACTIVE_AT) & 1 ^ 1 | masks << COUNT_SHIFT);
     }
 
-    /** With that many flows under the mask of a number, and those masks in use behind which there are flows. */
-    MaskList counted(int number, int flows) {
-        return with(FLOWS_AT + 4 * number, flows).trimmed();
+    /** With that many processes that have flows under the mask of a number, and those masks in use behind which there are flows. */
+    MaskList counted(int number, int users) {
+        return with(USERS_AT + 4 * number, users).trimmed();
     }
 
-    /** With these numbers of flows. */
-    MaskList counted(int[] flows) {
+    /** With these numbers of processes. */
+    MaskList counted(int[] users) {
         MaskList all = this;
         for (int i = 0; i < NUMBERS; i++) {
-            all = all.with(FLOWS_AT + 4 * i, flows[i]);
+            all = all.with(USERS_AT + 4 * i, users[i]);
         }
         return all.trimmed();
     }
@@ -198,7 +198,7 @@ public final class MaskList {
     private MaskList trimmed() {
         List<Mask> all = listed();
         int count = all.size();
-        while (count > 0 && flows(all.get(count - 1).number) == 0) {
+        while (count > 0 && users(all.get(count - 1).number) == 0) {
             count--;
         }
         return with(ACTIVE_AT, integer(ACTIVE_AT) & 1 | count << COUNT_SHIFT);

@@ -48,7 +48,7 @@ class LayoutTest {
         assertThat(listed.listed()).containsExactly(one, two);
         MaskList used = listed.counted(0, 7);
         assertThat(used.masks()).containsExactly(one, two);
-        assertThat(used.flows(0)).isEqualTo(7);
+        assertThat(used.users(0)).isEqualTo(7);
         assertThat(HEX.formatHex(used.bytes(), 0, 20)).isEqualTo("0102000002000000" + "0200000003000000" + "44332211");
         assertThat(HEX.formatHex(used.bytes(), 1088 + 64 + 56, 1088 + 64 + 64)).isEqualTo("0000060504030201");
         assertThat(HEX.formatHex(used.bytes(), 2112, 2120)).isEqualTo("0700000000000000");

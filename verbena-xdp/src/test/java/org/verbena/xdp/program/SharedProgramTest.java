@@ -140,6 +140,28 @@ class SharedProgramTest {
     }
 
     @Test
+    void maskStaysAsLongAsAUserHasFlowsUnderIt() throws Exception {
+        inNamespace(place -> {
+            try (SharedProgram a = place.join(); SharedProgram b = place.join()) {
+                FlowTable.Entry first = drop(a, 4000);
+                FlowTable.Entry second = drop(b, 4001);
+                FlowTable.Entry third = drop(b, 4002); // without the lock
+                first.close();
+                second.close();
+                assertThat(a.table().lookups()).isEqualTo(1);
+                FlowTable.Entry again = drop(a, 4000);
+                third.close();
+                assertThat(b.table().lookups()).isEqualTo(1);
+                again.close();
+                assertThat(b.table().lookups()).isZero();
+                assertThat(b.table().size()).isZero();
+                drop(b, 4002).close();
+                assertThat(a.table().lookups()).isZero();
+            }
+        });
+    }
+
+    @Test
     void whatAnEndedUserHasLeftIsRemoved() throws Exception {
         inNamespace(place -> {
             SharedProgram a = place.join();
