@@ -178,15 +178,17 @@ int main(int argc, char **argv) {
     int turn = ping;
     for (;;) {
         if (turn) {
+            while (done.at != out.at) { // the frame is sent from the same place again
+                while (__atomic_load_n(done.producer, __ATOMIC_ACQUIRE) == done.at) {
+                }
+                __atomic_store_n(done.consumer, ++done.at, __ATOMIC_RELEASE);
+            }
             struct xdp_desc *d = (struct xdp_desc *) out.entries + (out.at & (ENTRIES - 1));
             d->addr = ENTRIES * CHUNK + 64;
             d->len = (uint32_t) bytes;
             d->options = 0;
             __atomic_store_n(out.producer, ++out.at, __ATOMIC_RELEASE);
             sendto(fd, NULL, 0, MSG_DONTWAIT, NULL, 0);
-            while (__atomic_load_n(done.producer, __ATOMIC_ACQUIRE) == done.at) {
-            }
-            __atomic_store_n(done.consumer, ++done.at, __ATOMIC_RELEASE);
             turn = 0;
         }
         uint64_t looks = 0;
