@@ -181,7 +181,7 @@ public final class Xsk implements AutoCloseable {
     /**
      * Opens a socket that uses the memory of another one, which has to be bound and stay open meanwhile.
      *
-     * @param other the socket that was opened with the memory
+     * @param other the socket that was opened with the memory; for the same queue also one with rings of its own
      * @param config lengths of rings; that of chunks is the other socket's
      * @param ownQueue true for another queue or interface than the other socket's, for which it then has a FILL and a
      *        COMPLETION ring of its own; false for the same, where the other socket's are used for both
@@ -191,7 +191,7 @@ public final class Xsk implements AutoCloseable {
     public static Xsk openShared(Xsk other, XskConfig config, boolean ownQueue) throws LinuxException {
         other.requireOpen();
         if (config.chunkBytes() != other.config.chunkBytes() || config.headroom() != other.config.headroom()
-                || other.owner != null) {
+                || other.owner != null && (ownQueue || other.fill == other.owner.fill)) {
             throw new IllegalArgumentException("the memory is that of " + other.config + ", not of " + config);
         }
         return open(other.umem, config, other, ownQueue);
@@ -396,6 +396,11 @@ public final class Xsk implements AutoCloseable {
     /** The ring of packets to send, of which this process is the producer; {@link #kick} has the kernel send them. */
     public XskRing transmitRing() {
         return transmit;
+    }
+
+    /** Whether the memory is that of another socket. */
+    public boolean isShared() {
+        return owner != null;
     }
 
     /** The lengths that the socket was opened with. */

@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import org.verbena.linux.Bpf;
 import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.telemetry.CounterFile;
 import org.verbena.verbs.VerbsException;
@@ -17,6 +18,7 @@ import org.verbena.xdp.program.FlowMaps;
 import org.verbena.xdp.program.FlowMatch;
 import org.verbena.xdp.program.FlowTable;
 import org.verbena.xdp.program.SharedProgram;
+import org.verbena.xdp.program.Spread;
 
 /**
  * The XDP program of an interface, with the flows of this process. The process joins it with its first flow, and leaves it with
@@ -92,18 +94,47 @@ final class InterfaceProgram {
         }
     }
 
-    /** Sets the socket of a queue pair, which leaves by itself when it is closed. */
-    void redirect(String verb, int target, QueueSocket socket) throws VerbsException {
+    /** Sets the socket of a target and a queue, which leaves by itself when it is closed. */
+    void redirect(String verb, int target, int queue, Fd socket) throws VerbsException {
         FlowMaps maps = program.maps();
-        if (socket.queue >= maps.queues()) {
+        if (queue >= maps.queues()) {
             throw new VerbsException(verb, Errno.EOPNOTSUPP, "the interface's program was attached when there were "
-                    + maps.queues() + " queues, and queue " + socket.queue
+                    + maps.queues() + " queues, and queue " + queue
                     + " came later: close all flows of the interface first");
         }
         try {
-            maps.redirect(target, socket.queue, socket.fd());
+            maps.redirect(target, queue, socket);
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
+        }
+    }
+
+    /** Takes the socket of a target and a queue out, if there is one. */
+    void unredirect(int target, int queue) {
+        FlowMaps maps = program.maps();
+        if (queue < maps.queues()) {
+            try {
+                maps.unredirect(target, queue);
+            } catch (LinuxException e) {
+                XdpLog.log(System.Logger.Level.WARNING, "packets of target " + target + " still go to its socket", e);
+            }
+        }
+    }
+
+    /** Sets over which targets the packets of a target are spread. */
+    void spread(String verb, int target, Spread way) throws VerbsException {
+        try {
+            program.maps().spread(target, way);
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
+    }
+
+    void unspread(int target) {
+        try {
+            program.maps().unspread(target);
+        } catch (LinuxException e) { // it is replaced when the target is taken again
+            XdpLog.log(System.Logger.Level.WARNING, "what target " + target + " was spread over stays", e);
         }
     }
 

@@ -19,9 +19,10 @@ import org.verbena.xdp.program.FlowTable;
 
 /**
  * The flows of a queue pair: while it has some it has acquired the interface's program. Thread-safe. It does not refer to
- * the queue pair, so that one which was dropped is found out; its flows go with the context then.
+ * the queue pair, so that one which was dropped is found out; its flows go with the context then. Their packets go to the
+ * queue pair's socket, or where a subclass {@linkplain #connect connects} the target to.
  */
-final class QueuePairFlows implements RawFlows {
+class QueuePairFlows implements RawFlows {
     private final XdpContext context;
     private final String queuePair;
     private final long publishedQueuePair;
@@ -44,12 +45,45 @@ final class QueuePairFlows implements RawFlows {
 
     @Override
     public synchronized void use(String verb, Wire wire) throws VerbsException {
-        QueueSocket s = ((XskWire) wire).socket;
-        InterfaceProgram p = program;
-        if (p != null) {
-            p.redirect(verb, target, s);
+        socket = ((XskWire) wire).socket;
+        try {
+            connect(verb);
+        } catch (VerbsException e) {
+            socket = null;
+            throw e;
         }
-        socket = s;
+    }
+
+    /** Connects the target in the program to what receives, if there are both. */
+    void connect(String verb) throws VerbsException {
+        InterfaceProgram p = program;
+        QueueSocket s = socket;
+        if (p != null && s != null) {
+            p.redirect(verb, target, s.queue, s.fd());
+        }
+    }
+
+    /** The target is about to be given back. */
+    void disconnect(InterfaceProgram p) {
+        QueueSocket s = socket;
+        if (s != null) { // or whoever takes the target next would have it for packets of that queue
+            p.unredirect(target, s.queue);
+        }
+    }
+
+    /** What happens to packets of the queue pair's flows. */
+    FlowAction delivery() {
+        return FlowAction.REDIRECT;
+    }
+
+    /** Null without flows. */
+    final @Nullable InterfaceProgram program() {
+        return program;
+    }
+
+    /** The queue pair's number in the program, if there is one. */
+    final int target() {
+        return target;
     }
 
     /** Packets of its flows go to the kernel. */
@@ -62,7 +96,7 @@ final class QueuePairFlows implements RawFlows {
     public synchronized Flow create(XdpQueuePair qp, FlowAttributes attributes) throws VerbsException {
         String verb = "create flow on " + queuePair;
         FlowMatch match = FlowMatch.of(attributes);
-        FlowAction action = FlowAction.of(attributes, match, FlowAction.REDIRECT);
+        FlowAction action = FlowAction.of(attributes, match, delivery());
         boolean counts = match.watches() || attributes.specs().stream().anyMatch(s -> s.counters() != null);
         InterfaceProgram p = acquire(verb);
         try {
@@ -86,7 +120,7 @@ final class QueuePairFlows implements RawFlows {
         int counter = cells == 0 ? 0 : p.takeCounter(verb, asked);
         FlowTable.Entry entry;
         try {
-            entry = p.add(verb, match, action, action == FlowAction.REDIRECT ? target : 0, counter);
+            entry = p.add(verb, match, action, action == delivery() ? target : 0, counter);
         } catch (VerbsException | RuntimeException e) {
             p.giveCounter(counter, asked);
             throw e;
@@ -111,14 +145,11 @@ final class QueuePairFlows implements RawFlows {
                 throw e;
             }
             program = p;
-            QueueSocket s = socket;
-            if (s != null) {
-                try {
-                    p.redirect(verb, target, s);
-                } catch (VerbsException e) {
-                    releaseUnused();
-                    throw e;
-                }
+            try {
+                connect(verb);
+            } catch (VerbsException e) {
+                releaseUnused();
+                throw e;
             }
         }
         return p;
@@ -163,6 +194,7 @@ final class QueuePairFlows implements RawFlows {
         InterfaceProgram p = program;
         if (p != null && installed.isEmpty()) {
             program = null;
+            disconnect(p);
             p.giveTarget(target);
             p.release();
             context.withFlows(this, false);

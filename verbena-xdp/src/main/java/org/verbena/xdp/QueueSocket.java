@@ -10,6 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
@@ -54,22 +56,47 @@ final class QueueSocket {
      */
     static QueueSocket open(String verb, String owner, XdpContext context, MemorySegment umem, XskConfig config)
             throws VerbsException {
+        return bound(verb, owner, context, open(verb, umem, config), 0, context.queues());
+    }
+
+    /**
+     * Opens a socket and binds it to that queue.
+     *
+     * @param first one that has the memory and is bound to another queue; null for the first of them
+     */
+    static QueueSocket openAt(String verb, String owner, XdpContext context, int queue, @Nullable QueueSocket first,
+            MemorySegment umem, XskConfig config) throws VerbsException {
+        Xsk xsk;
+        try {
+            xsk = first == null ? open(verb, umem, config) : Xsk.openShared(first.xsk, first.xsk.config(), true);
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
+        return bound(verb, owner, context, xsk, queue, queue + 1);
+    }
+
+    private static QueueSocket bound(String verb, String owner, XdpContext context, Xsk xsk, int from, int to)
+            throws VerbsException {
         XdpDevice device = context.xdpDevice();
         String place = namespace() + "/" + device.index() + "/";
-        Xsk xsk = open(verb, umem, config);
         try {
             long deadline = System.nanoTime() + PATIENCE_NANOS;
-            int flags = Xsk.XDP_USE_SG | Xsk.XDP_USE_NEED_WAKEUP | (device.isGeneric() ? Xsk.XDP_COPY : 0);
+            int flags = xsk.isShared()
+                    ? 0
+                    : Xsk.XDP_USE_SG | Xsk.XDP_USE_NEED_WAKEUP | (device.isGeneric() ? Xsk.XDP_COPY : 0);
             while (true) {
-                for (int queue = 0; queue < context.queues(); queue++) {
+                for (int queue = from; queue < to; queue++) {
                     if (!OWNERS.containsKey(place + queue) && isBound(verb, device, xsk, queue, flags)) {
                         OWNERS.put(place + queue, owner);
                         RELEASED.remove(place + queue);
                         return new QueueSocket(xsk, queue, place + queue);
                     }
                 }
-                if (System.nanoTime() - deadline > 0 && !isReleasing(place, context.queues())) {
-                    throw new VerbsException(verb, Errno.EBUSY, busy(device, place, context.queues()));
+                if (System.nanoTime() - deadline > 0 && !isReleasing(place, from, to)) {
+                    throw new VerbsException(verb, Errno.EBUSY, from == 0 && to == context.queues()
+                            ? busy(device, place, to)
+                            : "work queues need all queues of " + device.interfaceName() + ", and queue " + from
+                                    + " is in use by " + holder(place + from));
                 }
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
@@ -80,8 +107,8 @@ final class QueueSocket {
     }
 
     /** Whether the kernel may still be about to free a queue that this process has given up. */
-    private static boolean isReleasing(String place, int queues) {
-        for (int queue = 0; queue < queues; queue++) {
+    private static boolean isReleasing(String place, int from, int to) {
+        for (int queue = from; queue < to; queue++) {
             Long since = RELEASED.get(place + queue);
             if (since != null && System.nanoTime() - since < OWN_PATIENCE_NANOS) {
                 return true;
@@ -134,11 +161,14 @@ final class QueueSocket {
         }
     }
 
+    private static String holder(String queue) {
+        return OWNERS.getOrDefault(queue, "a socket of another process");
+    }
+
     private static String busy(XdpDevice device, String place, int queues) {
         StringBuilder who = new StringBuilder();
         for (int queue = 0; queue < queues; queue++) {
-            who.append(queue == 0 ? "" : ", ").append("queue ").append(queue).append(" by ").append(OWNERS.getOrDefault(
-                    place + queue, "a socket of another process"));
+            who.append(queue == 0 ? "" : ", ").append("queue ").append(queue).append(" by ").append(holder(place + queue));
         }
         return "a queue of an interface has one queue pair, and " + (queues == 1
                 ? "the only one"

@@ -124,6 +124,10 @@ abstract class RawDevice extends Device {
     }
 
     DeviceAttributes attributes(int mtu, int queues) {
+        return baseAttributes(mtu, queues).build();
+    }
+
+    DeviceAttributes.Builder baseAttributes(int mtu, int queues) {
         return DeviceAttributes.builder()
                 .capabilityFlags(DeviceCapabilityFlags.RAW_IP_CSUM | DeviceCapabilityFlags.CURR_QP_STATE_MOD)
                 .firmwareVersion("1").nodeGuid(guid()).maxMrSize(XdpLimits.MAX_REGION).pageSizeCap(XdpLimits.CHUNK)
@@ -133,7 +137,7 @@ abstract class RawDevice extends Device {
                 .rawPacketCapabilities(RawPacketCapabilities.IP_CSUM)
                 .segmentationCapabilities(SegmentationCapabilities.builder().maxBytes(0xff00)
                         .queuePairTypes(1 << QueuePairType.RAW_PACKET).build())
-                .rawReceive(XdpLimits.CHUNK, XdpLimits.RECEIVE_OFFSET).build();
+                .rawReceive(XdpLimits.CHUNK, XdpLimits.RECEIVE_OFFSET);
     }
 
     @Override

@@ -19,7 +19,7 @@ import org.verbena.verbs.WcStatus;
 import org.verbena.xdp.packet.Checksums;
 
 /**
- * The receive side of a queue pair: chunks go to the {@link FrameReceiver} when they are posted, and come back with a
+ * The receive side of a queue pair, or a work queue: chunks go to the {@link FrameReceiver} when they are posted, and come back with a
  * frame, or a part of one. Which request a chunk belongs to is in a table, for they may come back in another order. All
  * under the side's lock.
  */
@@ -32,12 +32,14 @@ final class ReceiveSide implements Source {
     /** A completion that waits: in a queue pair that has failed, or of a frame that came before flows changed. */
     private record Waiting(long wrId, int status, int flags, int bytes) {}
 
-    private final XdpQueuePair qp;
+    private final Receiving owner;
     private final XdpCompletionQueue cq;
-    private final CounterEntry counters;
+    /** Null for a work queue, which publishes nothing. */
+    private final @Nullable CounterEntry counters;
     private final int number;
     private final int capacity;
     private final boolean partial;
+    private final boolean holds;
     private final SideLock lock = new SideLock();
     private final Checksums checksums = new Checksums();
     /** Chunks that were posted before there is a socket. */
@@ -61,14 +63,20 @@ final class ReceiveSide implements Source {
     private volatile boolean hasWaiting;
     private int checked;
 
-    ReceiveSide(XdpQueuePair qp, XdpCompletionQueue cq, CounterEntry counters, int number, int capacity,
-            boolean partial) {
-        this.qp = qp;
+    /**
+     * Nothing is posted.
+     *
+     * @param holds whether the region is that of the first receive, which it holds itself, at any time
+     */
+    ReceiveSide(Receiving owner, XdpCompletionQueue cq, @Nullable CounterEntry counters, int number, int capacity,
+            boolean partial, boolean holds) {
+        this.owner = owner;
         this.cq = cq;
         this.counters = counters;
         this.number = number;
         this.capacity = capacity;
         this.partial = partial;
+        this.holds = holds;
         early = new int[capacity];
     }
 
@@ -89,19 +97,22 @@ final class ReceiveSide implements Source {
                     waiting.add(new Waiting(ids[i], WcStatus.WR_FLUSH_ERR, 0, 0));
                 }
                 hasWaiting = true;
-                XdpCounted.add(counters, SamplePoint.QP_RESP_FLUSHED, n);
+                count(SamplePoint.QP_RESP_FLUSHED, n);
                 return 0;
             }
             if (posted - received + n > capacity) {
                 return Errno.ENOMEM;
             }
             FrameReceiver r = receiver;
-            if (region == null && r == null) {
-                use(regions[0]);
+            boolean first = region == null && (r == null || holds);
+            if (first && !use(regions[0])) {
+                return Errno.EINVAL;
             }
             int refused = stage(ids, regions, offsets, n);
             if (refused != 0) {
-                region = posted == 0 && r == null ? null : region;
+                if (first) {
+                    letGo();
+                }
                 return refused;
             }
             if (r == null) {
@@ -110,15 +121,16 @@ final class ReceiveSide implements Source {
                 }
                 return 0;
             }
+            boolean idle = r.isUnfiltered() && !r.hasFrames();
             r.post(offsets, n);
-            if (posted - received != n || !r.isUnfiltered()) {
+            if (!idle) {
                 return 0;
             }
         } finally {
             lock.unlock();
         }
         if (cq.isArmed()) { // nobody waited for frames that could not be received
-            qp.watchReceives();
+            owner.watchReceives();
         }
         return 0;
     }
@@ -140,14 +152,31 @@ final class ReceiveSide implements Source {
         return 0;
     }
 
-    private void use(XdpMemoryRegion r) {
+    /** Receives into a region from now on; false if it is closed. */
+    private boolean use(XdpMemoryRegion r) {
         Umem u = r.umem();
+        if (holds && (u == null || !u.enter())) {
+            return false;
+        }
         int chunks = u == null ? 0 : u.regionChunks();
         region = r;
         memory = u == null ? MemorySegment.NULL : u.segment();
         wrIds = new long[chunks];
         sequence = new long[chunks];
         Arrays.fill(sequence, -1);
+        return true;
+    }
+
+    /** Receives into no region. */
+    private void letGo() {
+        Umem u = region == null ? null : region.umem();
+        if (holds && u != null) {
+            u.leave();
+        }
+        region = null;
+        memory = MemorySegment.NULL;
+        wrIds = new long[0];
+        sequence = new long[0];
     }
 
     // ---- control
@@ -182,6 +211,28 @@ final class ReceiveSide implements Source {
         }
     }
 
+    /** There is no wire any more: what has arrived waits, and what is posted stays so. The wire is closed afterwards. */
+    void detach() {
+        lock.lock();
+        try {
+            if (receiver != null) {
+                keepArrived();
+                receiver = null;
+                for (int chunk : posted()) {
+                    early[earlyCount++] = chunk;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The chunks that are posted, in that order. */
+    private int[] posted() {
+        return IntStream.range(0, sequence.length).filter(c -> sequence[c] >= 0).boxed().sorted(Comparator
+                .comparingLong(c -> sequence[c])).mapToInt(c -> c).toArray();
+    }
+
     /** The queue pair has failed: what has arrived stays, and all else is flushed. The socket is closed afterwards. */
     void fail() {
         lock.lock();
@@ -190,16 +241,19 @@ final class ReceiveSide implements Source {
                 return;
             }
             keepArrived();
-            int[] rest = IntStream.range(0, sequence.length).filter(c -> sequence[c] >= 0).boxed().sorted(Comparator
-                    .comparingLong(c -> sequence[c])).mapToInt(c -> c).toArray();
+            int[] rest = posted();
             for (int chunk : rest) {
                 waiting.add(new Waiting(wrIds[chunk], WcStatus.WR_FLUSH_ERR, 0, 0));
             }
-            XdpCounted.add(counters, SamplePoint.QP_RESP_FLUSHED, rest.length);
+            count(SamplePoint.QP_RESP_FLUSHED, rest.length);
             Arrays.fill(sequence, -1);
             received = posted;
             failed = true;
             receiver = null;
+            earlyCount = 0;
+            if (holds) {
+                letGo();
+            }
             hasWaiting |= !waiting.isEmpty();
         } finally {
             lock.unlock();
@@ -243,10 +297,7 @@ final class ReceiveSide implements Source {
             int before = generation; // only changed under the lock
             generation = before + 1;
             receiver = null;
-            region = null;
-            memory = MemorySegment.NULL;
-            wrIds = new long[0];
-            sequence = new long[0];
+            letGo();
             earlyCount = 0;
             posted = 0;
             received = 0;
@@ -283,7 +334,7 @@ final class ReceiveSide implements Source {
             lock.unlock();
         }
         if (gone > 0) {
-            qp.fail(GONE);
+            owner.fail(GONE);
         }
     }
 
@@ -332,9 +383,16 @@ final class ReceiveSide implements Source {
     /** Counts completed receives, and the packets in them. */
     void count(int requests, long bytes, int packets) {
         received += requests;
-        XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVES, requests);
-        XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
-        XdpCounted.add(counters, SamplePoint.QP_RX_PACKETS, packets);
+        count(SamplePoint.QP_RX_RECEIVES, requests);
+        count(SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
+        count(SamplePoint.QP_RX_PACKETS, packets);
+    }
+
+    private void count(int point, long n) {
+        CounterEntry c = counters;
+        if (c != null) {
+            XdpCounted.add(c, point, n);
+        }
     }
 
     /** Whether packets may have the sum of their pseudo-header alone, and nothing else tells which. */
@@ -374,7 +432,7 @@ final class ReceiveSide implements Source {
     public void watch() {
         FrameReceiver r = receiver;
         if (r == null || !r.isUnfiltered() || r.hasFrames()) { // else it would be readable in vain
-            qp.watchReceives();
+            owner.watchReceives();
         }
     }
 
@@ -404,7 +462,7 @@ final class ReceiveSide implements Source {
         } finally {
             lock.unlock();
         }
-        qp.fail(GONE);
+        owner.fail(GONE);
         return true;
     }
 }

@@ -50,4 +50,11 @@ final class Regions {
         XdpMemoryRegion r = table.getAcquire(i);
         return r != null && r.lkey() == key ? r : null;
     }
+
+    /** The region of a key, if it is of that domain; null otherwise. */
+    @Nullable
+    XdpMemoryRegion find(int key, XdpProtectionDomain pd) {
+        XdpMemoryRegion r = find(key);
+        return r != null && r.isOf(pd) ? r : null;
+    }
 }

@@ -77,6 +77,17 @@ final class Umem {
                 + " with a smaller maxSendWr");
     }
 
+    /** A work queue receives into the region from now on; false if it is closed. */
+    synchronized boolean enter() {
+        users += ended ? 0 : 1;
+        return !ended;
+    }
+
+    /** Undoes {@link #enter}. */
+    synchronized void leave() {
+        users--;
+    }
+
     /** Undoes {@link #take}. */
     synchronized void give(int first, int chunks) {
         Arrays.fill(taken, first - regionChunks, first - regionChunks + chunks, false);

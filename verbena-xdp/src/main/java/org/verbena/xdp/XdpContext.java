@@ -22,7 +22,10 @@ import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.RwqIndirectionTable;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.WorkQueue;
+import org.verbena.verbs.WorkQueueInitAttributes;
 import org.verbena.verbs.spi.Engine;
 import org.verbena.verbs.spi.PublishedObjects;
 import org.verbena.verbs.spi.Slots;
@@ -43,6 +46,9 @@ final class XdpContext extends Context {
     private final Slots pds = new Slots(XdpLimits.MAX_PD);
     private final Slots completionQueues = new Slots(XdpLimits.MAX_CQ);
     private final Slots queuePairs = new Slots(MAX_QP);
+    private final Slots workQueues = new Slots(XdpLimits.MAX_WQ);
+    private final Slots tables = new Slots(XdpLimits.MAX_TABLES);
+    private final Spreading spreading = new Spreading(this);
     private final AtomicInteger nextChannel = new AtomicInteger();
     private final Set<QueuePairFlows> withFlows = ConcurrentHashMap.newKeySet();
     private final AtomicInteger nextFlow = new AtomicInteger();
@@ -118,6 +124,10 @@ final class XdpContext extends Context {
         return published;
     }
 
+    Spreading spreading() {
+        return spreading;
+    }
+
     Regions regions() {
         return regions;
     }
@@ -171,6 +181,7 @@ final class XdpContext extends Context {
         return switch (feature) {
             case Feature.RAW_PACKET, Feature.IP_CHECKSUM, Feature.ALLOCATE, Feature.FLOW,
                     Feature.SEGMENTATION -> true;
+            case Feature.WORK_QUEUE, Feature.RSS -> device instanceof XdpDevice;
             case Feature.COUNTERS -> PublishedObjects.COUNTING;
             default -> false;
         };
@@ -184,7 +195,8 @@ final class XdpContext extends Context {
     @Override
     protected int supportedQueuePairInitMask() {
         return QueuePairInitAttributes.CREATE_FLAGS | QueuePairInitAttributes.SEND_OPS_FLAGS
-                | QueuePairInitAttributes.MAX_TSO_HEADER;
+                | QueuePairInitAttributes.MAX_TSO_HEADER
+                | (device instanceof XdpDevice ? QueuePairInitAttributes.IND_TABLE | QueuePairInitAttributes.RX_HASH : 0);
     }
 
     @Override
@@ -250,6 +262,56 @@ final class XdpContext extends Context {
             queuePairs.give(number);
             throw e;
         }
+    }
+
+    @Override
+    protected WorkQueue implCreateWorkQueue(WorkQueueInitAttributes attributes) throws VerbsException {
+        if (!(device instanceof XdpDevice)) {
+            return super.implCreateWorkQueue(attributes);
+        }
+        XdpWorkQueue.check("create WQ on " + describe(), attributes);
+        int index = workQueues.take("create WQ", "work queues");
+        int number = -1;
+        try {
+            number = queuePairs.take("create WQ", "queue pairs and work queues"); // no two have the same in completions
+            XdpWorkQueue wq = new XdpWorkQueue(this, attributes, index, number);
+            adopt(wq);
+            return wq;
+        } catch (VerbsException e) {
+            releaseWorkQueue(index, number);
+            throw e;
+        }
+    }
+
+    void releaseWorkQueue(int index, int number) {
+        if (number >= 0) {
+            queuePairs.give(number);
+        }
+        workQueues.give(index);
+    }
+
+    @Override
+    protected RwqIndirectionTable implCreateRwqIndirectionTable(List<WorkQueue> entries) throws VerbsException {
+        if (!(device instanceof XdpDevice)) {
+            return super.implCreateRwqIndirectionTable(entries);
+        }
+        if (entries.size() > XdpLimits.MAX_TABLE) {
+            throw new VerbsException("create RWQ indirection table on " + describe(), Errno.EINVAL, "a table has at most "
+                    + XdpLimits.MAX_TABLE + " entries, not " + entries.size());
+        }
+        int number = tables.take("create RWQ indirection table", "indirection tables");
+        try {
+            XdpIndirectionTable t = new XdpIndirectionTable(this, entries, number);
+            adopt(t);
+            return t;
+        } catch (VerbsException e) {
+            tables.give(number);
+            throw e;
+        }
+    }
+
+    void releaseTable(int number) {
+        tables.give(number);
     }
 
     /** A queue pair has flows, or has none any more. */

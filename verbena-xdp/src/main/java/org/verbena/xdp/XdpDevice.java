@@ -4,6 +4,11 @@ package org.verbena.xdp;
 import org.verbena.linux.EthtoolFeatures;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.NetworkLinks;
+import org.verbena.verbs.DeviceAttributes;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.RssCapabilities;
+import org.verbena.verbs.RxHashConfiguration;
+import org.verbena.verbs.RxHashFields;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -12,6 +17,11 @@ import org.verbena.verbs.VerbsException;
  * kernel's own connections down, and could not receive packets of 64 KiB.
  */
 final class XdpDevice extends RawDevice {
+    /** What can go into the hash of a packet. */
+    static final int HASH_FIELDS = RxHashFields.SRC_IPV4 | RxHashFields.DST_IPV4 | RxHashFields.SRC_IPV6
+            | RxHashFields.DST_IPV6 | RxHashFields.SRC_PORT_TCP | RxHashFields.DST_PORT_TCP | RxHashFields.SRC_PORT_UDP
+            | RxHashFields.DST_PORT_UDP;
+
     private final NetworkLinks.Kind kind;
 
     XdpDevice(NetworkLinks.Link link, NetworkLinks.Kind kind) {
@@ -56,6 +66,14 @@ final class XdpDevice extends RawDevice {
     }
 
     @Override
+    DeviceAttributes attributes(int mtu, int queues) {
+        return baseAttributes(mtu, queues).maxWorkQueues(XdpLimits.MAX_WQ).rssCapabilities(RssCapabilities.builder()
+                .queuePairTypes(1 << QueuePairType.RAW_PACKET).maxIndirectionTables(XdpLimits.MAX_TABLES)
+                .maxIndirectionTableSize(XdpLimits.MAX_TABLE).hashFunctions(RxHashConfiguration.TOEPLITZ)
+                .hashFields(HASH_FIELDS).build()).build();
+    }
+
+    @Override
     boolean isActive(NetworkLinks.Link now) {
         return now.up();
     }
@@ -72,6 +90,11 @@ final class XdpDevice extends RawDevice {
 
     @Override
     RawFlows flows(XdpQueuePair qp, XdpContext context, long published) {
-        return new QueuePairFlows(context, qp.describe(), published);
+        XdpIndirectionTable table = qp.table();
+        RxHashConfiguration hash = qp.initAttributes().rxHash();
+        return table == null || hash == null
+                ? new QueuePairFlows(context, qp.describe(), published)
+                : new SpreadFlows(context, qp.describe(), published, hash, table.workQueues().stream().map(
+                        XdpWorkQueue::number).toList());
     }
 }

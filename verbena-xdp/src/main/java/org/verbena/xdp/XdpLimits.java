@@ -4,6 +4,7 @@ package org.verbena.xdp;
 import org.verbena.linux.PacketSocket;
 import org.verbena.linux.Sys;
 import org.verbena.linux.Xsk;
+import org.verbena.xdp.program.Spread;
 
 /** Limits of all devices. */
 final class XdpLimits {
@@ -34,6 +35,10 @@ final class XdpLimits {
     static final int MAX_INLINE = 2048;
     static final int MAX_CQ = 1 << 12;
     static final int MAX_CQE = 1 << 20;
+    /** Work queues that one context can use; a queue pair with flows needs a target for each of its table, and its own. */
+    static final int MAX_WQ = 128;
+    static final int MAX_TABLES = 1 << 10;
+    static final int MAX_TABLE = Spread.MAX_ENTRIES;
     static final int MAX_MR = 1 << 12;
     static final int MAX_PD = 1 << 12;
     static final long MAX_REGION = 1L << 32;

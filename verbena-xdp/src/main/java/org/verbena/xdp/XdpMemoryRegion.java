@@ -81,7 +81,8 @@ final class XdpMemoryRegion extends MemoryRegion {
         Umem u = umem;
         if (u != null && !u.end()) {
             throw new VerbsException("deregister " + describe(), Errno.EBUSY,
-                    "a queue pair receives into it or has its staging there: close that, or move it to RESET, first");
+                    "a queue receives into it, or a queue pair has its staging there: close that, or move it to RESET,"
+                            + " first");
         }
         context.regions().give(key);
         pd.forget(this);

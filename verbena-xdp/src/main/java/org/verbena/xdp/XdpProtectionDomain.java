@@ -16,6 +16,8 @@ import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.RxHashConfiguration;
+import org.verbena.verbs.RxHashFields;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.spi.MemoryLimit;
 
@@ -109,7 +111,12 @@ final class XdpProtectionDomain extends ProtectionDomain {
             throw new VerbsException(verb, Errno.EINVAL, "maxTsoHeader is " + a.maxTsoHeader() + ", must be 0 to "
                     + XdpLimits.MAX_TSO_HEADER);
         }
-        if (a.maxReceiveSge() > 1) {
+        RxHashConfiguration hash = a.rxHash();
+        if (hash != null && (hash.fields() & ~XdpDevice.HASH_FIELDS) != 0) {
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "the hash cannot have "
+                    + RxHashFields.toString(hash.fields() & ~XdpDevice.HASH_FIELDS));
+        }
+        if (a.maxReceiveSge() > 1 && hash == null) {
             throw new VerbsException(verb, Errno.EINVAL, "maxReceiveSge is " + a.maxReceiveSge()
                     + ": a receive has one buffer, of " + XdpLimits.CHUNK + " bytes");
         }

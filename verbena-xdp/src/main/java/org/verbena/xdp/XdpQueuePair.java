@@ -26,9 +26,11 @@ import org.verbena.verbs.spi.QueuePairValues;
  * A queue pair of type RAW_PACKET. From RTR on it has a {@link Wire}; in ERR it has none any more, so that other programs
  * may have the interface or its queue.
  */
-final class XdpQueuePair extends QueuePair {
+final class XdpQueuePair extends QueuePair implements Receiving {
     private final XdpContext context;
     private final XdpProtectionDomain pd;
+    /** Null for a queue pair with receives of its own. */
+    private final @Nullable XdpIndirectionTable table;
     private final int number;
     private final SendSide sends;
     private final ReceiveSide receives;
@@ -43,6 +45,7 @@ final class XdpQueuePair extends QueuePair {
     /** Under the object's lock, as the next one. */
     private @Nullable Wire wire;
     private @Nullable WireMemory memory;
+    private @Nullable SpreadWire spreadWire;
 
     XdpQueuePair(XdpContext context, XdpProtectionDomain pd, QueuePairInitAttributes init, int number)
             throws VerbsException {
@@ -57,22 +60,38 @@ final class XdpQueuePair extends QueuePair {
         int depth = Math.max(1, init.maxSendWr());
         sends = new SendSide(this, sendCq, counters, number, new SendRequests(depth, Math.max(1, init.maxSendSge()),
                 init.maxInlineData(), init.maxTsoHeader()), context.mtu());
-        receives = new ReceiveSide(this, receiveCq, counters, number, init.maxReceiveWr(), context.rawDevice()
-                .isVirtual());
+        table = (XdpIndirectionTable) init.rwqIndirectionTable();
+        int receiveDepth = table == null ? init.maxReceiveWr() : 0;
+        receives = new ReceiveSide(this, receiveCq, counters, number, receiveDepth, context.rawDevice().isVirtual(),
+                false);
         flows = context.rawDevice().flows(this, context, counters.id());
         sendQueue = new XdpSendQueue(this, sends, init);
-        receiveQueue = new XdpReceiveQueue(this, receives, init.maxReceiveWr());
+        receiveQueue = new XdpReceiveQueue(this, receives, receiveDepth);
         publish(counters);
         sendCq.add(sends);
         receiveCq.add(receives);
         opened();
     }
 
-    /** The region of a key, if it is of the queue pair's protection domain. */
+    @Override
+    public @Nullable XdpMemoryRegion region(int key) {
+        return context.regions().find(key, pd);
+    }
+
+    @Override
+    public boolean refusesReceives() {
+        return state == QueuePairState.RESET || isClosed();
+    }
+
+    @Override
+    public boolean isFlushed() {
+        return state == QueuePairState.ERR;
+    }
+
+    /** The work queues that receive; null if it does itself. */
     @Nullable
-    XdpMemoryRegion region(int key) {
-        XdpMemoryRegion r = context.regions().find(key);
-        return r != null && r.isOf(pd) ? r : null;
+    XdpIndirectionTable table() {
+        return table;
     }
 
     RawFlows flows() {
@@ -165,8 +184,11 @@ final class XdpQueuePair extends QueuePair {
                 attributes = QueuePairAttributes.builder().build();
             }
             case RTR -> {
-                if (wire == null) {
-                    start("modify " + describe() + " to RTR");
+                String verb = "modify " + describe() + " to RTR";
+                if (table != null && spreadWire == null) {
+                    startSpread(verb, table);
+                } else if (table == null && wire == null) {
+                    start(verb);
                 }
             }
             case ERR -> {
@@ -187,6 +209,16 @@ final class XdpQueuePair extends QueuePair {
         state = to;
         if (to == QueuePairState.RTS && sends.hasFailed()) {
             fail(sends.failure());
+        }
+    }
+
+    /** Opens the way of a queue pair whose work queues receive. */
+    private void startSpread(String verb, XdpIndirectionTable t) throws VerbsException {
+        SpreadWire w = context.spreading().open(verb, this, t.workQueues(), (SpreadFlows) flows);
+        spreadWire = w;
+        FrameSender s = w.sender();
+        if (s != null) {
+            sends.start(s);
         }
     }
 
@@ -256,6 +288,12 @@ final class XdpQueuePair extends QueuePair {
             context.engine().forget(w.fd());
             w.close();
         }
+        SpreadWire spread = spreadWire;
+        spreadWire = null;
+        if (spread != null) {
+            flows.unuse();
+            context.spreading().close(spread);
+        }
         WireMemory m = memory;
         memory = null;
         if (m != null) {
@@ -270,7 +308,8 @@ final class XdpQueuePair extends QueuePair {
     }
 
     /** A request has failed, or the interface is gone. */
-    void fail(String reason) {
+    @Override
+    public void fail(String reason) {
         synchronized (this) {
             if (state == QueuePairState.ERR || state == QueuePairState.RESET || isClosed()) {
                 return;
@@ -283,8 +322,8 @@ final class XdpQueuePair extends QueuePair {
         context.raise(AsyncEvent.builder(AsyncEventType.QP_FATAL, this).detail(reason).build());
     }
 
-    /** Has the engine say when a packet has come. */
-    synchronized void watchReceives() {
+    @Override
+    public synchronized void watchReceives() {
         Wire w = wire;
         if (w != null) {
             try {

@@ -2,7 +2,6 @@
 package org.verbena.xdp;
 
 import org.verbena.linux.Errno;
-import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.ReceiveQueue;
 
 /**
@@ -10,7 +9,7 @@ import org.verbena.verbs.ReceiveQueue;
  * frame begins {@link XdpLimits#RECEIVE_OFFSET} bytes behind the chunk's begin.
  */
 final class XdpReceiveQueue extends ReceiveQueue {
-    private final XdpQueuePair qp;
+    private final Receiving owner;
     private final ReceiveSide side;
     private final int depth;
     private final long[] wrIds;
@@ -22,8 +21,8 @@ final class XdpReceiveQueue extends ReceiveQueue {
     /** The request that was added last has no buffer yet. */
     private boolean needsBuffer;
 
-    XdpReceiveQueue(XdpQueuePair qp, ReceiveSide side, int depth) {
-        this.qp = qp;
+    XdpReceiveQueue(Receiving owner, ReceiveSide side, int depth) {
+        this.owner = owner;
         this.side = side;
         this.depth = depth;
         wrIds = new long[depth];
@@ -61,7 +60,7 @@ final class XdpReceiveQueue extends ReceiveQueue {
         if (error != 0) {
             return this;
         }
-        XdpMemoryRegion r = qp.region(lkey);
+        XdpMemoryRegion r = owner.region(lkey);
         long offset = r == null ? -1 : r.offset(address, length);
         if (!open || !needsBuffer || r == null || offset < 0 || length != XdpLimits.CHUNK
                 || (offset & XdpLimits.CHUNK - 1) != 0 || !r.isReceivable()) {
@@ -83,14 +82,13 @@ final class XdpReceiveQueue extends ReceiveQueue {
         if (error != 0) {
             return error;
         }
-        QueuePairState state = qp.state();
-        if (needsBuffer || state == QueuePairState.RESET || qp.isClosed()) {
+        if (needsBuffer || owner.refusesReceives()) {
             return Errno.EINVAL;
         }
         int n = staged;
         staged = 0;
         int refused = n == 0 ? 0 : side.post(wrIds, regions, offsets, n);
-        if (refused == 0 && state == QueuePairState.ERR) {
+        if (refused == 0 && owner.isFlushed()) {
             side.readable();
         }
         return refused;

@@ -48,19 +48,31 @@ final class RawLink implements AutoCloseable {
     }
 
     static void run(int mtu, Action action) throws Exception {
+        run(mtu, 0, action);
+    }
+
+    /** Both interfaces have that number of queues; with 0 as many as the kernel likes. */
+    static void run(int mtu, int queues, Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
-            try (RawLink link = create(mtu)) {
+            try (RawLink link = create(mtu, queues)) {
                 action.run(link);
             }
             return mtu;
         });
     }
 
-    private static RawLink create(int mtu) throws Exception {
+    private static RawLink create(int mtu, int queues) throws Exception {
         NetworkNamespace.disableIpv6(); // its own packets would come between
         Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);
-        NetworkLinks.createVeth(netlink, "one", "other");
+        if (queues == 0) {
+            NetworkLinks.createVeth(netlink, "one", "other");
+        } else {
+            String n = Integer.toString(queues);
+            Finished made = Finished.run("ip", "link", "add", "one", "numtxqueues", n, "numrxqueues", n, "type", "veth",
+                    "peer", "name", "other", "numtxqueues", n, "numrxqueues", n);
+            assertThat(made.code()).as(made.output()).isZero();
+        }
         RawLink link = new RawLink(netlink, NetworkLinks.index(netlink, "one"), NetworkLinks.index(netlink, "other"));
         for (int index : new int[] {link.one, link.other}) {
             NetworkLinks.setMtu(netlink, index, mtu);

@@ -31,7 +31,8 @@ import org.verbena.verbs.VerbsException;
 /**
  * A process with flows on an interface, of which a test has several. It does what its input says, a line each: {@code take},
  * {@code drop} or {@code watch} with a port, {@code count} with one of these ports, {@code received}, {@code churn}, which changes
- * flows until the process is killed, {@code end}.
+ * flows until the process is killed, {@code end}. Another one takes a port with work queues, {@code spread}, and says how many
+ * packets came to them whatever else it is asked.
  */
 final class SharedMember implements AutoCloseable {
     private final Process process;
@@ -95,10 +96,21 @@ final class SharedMember implements AutoCloseable {
 
     public static void main(String[] args) throws Exception {
         RawEnd end = null;
+        SpreadEnd spread = null;
         Map<String, Counters> counters = new TreeMap<>();
         try (BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line = in.readLine(); line != null && !line.equals("end"); line = in.readLine()) {
                 String[] words = line.split(" ", -1);
+                if (words[0].equals("spread")) {
+                    spread = SpreadEnd.ready(args[0], 1);
+                    spread.ready(SpreadEnd.hash(new byte[40], SpreadEnd.UDP), 0).createFlow(toPort(words[1]).build());
+                    System.out.println("done");
+                    continue;
+                }
+                if (spread != null) {
+                    System.out.println(received(spread));
+                    continue;
+                }
                 if (end == null) {
                     end = words[0].equals("take") ? RawEnd.ready(args[0]) : RawEnd.open(args[0]);
                 }
@@ -109,6 +121,20 @@ final class SharedMember implements AutoCloseable {
                 end.close();
             }
         }
+    }
+
+    private static int received(SpreadEnd end) {
+        int received = 0;
+        for (int i = 0; i < end.queues.size(); i++) {
+            while (end.frame(i) != null) {
+                received++;
+            }
+        }
+        return received;
+    }
+
+    private static FlowAttributes.Builder toPort(String port) {
+        return FlowAttributes.builder().spec(FlowSpec.udp().match(FlowField.DESTINATION_PORT, Integer.parseInt(port)));
     }
 
     private static String answer(RawEnd end, Map<String, Counters> counters, String[] words) {
@@ -159,8 +185,7 @@ final class SharedMember implements AutoCloseable {
     private static void flow(RawEnd end, Map<String, Counters> counters, String[] words) throws VerbsException {
         Counters c = end.context.createCounters();
         c.attach(CounterAttachAttributes.of(SamplePoint.PACKETS, 0));
-        FlowAttributes.Builder b = FlowAttributes.builder().spec(FlowSpec.udp().match(FlowField.DESTINATION_PORT,
-                Integer.parseInt(words[1]))).spec(FlowSpec.count(c));
+        FlowAttributes.Builder b = toPort(words[1]).spec(FlowSpec.count(c));
         switch (words[0]) {
             case "drop" -> b.spec(FlowSpec.drop());
             case "watch" -> b.flags(FlowFlags.DONT_TRAP);

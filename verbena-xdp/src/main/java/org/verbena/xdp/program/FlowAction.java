@@ -15,7 +15,9 @@ public enum FlowAction {
     /** It goes to the AF_XDP socket of the flow's target and the packet's queue; to the kernel if there is none. */
     REDIRECT(2),
     /** It goes to the kernel, and no other flow sees it. */
-    PASS(3);
+    PASS(3),
+    /** As {@link #REDIRECT}, to a target that its hash chooses, see {@link Spread}. */
+    SPREAD(4);
 
     final int number;
 

@@ -17,7 +17,8 @@ import java.util.stream.Stream;
  * The program loads it at once, so it never sees a part of one flow and a part of another.
  *
  * @param action what happens
- * @param target of {@link FlowAction#REDIRECT}: which socket of each queue, 0 to 65535; 0 otherwise
+ * @param target of {@link FlowAction#REDIRECT}: which socket of each queue, 0 to 65535; of {@link FlowAction#SPREAD}: which
+ *        {@link Spread}; 0 otherwise
  * @param counter where the packets are counted, a number in the map of counters; 0 for nowhere
  * @param owner the process, a number in the map of owners: without its socket there the flow is not there; 0 for a flow of no
  *        process
@@ -35,7 +36,8 @@ public record FlowEntry(FlowAction action, int target, int counter, int owner) {
 
     /** Checks the ranges. */
     public FlowEntry {
-        if (target < 0 || target > 0xFFFF || target != 0 && action != FlowAction.REDIRECT) {
+        if (target < 0 || target > 0xFFFF || target != 0 && action != FlowAction.REDIRECT
+                && action != FlowAction.SPREAD) {
             throw new IllegalArgumentException("a target is 0 to 65535, and 0 unless packets go there: " + target);
         }
         if (counter < 0) {

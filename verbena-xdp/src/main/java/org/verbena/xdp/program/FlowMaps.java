@@ -22,6 +22,7 @@ import org.verbena.linux.LinuxException;
  * counters  PERCPU_ARRAY  number of a counter to {@link FlowCount}; 0 is none
  * sockets   XSKMAP        target · queues + queue to an AF_XDP socket
  * owners    XSKMAP        number of a process to a socket that it has as long as it lives
+ * spreads   HASH          a target to a {@link Spread}; takes memory for those that exist
  * claims    ARRAY         targets, then blocks of {@link CounterPool#BLOCK} counters: who has it, 4 bytes; 0 is nobody
  * </pre>
  */
@@ -35,6 +36,7 @@ public final class FlowMaps implements AutoCloseable {
     private static final String SOCKETS = "sockets";
     private static final String OWNERS = "owners";
     private static final String CLAIMS = "claims";
+    private static final String SPREADS = "spreads";
 
     private final BpfMap masks;
     private final BpfMap flows;
@@ -42,6 +44,7 @@ public final class FlowMaps implements AutoCloseable {
     private final BpfMap sockets;
     private final BpfMap owners;
     private final BpfMap claims;
+    private final BpfMap spreads;
     private final int queues;
     /** Of this process: an update waits until no processor runs a program that has begun before. */
     private final BpfMap waiting;
@@ -108,6 +111,8 @@ public final class FlowMaps implements AutoCloseable {
                 "verbena_owners"));
         claims = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, capacity.targets + counterBlocks(), 0,
                 "verbena_claims"));
+        spreads = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_HASH, 4, Spread.BYTES, capacity.targets,
+                BpfMap.BPF_F_NO_PREALLOC, "verbena_spreads"));
         waitingFor = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, 1));
         waiting = opened.add(BpfMap.createOfMaps(waitingFor, 1, ""));
         masks.update(index(0), MaskList.empty(queues).bytes());
@@ -122,6 +127,7 @@ public final class FlowMaps implements AutoCloseable {
         sockets = opened.add(pinned(folder, SOCKETS, BpfMap.BPF_MAP_TYPE_XSKMAP, 4, 4));
         owners = opened.add(pinned(folder, OWNERS, BpfMap.BPF_MAP_TYPE_XSKMAP, 4, 4));
         claims = opened.add(pinned(folder, CLAIMS, BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4));
+        spreads = opened.add(pinned(folder, SPREADS, BpfMap.BPF_MAP_TYPE_HASH, 4, Spread.BYTES));
         waitingFor = opened.add(BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, 1));
         waiting = opened.add(BpfMap.createOfMaps(waitingFor, 1, ""));
         queues = readMasks().queues();
@@ -171,6 +177,7 @@ public final class FlowMaps implements AutoCloseable {
         Bpf.pin(sockets.fd(), folder.resolve(SOCKETS));
         Bpf.pin(owners.fd(), folder.resolve(OWNERS));
         Bpf.pin(claims.fd(), folder.resolve(CLAIMS));
+        Bpf.pin(spreads.fd(), folder.resolve(SPREADS));
     }
 
     /** How many queue pairs packets can go to. */
@@ -208,6 +215,10 @@ public final class FlowMaps implements AutoCloseable {
 
     BpfMap claims() {
         return claims;
+    }
+
+    BpfMap spreads() {
+        return spreads;
     }
 
     /** How many receive queues the interface had when the maps were made. */
@@ -273,6 +284,31 @@ public final class FlowMaps implements AutoCloseable {
         sockets.update(index(Math.addExact(Math.multiplyExact(target, queues), queue)), index(socket.value()));
     }
 
+    /**
+     * Takes a socket out again, if it is still there.
+     *
+     * @param target as in {@link #redirect}
+     * @param queue as there
+     */
+    public void unredirect(int target, int queue) throws LinuxException {
+        sockets.delete(index(target * queues + queue));
+    }
+
+    /**
+     * Sets how the packets of {@link FlowAction#SPREAD} are spread.
+     *
+     * @param target of their flows
+     * @throws LinuxException {@code ENOMEM}
+     */
+    public void spread(int target, Spread way) throws LinuxException {
+        spreads.update(index(target), way.bytes());
+    }
+
+    /** Removes what {@link #spread} has set; no flow has the target any more. */
+    public void unspread(int target) throws LinuxException {
+        spreads.delete(index(target));
+    }
+
     /** Closes the descriptors; the maps exist for as long as the program does. */
     @Override
     public void close() {
@@ -282,6 +318,7 @@ public final class FlowMaps implements AutoCloseable {
         sockets.close();
         owners.close();
         claims.close();
+        spreads.close();
         waiting.close();
         waitingFor.close();
     }

@@ -199,13 +199,28 @@ public final class FlowProgram {
     /** Does what the entry in R7 says. */
     private static void act(Assembler a, FlowMaps maps, Label next, Label pass) {
         Label redirect = new Label("redirect");
+        Label spread = new Label("spread");
+        Label toSocket = new Label("to the socket");
         action(a);
         a.jumpIf(EQUAL, R1, FlowAction.COUNT.number, next);
         a.jumpIf(EQUAL, R1, FlowAction.REDIRECT.number, redirect);
+        a.jumpIf(EQUAL, R1, FlowAction.SPREAD.number, spread);
         a.jumpIf(NOT_EQUAL, R1, FlowAction.DROP.number, pass).move(R0, Bpf.XDP_DROP).exit();
-        a.place(redirect).load(Size.WORD, R1, R6, RX_QUEUE_INDEX).jumpIf(NOT_LESS, R1, maps.queues(), pass);
-        a.move(R2, R7).calculate(SHIFT_LEFT, R2, 32).calculate(SHIFT_RIGHT, R2, 32 + FlowEntry.TARGET_SHIFT);
+        a.place(spread);
+        target(a);
+        a.store(Size.WORD, R10, COUNTER, R2).moveMap(R1, maps.spreads());
+        onStack(a, R2, COUNTER);
+        a.call(Helper.MAP_LOOKUP_ELEM).jumpIf(EQUAL, R0, 0, pass);
+        SpreadStep.append(a);
+        a.jump(toSocket).place(redirect);
+        target(a);
+        a.place(toSocket).load(Size.WORD, R1, R6, RX_QUEUE_INDEX).jumpIf(NOT_LESS, R1, maps.queues(), pass);
         a.calculate(MULTIPLY, R2, maps.queues()).calculate(ADD, R2, R1);
         a.moveMap(R1, maps.sockets()).move(R3, Bpf.XDP_PASS).call(Helper.REDIRECT_MAP).exit();
+    }
+
+    /** R2 becomes the target of the entry in R7. */
+    private static void target(Assembler a) {
+        a.move(R2, R7).calculate(SHIFT_LEFT, R2, 32).calculate(SHIFT_RIGHT, R2, 32 + FlowEntry.TARGET_SHIFT);
     }
 }

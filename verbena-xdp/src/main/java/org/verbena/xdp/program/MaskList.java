@@ -49,7 +49,7 @@ public final class MaskList {
     /** Bytes of both lists. */
     public static final int BYTES = 64 + 2 * MAX * 64 + 64 * 4;
     /** The version of all layouts of this package; a program of another version is not shared. */
-    public static final int LAYOUT = 2;
+    public static final int LAYOUT = 3;
 
     static final int ACTIVE_AT = 0;
     static final int LAYOUT_AT = 4;

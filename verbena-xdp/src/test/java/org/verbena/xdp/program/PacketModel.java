@@ -227,6 +227,14 @@ final class PacketModel {
         return true;
     }
 
+    boolean has(int header) {
+        return headers.contains(header);
+    }
+
+    byte[] bytes(int field) {
+        return fields.get(field).clone();
+    }
+
     boolean isMulticast() {
         return (fields.getOrDefault(FlowField.ETH_DESTINATION, new byte[1])[0] & 1) != 0;
     }
