@@ -126,7 +126,7 @@ abstract class WorkQueueConformance {
 
         void assertArrives(int queue, byte[] frame) {
             Completion c = await(queue);
-            assertStatus(c, WcStatus.SUCCESS);
+            assertStatus(WcStatus.SUCCESS, c.wrId(), c);
             assertThat(c.opcode()).isEqualTo(WcOpcode.RECV);
             assertThat(c.byteLength()).isBetween((long) frame.length, Math.max(60L, frame.length));
             byte[] got = new byte[frame.length];
@@ -239,14 +239,12 @@ abstract class WorkQueueConformance {
             assertErrno(Errno.EINVAL, () -> wq.modify(WorkQueueAttributes.builder().currentState(
                     WorkQueueState.RESET).state(WorkQueueState.ERR).build()));
             wq.modify(WorkQueueAttributes.to(WorkQueueState.ERR));
-            for (int i = 0; i < RECEIVES; i++) {
-                assertStatus(far.await(0), WcStatus.WR_FLUSH_ERR);
+            for (int i = 1; i <= RECEIVES; i++) { // the first one was posted again
+                assertStatus(WcStatus.WR_FLUSH_ERR, i % RECEIVES, far.await(0));
             }
             assertThat(far.poll(0)).isNull();
             assertPosted(far.post(0, 3));
-            Completion c = far.await(0);
-            assertStatus(c, WcStatus.WR_FLUSH_ERR);
-            assertThat(c.wrId()).isEqualTo(3);
+            assertStatus(WcStatus.WR_FLUSH_ERR, 3, far.await(0));
             assertErrno(Errno.EINVAL, () -> wq.modify(WorkQueueAttributes.to(WorkQueueState.RDY)));
             wq.modify(WorkQueueAttributes.to(WorkQueueState.RESET));
             far.ready();

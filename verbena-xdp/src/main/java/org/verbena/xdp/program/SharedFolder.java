@@ -31,7 +31,7 @@ import org.verbena.linux.Sys;
  *
  * <pre>
  * /sys/fs/bpf/verbena/NAMESPACE-INDEX   locked by flock(2) by whoever changes something
- *     layout-2                          a folder that says how to read the rest
+ *     layout-3                          a folder that says how to read the rest
  *     owner-NUMBER-PROCESS              a folder for each process, which has it locked for as long as it lives
  *     masks, flows, …                   the maps
  * </pre>
