@@ -78,6 +78,6 @@ public abstract class DeviceMemory extends VerbsObject {
 
     @Override
     int closeOrder() {
-        return 3;
+        return 5;
     }
 }

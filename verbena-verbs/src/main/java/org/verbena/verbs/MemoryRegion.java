@@ -170,6 +170,6 @@ public abstract class MemoryRegion extends VerbsObject {
 
     @Override
     int closeOrder() {
-        return 2;
+        return 4; // after the queues that receive into it
     }
 }

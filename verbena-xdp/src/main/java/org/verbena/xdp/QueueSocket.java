@@ -168,7 +168,8 @@ final class QueueSocket {
     private static String busy(XdpDevice device, String place, int queues) {
         StringBuilder who = new StringBuilder();
         for (int queue = 0; queue < queues; queue++) {
-            who.append(queue == 0 ? "" : ", ").append("queue ").append(queue).append(" by ").append(holder(place + queue));
+            who.append(queue == 0 ? "" : ", ").append("queue ").append(queue).append(" by ").append(holder(place
+                    + queue));
         }
         return "a queue of an interface has one queue pair, and " + (queues == 1
                 ? "the only one"

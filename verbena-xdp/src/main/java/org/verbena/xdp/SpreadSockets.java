@@ -81,7 +81,8 @@ final class SpreadSockets {
         } catch (LinuxException e) {
             throw new VerbsException(verb, e);
         }
-        XskConfig config = XskConfig.of(XdpLimits.CHUNK, 1).withRings(SendSide.ringSize(each), SendSide.ringSize(own), 1,
+        XskConfig config = XskConfig.of(XdpLimits.CHUNK, 1).withRings(SendSide.ringSize(each), SendSide.ringSize(own),
+                1,
                 SendSide.ringSize(own));
         try {
             for (int queue = 0; queue < queues; queue++) {

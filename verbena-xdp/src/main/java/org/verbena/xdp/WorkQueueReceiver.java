@@ -114,8 +114,9 @@ final class WorkQueueReceiver implements FrameReceiver {
         }
         int flags = check(rx, begin, parts, total);
         for (int i = 0; i < parts; i++) {
-            side.complete(into, chunks[first++ & mask], flags | (i < parts - 1 ? WcFlags.CONTINUES : 0), length(rx, begin
-                    + i));
+            side.complete(into, chunks[first++ & mask], flags | (i < parts - 1 ? WcFlags.CONTINUES : 0), length(rx,
+                    begin
+                            + i));
             flags = 0;
         }
         side.count(parts, total, 1);

@@ -196,7 +196,9 @@ final class XdpContext extends Context {
     protected int supportedQueuePairInitMask() {
         return QueuePairInitAttributes.CREATE_FLAGS | QueuePairInitAttributes.SEND_OPS_FLAGS
                 | QueuePairInitAttributes.MAX_TSO_HEADER
-                | (device instanceof XdpDevice ? QueuePairInitAttributes.IND_TABLE | QueuePairInitAttributes.RX_HASH : 0);
+                | (device instanceof XdpDevice
+                        ? QueuePairInitAttributes.IND_TABLE | QueuePairInitAttributes.RX_HASH
+                        : 0);
     }
 
     @Override
@@ -296,8 +298,9 @@ final class XdpContext extends Context {
             return super.implCreateRwqIndirectionTable(entries);
         }
         if (entries.size() > XdpLimits.MAX_TABLE) {
-            throw new VerbsException("create RWQ indirection table on " + describe(), Errno.EINVAL, "a table has at most "
-                    + XdpLimits.MAX_TABLE + " entries, not " + entries.size());
+            throw new VerbsException("create RWQ indirection table on " + describe(), Errno.EINVAL,
+                    "a table has at most "
+                            + XdpLimits.MAX_TABLE + " entries, not " + entries.size());
         }
         int number = tables.take("create RWQ indirection table", "indirection tables");
         try {

@@ -93,7 +93,8 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
     protected void implModify(WorkQueueAttributes a) throws VerbsException {
         String verb = "modify " + describe();
         if (a.has(WorkQueueAttributes.FLAGS) && (a.flagsMask() & ~(a.flags() & ALWAYS)) != 0) {
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, "work queues have the flag DELAY_DROP always, and no other");
+            throw new VerbsException(verb, Errno.EOPNOTSUPP,
+                    "work queues have the flag DELAY_DROP always, and no other");
         }
         if (a.has(WorkQueueAttributes.STATE)) {
             context.spreading().move(verb, this, a.state());

@@ -153,8 +153,9 @@ class WorkQueueTest {
     @Test
     void packetsOfOneFlowComeOnSeveralQueuesOfTheInterface() throws Exception {
         RawLink.run(1500, QUEUES, link -> withPeers(100, peers -> {
-            try (RawEnd end = RawEnd.ready("other"); DatagramChannel kernel = DatagramChannel.open().bind(
-                    new InetSocketAddress(RawLink.KERNEL, PORT))) {
+            try (RawEnd end = RawEnd.ready("other");
+                    DatagramChannel kernel = DatagramChannel.open().bind(
+                            new InetSocketAddress(RawLink.KERNEL, PORT))) {
                 assertThat(kernel.isOpen()).isTrue();
                 Flow flow = end.qp.createFlow(toPort(PORT));
                 for (int i = 0; i < peers.size(); i++) {
@@ -399,7 +400,8 @@ class WorkQueueTest {
                 MemorySegment.copy(frame, 0, from.regions.getFirst().segment(),
                         ValueLayout.JAVA_BYTE, 0, frame.length);
                 Runnable packet = () -> {
-                    while (qp.sendQueue().postSend(1, SendFlags.SIGNALED, from.regions.getFirst(), 0, frame.length) != 0) {
+                    while (qp.sendQueue().postSend(1, SendFlags.SIGNALED, from.regions.getFirst(), 0,
+                            frame.length) != 0) {
                         Thread.onSpinWait();
                     }
                     while (from.sendCq.startPoll() != 0) {
@@ -438,8 +440,8 @@ class WorkQueueTest {
                     send(peers.get(i), PORT, i, 0);
                 }
                 long[] received = {0};
-                Await.until("packets of the other process", () -> (received[0] += member.number("spread-received"))
-                        == peers.size());
+                Await.until("packets of the other process", () -> (received[0] += member.number(
+                        "spread-received")) == peers.size());
                 try (SpreadEnd end = SpreadEnd.ready("other", 1)) {
                     Errors.expect(Errno.EBUSY, () -> end.ready(none(), 0), "a socket of another process");
                     member.kill();

@@ -8,9 +8,9 @@ import java.net.InetAddress;
 import java.util.HexFormat;
 import java.util.Random;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.api.Test;
 
 import org.verbena.testkit.Seeds;
 

@@ -74,8 +74,8 @@ class SpreadTest {
                     int[] found = new int[PACKETS];
                     for (int b = 0; b < BITS; b++) { // which of both targets says one bit of the hash
                         int bit = b;
-                        maps.spread(FLOW, new Spread(hash, IntStream.range(0, Spread.MAX_ENTRIES).mapToObj(i -> (i
-                                >> bit & 1) == 0 ? EMPTY : SOCKET).toList()));
+                        maps.spread(FLOW, new Spread(hash, IntStream.range(0, Spread.MAX_ENTRIES).mapToObj(
+                                i -> (i >> bit & 1) == 0 ? EMPTY : SOCKET).toList()));
                         for (int i = 0; i < PACKETS; i++) {
                             found[i] |= Bpf.testRun(program, packets[i]) == Bpf.XDP_REDIRECT ? 1 << bit : 0;
                         }
