@@ -80,7 +80,7 @@ class XdpRefusalsTest {
                 assertThat(e.qp.sendQueue().postSend(1, 0, e.region, 64, 60)).as("in RESET").isEqualTo(Errno.EINVAL);
                 e.qp.modify(to(QueuePairState.INIT));
                 e.toReady();
-                Errors.expect(Errno.EBUSY, e.region::close, "a queue pair receives into it");
+                Errors.expect(Errno.EBUSY, e.region::close, "a queue receives into it");
                 try (RawEnd second = RawEnd.open("other")) {
                     second.qp.modify(to(QueuePairState.INIT));
                     Errors.expect(Errno.EBUSY, () -> second.qp.modify(to(QueuePairState.RTR)),
