@@ -18,6 +18,10 @@ import org.verbena.linux.spi.SyscallNumber;
  * <p>An instruction is 8 bytes, here a {@code long} with the code in its lowest byte; {@link #instruction} makes one.
  */
 public final class Bpf {
+    /** Programs that say how much of a packet a socket gets, for instance a {@link PacketCapture}. */
+    public static final int BPF_PROG_TYPE_SOCKET_FILTER = 1;
+    /** Programs that classify packets on their way in or out. */
+    public static final int BPF_PROG_TYPE_SCHED_CLS = 3;
     /** Programs that see each packet that an interface receives. */
     public static final int BPF_PROG_TYPE_XDP = 6;
     /** Where {@link #attach} attaches a program of {@link #BPF_PROG_TYPE_XDP}. */
@@ -250,7 +254,7 @@ public final class Bpf {
     /**
      * Runs a program once on a packet that no interface has received.
      *
-     * @param program a program of {@link #BPF_PROG_TYPE_XDP}
+     * @param program a program of {@link #BPF_PROG_TYPE_XDP} or {@link #BPF_PROG_TYPE_SCHED_CLS}
      * @param packet 14 to 65536 bytes
      * @return what the program returned, for instance {@link #XDP_PASS}
      * @throws LinuxException {@code EPERM}, {@code EOPNOTSUPP} (not programs of its type)
@@ -262,7 +266,7 @@ public final class Bpf {
     /**
      * Runs a program on a packet that no interface has received, on queue 0.
      *
-     * @param program a program of {@link #BPF_PROG_TYPE_XDP}
+     * @param program a program of {@link #BPF_PROG_TYPE_XDP} or {@link #BPF_PROG_TYPE_SCHED_CLS}
      * @param packet 14 to 65536 bytes; from about 3500 on it consists of several buffers
      * @param repeat how often, 1 to 1000000; the packet is the same each time, even if the program changes it
      * @return the last run's result and the packet after it, and the time of all

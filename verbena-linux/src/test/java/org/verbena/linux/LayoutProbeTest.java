@@ -339,6 +339,25 @@ class LayoutProbeTest {
         expect("sizeof(struct sockaddr_ll)", PacketSocket.SOCKADDR_BYTES);
         expect("offsetof(struct sockaddr_ll, sll_protocol)", 2);
         expect("offsetof(struct sockaddr_ll, sll_ifindex)", PacketSocket.SOCKADDR_IFINDEX);
+        constantsOf(PacketCapture.class, "", "PACKET_RX_RING", "PACKET_STATISTICS", "PACKET_VERSION", "TPACKET_V3",
+                "SOL_SOCKET", "SO_ERROR", "SO_ATTACH_BPF", "TP_STATUS_KERNEL", "TP_STATUS_USER",
+                "TP_STATUS_VLAN_VALID", "TP_STATUS_VLAN_TPID_VALID");
+        expect("sizeof(struct tpacket_req3)", PacketCapture.REQUEST_BYTES);
+        expect("offsetof(struct tpacket_req3, tp_retire_blk_tov)", 16);
+        expect("sizeof(struct tpacket_stats_v3)", PacketCapture.STATISTICS_BYTES);
+        expect("offsetof(struct tpacket_stats_v3, tp_drops)", 4);
+        expect("offsetof(struct tpacket_block_desc, hdr.bh1.block_status)", PacketCapture.BLOCK_STATUS);
+        expect("offsetof(struct tpacket_block_desc, hdr.bh1.num_pkts)", PacketCapture.BLOCK_PACKETS);
+        expect("offsetof(struct tpacket_block_desc, hdr.bh1.offset_to_first_pkt)", PacketCapture.BLOCK_FIRST);
+        expect("offsetof(struct tpacket3_hdr, tp_next_offset)", PacketCapture.PACKET_NEXT);
+        expect("offsetof(struct tpacket3_hdr, tp_sec)", PacketCapture.PACKET_SECONDS);
+        expect("offsetof(struct tpacket3_hdr, tp_nsec)", PacketCapture.PACKET_NANOS);
+        expect("offsetof(struct tpacket3_hdr, tp_snaplen)", PacketCapture.PACKET_SNAPLEN);
+        expect("offsetof(struct tpacket3_hdr, tp_len)", PacketCapture.PACKET_LENGTH);
+        expect("offsetof(struct tpacket3_hdr, tp_status)", PacketCapture.PACKET_STATUS);
+        expect("offsetof(struct tpacket3_hdr, tp_mac)", PacketCapture.PACKET_MAC);
+        expect("offsetof(struct tpacket3_hdr, hv1.tp_vlan_tci)", PacketCapture.PACKET_VLAN_TCI);
+        expect("offsetof(struct tpacket3_hdr, hv1.tp_vlan_tpid)", PacketCapture.PACKET_VLAN_TPID);
         expect("sizeof(struct virtio_net_hdr)", VnetHeader.BYTES);
         expect("offsetof(struct virtio_net_hdr, gso_size)", 4);
         expect("offsetof(struct virtio_net_hdr, csum_offset)", 8);
