@@ -17,7 +17,7 @@ import org.verbena.verbs.FlowSpecType;
  * What a packet is by the standards, for comparison with the program: IEEE 802.3 and 802.1Q, RFC 791, 8200, 768, 9293,
  * 792 and 4443. It knows nothing of keys, masks and instructions: a packet has headers, and a header has fields.
  */
-final class PacketModel {
+public final class PacketModel {
     private static final int TPID_VLAN = 0x8100;
     private static final int TPID_SERVICE = 0x88a8;
     private static final Set<Integer> ICMP_ERRORS = Set.of(3, 11, 12);
@@ -26,6 +26,7 @@ final class PacketModel {
     private final Set<Integer> headers = new HashSet<>(Set.of(FlowSpecType.ETH));
     private final Map<Integer, byte[]> fields = new HashMap<>();
     private Optional<PacketModel> answerTo = Optional.empty();
+    private boolean fragment;
 
     private PacketModel() {}
 
@@ -67,7 +68,7 @@ final class PacketModel {
         }
     }
 
-    static PacketModel of(byte[] packet) {
+    public static PacketModel of(byte[] packet) {
         PacketModel m = new PacketModel();
         Bytes frame = new Bytes(packet, 0, packet.length);
         m.fields.put(FlowField.ETH_DESTINATION, frame.copy(0, 6));
@@ -111,7 +112,7 @@ final class PacketModel {
         fields.put(FlowField.IPV4_DESTINATION, b.copy(16, 4));
         fields.put(FlowField.IPV4_PROTOCOL, b.copy(9, 1));
         fields.put(FlowField.IPV4_TOS, b.copy(1, 1));
-        boolean fragment = (b.u16(6) & 0x2000) != 0 || (b.u16(6) & 0x1fff) != 0;
+        fragment = (b.u16(6) & 0x2000) != 0 || (b.u16(6) & 0x1fff) != 0;
         if (!fragment) {
             Bytes payload = b.first(b.u16(2)).after(header);
             if (b.u8(9) == 1) {
@@ -132,6 +133,7 @@ final class PacketModel {
         fields.put(FlowField.IPV6_NEXT_HEADER, b.copy(6, 1));
         fields.put(FlowField.IPV6_TRAFFIC_CLASS, new byte[] {(byte) (b.u16(0) >> 4)});
         Bytes payload = b.after(40).first(b.u16(4));
+        fragment = b.u8(6) == 44;
         if (b.u8(6) == 58) {
             icmpv6(payload);
         } else {
@@ -204,6 +206,16 @@ final class PacketModel {
     /** Of an ICMP error: what an answer to the packet in it would be. */
     Optional<PacketModel> answerTo() {
         return answerTo;
+    }
+
+    /** Whether it is a part of a datagram. */
+    public boolean isFragment() {
+        return fragment;
+    }
+
+    /** A field's bytes, if the packet has it. */
+    public Optional<byte[]> field(int field) {
+        return Optional.ofNullable(fields.get(field));
     }
 
     /** Whether the packet has the header and its fields agree. */

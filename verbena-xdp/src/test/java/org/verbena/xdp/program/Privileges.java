@@ -15,11 +15,11 @@ import org.verbena.xdp.bpf.Assembler;
 import org.verbena.xdp.bpf.Register;
 
 /** Whether this process may load programs. */
-final class Privileges {
+public final class Privileges {
     private Privileges() {}
 
     /** Skips the tests of a class aloud where the kernel does not let this process have maps and programs. */
-    static void requireBpf() throws IOException {
+    public static void requireBpf() throws IOException {
         try (BpfMap map = BpfMap.create(BpfMap.BPF_MAP_TYPE_ARRAY, 4, 4, 1);
                 Fd program = Bpf.load(Bpf.BPF_PROG_TYPE_XDP, new Assembler().move(Register.R0, Bpf.XDP_PASS).exit()
                         .assemble(), "Apache-2.0")) {

@@ -15,7 +15,7 @@ import org.verbena.verbs.FlowType;
  * Flows and packets of few addresses and ports, so that they meet. Packets have tags, options, fragments, extension
  * headers and errors, and some are cut off or have wrong lengths.
  */
-final class RandomTraffic {
+public final class RandomTraffic {
     private static final int[] PORTS = {53, 53, 80, 80, 4791};
     private static final int[] TYPES = {0x0800, 0x0800, 0x86dd, 0x86dd, 0x88b5, 0x8847, 0x0806};
     private static final int[] PROTOCOLS = {6, 6, 17, 17, 1, 1, 1, 50, 58, 44};
@@ -27,7 +27,7 @@ final class RandomTraffic {
 
     private final Random random;
 
-    RandomTraffic(Random random) {
+    public RandomTraffic(Random random) {
         this.random = random;
     }
 
@@ -156,7 +156,7 @@ final class RandomTraffic {
         return oneIn(12) ? of(0, 4, 19, 20, right - 1, right - 13, right + 1, right + 200, 65535) & 0xFFFF : right;
     }
 
-    byte[] packet() {
+    public byte[] packet() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         out.writeBytes(mac());
         out.writeBytes(mac());
