@@ -29,6 +29,7 @@ import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.HostPort;
 import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.OwnAddresses;
+import org.verbena.cli.support.StopHook;
 import org.verbena.cli.support.Terminal;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.ConnectionRejectedException;
@@ -120,7 +121,7 @@ public final class CopyCommand implements Callable<Integer> {
         try (Context context = Verbs.open(device)) {
             CopyListener l = new CopyListener(context, new CopyTree(directory), Duration.ofSeconds(timeout), json,
                     spec.commandLine().getOut(), progress);
-            try (CopyStop _ = new CopyStop(l::stop)) {
+            try (StopHook _ = new StopHook("copy", l::stop)) {
                 Integer p = port;
                 return l.run(HostPort.loopback(p == null ? HostPort.DEFAULT_PORT : p), once);
             }
@@ -255,7 +256,7 @@ public final class CopyCommand implements Callable<Integer> {
         boolean begun = false;
         try (Context context = Verbs.open(device);
                 CopyChannel channel = new CopyChannel(connect(context, target(to)), Duration.ofSeconds(timeout));
-                CopyStop _ = new CopyStop(channel::stop)) {
+                StopHook _ = new StopHook("copy", channel::stop)) {
             channel.allocateChunks((int) Math.min(CopyProtocol.CHUNKS_AHEAD, 1 + plan.bytes() / CopyProtocol.CHUNK));
             progress.start(plan.bytes());
             begun = true;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.stat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -15,19 +17,26 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.Terminal;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
+import org.verbena.xdp.monitor.FilterException;
+import org.verbena.xdp.monitor.PacketFilter;
 
-/** {@code verbena monitor}: one counter, one line per second. */
-@Command(name = "monitor",
-        description = "Shows the rate of one counter of an object, a line for each sample, with a small plot.")
+/** {@code verbena monitor}: one counter of a process, or the flows of a network interface. */
+@Command(name = "monitor", description = {
+    "Of a process: shows the rate of one counter of an object, a line for each sample, with a small plot.",
+    "Of a network interface: shows its flows in both directions, their packets and bytes. The traffic is not touched."})
 public final class MonitorCommand implements Callable<Integer> {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT);
     private static final int WIDTH = 40;
+    private static final int OBJECT = 0;
+    private static final int POINT = 1;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // picocli sets it
@@ -37,26 +46,71 @@ public final class MonitorCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets it
     private StatOptions options;
 
-    @Parameters(index = "0", paramLabel = "PID", converter = StatOptions.Pid.class,
-            description = "The process.") private long pid;
+    @Mixin
+    @SuppressWarnings("NullAway.Init") // picocli sets it
+    private TrafficOptions traffic;
 
-    @Parameters(index = "1", paramLabel = "OBJECT",
-            description = "One of its objects, as 'verbena stat PID' names it: qp:0x11, mr:0x1, port:1, shm0.") private String object = "";
+    @Parameters(index = "0", paramLabel = "PID|INTERFACE",
+            description = "The process, or the network interface.") private String target = "";
 
-    @Parameters(index = "2", paramLabel = "POINT", description = "Its counter: a sample point, for instance"
-            + " tx_send_bytes or QP_TX_SEND_BYTES, or one of the figures tx, tx-bytes, rx, rx-bytes, errors, waits.") private String point = "";
+    @Parameters(index = "1..*", paramLabel = "OBJECT POINT|FILTER", description = {
+        "Of a process one of its objects, as 'verbena stat PID' names it: qp:0x11, mr:0x1, port:1, shm0; and its"
+                + " counter: a sample point, for instance tx_send_bytes or QP_TX_SEND_BYTES, or one of the figures tx,"
+                + " tx-bytes, rx, rx-bytes, errors, waits.",
+        "Of an interface which packets, as for tcpdump: host 10.0.0.1 and not tcp port 22. Words: host, net, port,"
+                + " portrange, proto, src, dst, tcp, udp, icmp, icmp6, ip, ip6, arp, vlan, inbound, outbound, and, or,"
+                + " not, ( )."}) private List<String> words = List.of();
+
+    private long pid;
 
     @Override
-    public Integer call() throws VerbsException, StatFailure, InterruptedException {
+    public Integer call() throws IOException, StatFailure, InterruptedException {
         options.check(spec);
         PrintWriter err = spec.commandLine().getErr();
-        try (StatReader reader = new StatReader(options.cached(), false)) {
-            StatSnapshot before = reader.one(pid);
-            StatObject first = StatNames.object(before.processes().getFirst(), object);
-            return watch(reader, before, first, StatNames.points(first, point));
+        try {
+            if (!target.matches("[0-9]+")) {
+                return watchInterface(err);
+            }
+            TrafficOptions.refuse(spec);
+            pid = new StatOptions.Pid().convert(target);
+            requireObject();
+            try (StatReader reader = new StatReader(options.cached(), false)) {
+                StatSnapshot before = reader.one(pid);
+                StatObject first = StatNames.object(before.processes().getFirst(), words.get(OBJECT));
+                return watch(reader, before, first, StatNames.points(first, words.get(POINT)));
+            }
         } catch (StatFailure.Ended e) {
             return options.ended(String.valueOf(e.getMessage()), err);
         }
+    }
+
+    private void requireObject() {
+        if (words.size() <= POINT) {
+            throw wrong(words.isEmpty()
+                    ? "Missing required parameters: 'OBJECT', 'POINT'"
+                    : "Missing required parameter: 'POINT'");
+        }
+        if (words.size() > POINT + 1) {
+            throw wrong("the argument '" + words.get(POINT + 1) + "' is one too many");
+        }
+    }
+
+    private ParameterException wrong(String sentence) {
+        return new ParameterException(spec.commandLine(), sentence);
+    }
+
+    private int watchInterface(PrintWriter err) throws IOException, InterruptedException, StatFailure.Ended {
+        String text = String.join(" ", words);
+        traffic.target(target, text);
+        traffic.check(spec, options);
+        Optional<PacketFilter> filter;
+        try {
+            filter = text.isBlank() ? Optional.empty() : Optional.of(PacketFilter.of(text));
+        } catch (FilterException e) {
+            throw wrong(e.getMessage() + System.lineSeparator() + "  " + HumanText.printable(text) + System
+                    .lineSeparator() + "  " + " ".repeat(e.column() - 1) + "^");
+        }
+        return new TrafficMonitor(options, traffic, filter, spec.commandLine().getOut(), err).run();
     }
 
     private int watch(StatReader reader, StatSnapshot first, StatObject object, int[] points)

@@ -114,7 +114,7 @@ public final class StatCommand implements Callable<Integer> {
                 if (process != 0) {
                     reader.one(process); // a wrong number is reported where it was typed
                 }
-                return new StatScreen(v, reader, options.intervalNanos()).run();
+                return new StatScreen<>(v, reader, options.intervalNanos()).run();
             }
             PrintWriter out = spec.commandLine().getOut();
             return new StatStream(options, selection, sockets, out, spec.commandLine().getErr()).run(reader, process,

@@ -28,7 +28,7 @@ import org.verbena.verbs.RemoteProcess;
 import org.verbena.verbs.VerbsException;
 
 /** Samples processes: one read of all objects per sample. Not safe for use by several threads. */
-public final class StatReader implements AutoCloseable {
+public final class StatReader implements ScreenView.Source<StatSnapshot>, AutoCloseable {
     private static final int[] NO_POINTS = {};
     private static final long[] NO_VALUES = {};
 
@@ -113,7 +113,13 @@ public final class StatReader implements AutoCloseable {
         return p;
     }
 
-    /** Treats the next sample as the first one. */
+    /** A process, or all of them: what a {@link StatView} wants. */
+    @Override
+    public StatSnapshot look(long wanted) throws VerbsException, StatFailure.Ended, InterruptedException {
+        return wanted > 0 ? one(wanted) : all(wanted == StatView.SOCKETS_OF_ALL);
+    }
+
+    @Override
     public void forget() {
         RemoteProcess p = watched;
         if (p != null) {

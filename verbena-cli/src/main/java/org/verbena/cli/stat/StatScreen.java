@@ -29,13 +29,13 @@ import org.jline.utils.InfoCmp;
 import org.jline.utils.InfoCmp.Capability;
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.verbs.VerbsException;
-
 /**
- * A {@link StatView} on a terminal's alternate screen. Three threads: one samples processes, one reads keys, and this
- * one draws. However it ends, by a key, an exception or a signal, the terminal is restored.
+ * A {@link ScreenView} on a terminal's alternate screen. Three threads: one samples, one reads keys, and this one draws.
+ * However it ends, by a key, an exception or a signal, the terminal is restored.
+ *
+ * @param <S> a sample
  */
-final class StatScreen {
+final class StatScreen<S> {
     /** How often the size is queried; signals are left to the JVM. */
     private static final long LOOK_FOR_SIZE_MILLIS = 100;
     private static final long ESCAPE_MILLIS = 50;
@@ -43,7 +43,7 @@ final class StatScreen {
     private static final int USUAL_ROWS = 24;
     private static final int PRINTABLE = ' ';
     private static final int DELETE = 127;
-    /** No process: the screen is closed. */
+    /** Nothing: the screen is closed. */
     private static final long NONE = Long.MIN_VALUE;
 
     /** The events that wake this thread. */
@@ -51,13 +51,14 @@ final class StatScreen {
 
     private record Key(StatKey key) implements Event {}
 
-    private record Look(long pid, Optional<StatSnapshot> snapshot, String problem) implements Event {}
+    private record Look<S>(long of, Optional<S> sample, String problem) implements Event {}
 
     private record Failed(Throwable cause) implements Event {}
 
-    private final StatView view;
-    private final StatReader reader;
+    private final ScreenView<S> view;
+    private final ScreenView.Source<S> source;
     private final long intervalNanos;
+    /** Samples have no type here: only {@link #look} makes them. */
     private final LinkedBlockingQueue<Event> events = new LinkedBlockingQueue<>();
     private final Object target = new Object();
     // guarded by target
@@ -67,9 +68,9 @@ final class StatScreen {
     private boolean shown;
     private boolean over;
 
-    StatScreen(StatView view, StatReader reader, long intervalNanos) {
+    StatScreen(ScreenView<S> view, ScreenView.Source<S> source, long intervalNanos) {
         this.view = view;
-        this.reader = reader;
+        this.source = source;
         this.intervalNanos = intervalNanos;
         wanted = view.wanted();
     }
@@ -276,8 +277,8 @@ final class StatScreen {
         for (Event e = first; e != null; e = events.poll()) {
             switch (e) {
                 case Key k -> view.press(k.key());
-                case Look l -> {
-                    l.snapshot().ifPresentOrElse(s -> view.show(l.pid(), s), () -> view.lost(l.pid(), l.problem()));
+                case Look<?> l -> {
+                    shown(l);
                     looked = true;
                 }
                 case Failed f -> throw new IllegalStateException(f.cause());
@@ -292,23 +293,29 @@ final class StatScreen {
         return true;
     }
 
+    @SuppressWarnings("unchecked") // of the type that the source has
+    private void shown(Look<?> look) {
+        Look<S> l = (Look<S>) look;
+        l.sample().ifPresentOrElse(s -> view.show(l.of(), s), () -> view.lost(l.of(), l.problem()));
+    }
+
     // ---- looking
 
     private void look() {
         try {
             long due = System.nanoTime();
-            long pid = target();
-            while (pid != NONE) {
-                Look look = look(pid);
+            long of = target();
+            while (of != NONE) {
+                Look<S> look = look(of);
                 synchronized (target) {
                     shown = false;
                 }
                 events.add(look);
                 due = Math.max(due + intervalNanos, System.nanoTime());
-                long next = await(pid, due);
-                if (next != pid) {
+                long next = await(of, due);
+                if (next != of) {
                     due = System.nanoTime();
-                    pid = next;
+                    of = next;
                 }
             }
         } catch (InterruptedException e) {
@@ -316,14 +323,12 @@ final class StatScreen {
         }
     }
 
-    private Look look(long pid) throws InterruptedException {
+    private Look<S> look(long of) throws InterruptedException {
         try {
-            return new Look(pid, Optional.of(pid > 0
-                    ? reader.one(pid)
-                    : reader.all(pid == StatView.SOCKETS_OF_ALL)), "");
-        } catch (VerbsException | StatFailure.Ended e) {
-            reader.forget();
-            return new Look(pid, Optional.empty(), String.valueOf(e.getMessage()));
+            return new Look<>(of, Optional.of(source.look(of)), "");
+        } catch (IOException | StatFailure.Ended e) {
+            source.forget();
+            return new Look<>(of, Optional.empty(), String.valueOf(e.getMessage()));
         }
     }
 
@@ -333,10 +338,10 @@ final class StatScreen {
         }
     }
 
-    /** Waits until the last sample is shown and the next one due, or another process is to be sampled; returns which. */
-    private long await(long pid, long due) throws InterruptedException {
+    /** Waits until the last sample is shown and the next one due, or another thing is to be sampled; returns which. */
+    private long await(long of, long due) throws InterruptedException {
         synchronized (target) {
-            while (!over && (!shown || wanted == pid)) {
+            while (!over && (!shown || wanted == of)) {
                 long left = due - System.nanoTime();
                 if (paused || !shown) {
                     target.wait();

@@ -24,7 +24,7 @@ import org.verbena.verbs.ObjectType;
  * to the next with Enter and back with Escape: the processes, the objects of one, one object; the connections of all
  * processes or of one. Not safe for use by several threads.
  */
-final class StatView {
+final class StatView implements ScreenView<StatSnapshot> {
     /** The minimum size of the terminal. */
     static final int COLUMNS = 80;
     static final int ROWS = 8;
@@ -111,7 +111,8 @@ final class StatView {
     }
 
     /** Whether the terminal has block characters to draw rates with; otherwise they are drawn in ASCII. */
-    void drawsBlocks(boolean has) {
+    @Override
+    public void drawsBlocks(boolean has) {
         blocks = has;
     }
 
@@ -121,15 +122,18 @@ final class StatView {
     }
 
     /** The process to sample; 0 for the list of all, {@link #SOCKETS_OF_ALL} for it with sockets. */
-    long wanted() {
+    @Override
+    public long wanted() {
         return place().wanted();
     }
 
-    boolean isPaused() {
+    @Override
+    public boolean isPaused() {
         return paused;
     }
 
-    boolean hasQuit() {
+    @Override
+    public boolean hasQuit() {
         return quit;
     }
 
@@ -148,7 +152,8 @@ final class StatView {
     // ---- input
 
     /** A sample of what was {@link #wanted}; a late one is ignored. */
-    void show(long of, StatSnapshot next) {
+    @Override
+    public void show(long of, StatSnapshot next) {
         if (of == wanted() && !paused) {
             before = snapshot == null ? null : snapshot.base(before);
             StatSnapshot shown = next.withMissed(before);
@@ -161,7 +166,8 @@ final class StatView {
     }
 
     /** What was wanted could not be sampled, since the process has ended or never existed: back to what shows all. */
-    void lost(long of, String why) {
+    @Override
+    public void lost(long of, String why) {
         if (of == wanted()) {
             message = why;
             while (place().pid != 0) {
@@ -251,7 +257,8 @@ final class StatView {
     }
 
     /** A key. */
-    void press(StatKey key) {
+    @Override
+    public void press(StatKey key) {
         if (key.name() == StatKey.Name.INTERRUPT) {
             quit = true;
         } else if (typing != null) {
@@ -345,7 +352,8 @@ final class StatView {
     // ---- output
 
     /** The screen, for a terminal of this size. */
-    List<StatLine> lines(int rows, int columns) {
+    @Override
+    public List<StatLine> lines(int rows, int columns) {
         if (rows < ROWS || columns < COLUMNS) {
             return tooSmall(rows, columns);
         }

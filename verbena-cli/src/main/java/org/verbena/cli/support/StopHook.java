@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.copy;
+package org.verbena.cli.support;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Ends a run cleanly when a user presses Ctrl-C or the process is told to terminate: asks it to stop and gives it a
- * moment to disconnect and to record its progress.
+ * moment, for instance to disconnect and to record its progress.
  */
-final class CopyStop implements AutoCloseable {
+public final class StopHook implements AutoCloseable {
     private final CountDownLatch done = new CountDownLatch(1);
     private final Thread hook;
 
-    /** Calls {@code stop} on a thread of its own when the JVM has to end before {@link #close()}. */
-    CopyStop(Runnable stop) {
+    /**
+     * Begins.
+     *
+     * @param name of the command, for the thread
+     * @param stop called on a thread of its own when the JVM has to end before {@link #close()}
+     */
+    public StopHook(String name, Runnable stop) {
         hook = new Thread(() -> {
             stop.run();
             try {
@@ -21,7 +26,7 @@ final class CopyStop implements AutoCloseable {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
-        }, "verbena-copy-stop");
+        }, "verbena-" + name + "-stop");
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
