@@ -16,7 +16,7 @@ module org.verbena.cli {
     requires org.verbena.sockets;
     requires org.verbena.telemetry;
     requires org.verbena.verbs;
-    requires org.verbena.xdp;
+    requires static org.verbena.xdp; // only monitor needs it
 
     opens org.verbena.cli to info.picocli;
     opens org.verbena.cli.copy to info.picocli;

@@ -21,12 +21,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-import org.verbena.cli.support.HumanText;
+import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Terminal;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.VerbsException;
-import org.verbena.xdp.monitor.FilterException;
-import org.verbena.xdp.monitor.PacketFilter;
 
 /** {@code verbena monitor}: one counter of a process, or the flows of a network interface. */
 @Command(name = "monitor", description = {
@@ -63,13 +61,16 @@ public final class MonitorCommand implements Callable<Integer> {
 
     private long pid;
 
+    /** Optional, so that all other commands run without it; nothing here may refer to its types, therefore. */
+    private static final String MODULE = "org.verbena.xdp";
+
     @Override
     public Integer call() throws IOException, StatFailure, InterruptedException {
         options.check(spec);
         PrintWriter err = spec.commandLine().getErr();
         try {
             if (!target.matches("[0-9]+")) {
-                return watchInterface(err);
+                return watchInterface();
             }
             TrafficOptions.refuse(spec);
             pid = new StatOptions.Pid().convert(target);
@@ -99,18 +100,16 @@ public final class MonitorCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), sentence);
     }
 
-    private int watchInterface(PrintWriter err) throws IOException, InterruptedException, StatFailure.Ended {
+    private int watchInterface() throws IOException, InterruptedException, StatFailure.Ended {
         String text = String.join(" ", words);
         traffic.target(target, text);
         traffic.check(spec, options);
-        Optional<PacketFilter> filter;
-        try {
-            filter = text.isBlank() ? Optional.empty() : Optional.of(PacketFilter.of(text));
-        } catch (FilterException e) {
-            throw wrong(e.getMessage() + System.lineSeparator() + "  " + HumanText.printable(text) + System
-                    .lineSeparator() + "  " + " ".repeat(e.column() - 1) + "^");
+        ModuleLayer modules = getClass().getModule().getLayer();
+        if (modules != null && modules.findModule(MODULE).isEmpty()) {
+            throw new CommandException("watching an interface takes the module " + MODULE
+                    + ", which is not on the module path: put the jar of verbena-xdp there");
         }
-        return new TrafficMonitor(options, traffic, filter, spec.commandLine().getOut(), err).run();
+        return TrafficMonitor.of(spec.commandLine(), options, traffic, text).run();
     }
 
     private int watch(StatReader reader, StatSnapshot first, StatObject object, int[] points)

@@ -12,6 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
 
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.HumanText;
@@ -22,6 +24,7 @@ import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.PacketCapture;
 import org.verbena.linux.XdpAttachment;
+import org.verbena.xdp.monitor.FilterException;
 import org.verbena.xdp.monitor.FlowMonitor;
 import org.verbena.xdp.monitor.MonitorSample;
 import org.verbena.xdp.monitor.PacketFilter;
@@ -44,7 +47,19 @@ final class TrafficMonitor {
     private final boolean blocks = System.out.charset().newEncoder().canEncode('█');
     private boolean names = true;
 
-    TrafficMonitor(StatOptions options, TrafficOptions traffic, Optional<PacketFilter> filter, PrintWriter out,
+    /** {@code text} is the filter, maybe blank. */
+    static TrafficMonitor of(CommandLine command, StatOptions options, TrafficOptions traffic, String text) {
+        Optional<PacketFilter> filter;
+        try {
+            filter = text.isBlank() ? Optional.empty() : Optional.of(PacketFilter.of(text));
+        } catch (FilterException e) {
+            throw new ParameterException(command, e.getMessage() + System.lineSeparator() + "  "
+                    + HumanText.printable(text) + System.lineSeparator() + "  " + " ".repeat(e.column() - 1) + "^");
+        }
+        return new TrafficMonitor(options, traffic, filter, command.getOut(), command.getErr());
+    }
+
+    private TrafficMonitor(StatOptions options, TrafficOptions traffic, Optional<PacketFilter> filter, PrintWriter out,
             PrintWriter err) {
         this.options = options;
         this.traffic = traffic;

@@ -65,6 +65,16 @@ class DevicesCommandTest {
         }
     }
 
+    /** Other commands do without raw packets. */
+    @Test
+    void monitorOfAnInterfaceSaysWhichModuleIsMissing() throws IOException {
+        try (CommandProcess p = CommandProcess.startWithout(List.of(), "verbena-xdp", "monitor", "lo")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("put the jar of verbena-xdp there");
+        }
+    }
+
     /** A broken provider is named and hides no other. */
     @Test
     void brokenProviderIsReported(@TempDir Path dir) throws IOException {
