@@ -35,7 +35,8 @@ final class PerfPair {
         if (!options.isRaw()) {
             return run(options, jvmOptions, watcher, "127.0.0.1", PerfPair::here);
         }
-        return PerfVeth.inFar(pair -> run(options, jvmOptions, watcher, PerfVeth.LISTENER, pair::inNear));
+        return PerfVeth.inFar(pair -> run(options, jvmOptions, watcher, PerfVeth.LISTENER, measurement -> pair.inNear(
+                measurement::call)));
     }
 
     @FunctionalInterface

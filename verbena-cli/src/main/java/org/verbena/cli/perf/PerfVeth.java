@@ -3,7 +3,6 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.util.List;
 import java.util.concurrent.Callable;
 
 import org.verbena.cli.support.CommandException;
@@ -51,7 +50,7 @@ final class PerfVeth {
         });
     }
 
-    List<PerfResult> inNear(PerfPair.Measurement action) throws IOException {
+    <T> T inNear(Callable<T> action) throws IOException {
         return inNamespace(() -> {
             NetworkNamespace.disableIpv6(); // its packets would come between those that are measured
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE); Fd near = NetworkNamespace.open()) {
