@@ -3,6 +3,7 @@ package org.verbena.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.verbena.cli.perf.PerfCommandLine.options;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -15,7 +16,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 
 import org.verbena.cli.support.CommandException;
@@ -26,12 +26,6 @@ class PerfBaselineTest {
     private static final PerfMachine HERE = new PerfMachine("CPU", 4, 0.5, List.of(0, 1), "Linux 6", "Java 25");
 
     @TempDir Path dir;
-
-    private static PerfOptions options(String arguments) {
-        PerfCommand command = new PerfCommand();
-        new CommandLine(command).parseArgs(arguments.split(" "));
-        return command.options();
-    }
 
     private static PerfResult latency(PerfTest test, long size, double p50, PerfRate rate) {
         return new PerfResult(test, size, "shm0", PerfEnds.NONE, 1, 100_000, List.of(p50, p50, 2 * p50, p50, p50, p50),

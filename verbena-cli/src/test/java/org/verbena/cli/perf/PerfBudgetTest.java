@@ -11,7 +11,6 @@ import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 import org.verbena.cli.support.CommandException;
 
@@ -22,10 +21,8 @@ class PerfBudgetTest {
     private static final long FOR_JVMS = 10 * SECOND;
 
     private static PerfOptions options(String arguments) {
-        PerfCommand command = new PerfCommand();
         String device = arguments.contains("--device") ? "" : "--device=shm0 ";
-        new CommandLine(command).parseArgs((device + arguments).strip().split(" "));
-        return command.options();
+        return PerfCommandLine.options((device + arguments).strip());
     }
 
     private static List<PerfJob> mainJob() throws CommandException {

@@ -2,6 +2,7 @@
 package org.verbena.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.cli.perf.PerfCommandLine.options;
 
 import java.util.Arrays;
 import java.util.List;
@@ -10,7 +11,6 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** Rates and sweeps of {@code verbena perf}, and the jobs that they make. */
 class PerfRatesTest {
@@ -35,12 +35,6 @@ class PerfRatesTest {
     })
     void sweepIsParsed(String text, String rates) {
         assertThat(PerfRates.several(text)).isEqualTo(Arrays.stream(rates.split(" ")).map(Long::valueOf).toList());
-    }
-
-    private static PerfOptions options(String arguments) {
-        PerfCommand command = new PerfCommand();
-        new CommandLine(command).parseArgs(arguments.split(" "));
-        return command.options();
     }
 
     /** Rates of one series follow each other, so that a sweep can end. */

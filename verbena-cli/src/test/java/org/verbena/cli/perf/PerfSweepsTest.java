@@ -24,9 +24,7 @@ class PerfSweepsTest {
     }
 
     private static PerfOptions options() {
-        PerfCommand c = new PerfCommand();
-        new CommandLine(c).parseArgs("tcp-lat-spin", "--rates=100-400+100");
-        return c.options();
+        return PerfCommandLine.options("tcp-lat-spin --rates=100-400+100");
     }
 
     /** What the runs print, each of which ends with the first rate that it does not reach. */

@@ -2,6 +2,7 @@
 package org.verbena.cli.perf;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.cli.perf.PerfCommandLine.options;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -12,7 +13,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 
 import org.verbena.cli.support.Terminal;
@@ -26,12 +26,6 @@ class PerfTableTest {
     /** Two lines about the machine, which are folded at 80 columns, and an empty one. */
     private static final int ABOVE_80 = 4;
     private static final int ABOVE = 3;
-
-    private static PerfOptions options(String arguments) {
-        PerfCommand command = new PerfCommand();
-        new CommandLine(command).parseArgs(arguments.split(" "));
-        return command.options();
-    }
 
     private static PerfResult latency(PerfTest test, long size, long iterations, List<Double> rtt) {
         return new PerfResult(test, size, "", PerfEnds.NONE, 1, iterations, rtt, 0, 0, 12_345);
