@@ -5,6 +5,9 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfTest;
+
 /**
  * Divides a time among the jobs of a run, so that the whole table is complete within a minute even on a slow machine:
  * time that one job takes beyond its share is taken from the later ones, and time that it leaves is given to them. Used

@@ -15,6 +15,14 @@ import java.util.Set;
 
 import org.HdrHistogram.Histogram;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfFields;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfPaced;
+import org.verbena.cli.perf.run.PerfPacer;
+import org.verbena.cli.perf.run.PerfRate;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
 

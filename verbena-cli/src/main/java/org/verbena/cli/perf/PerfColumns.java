@@ -10,6 +10,8 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
+import org.verbena.cli.perf.run.PerfRate;
+
 /** The columns of a table: those that a run fills, and of these the most important ones that fit. */
 final class PerfColumns {
     /** Of the first column, that of the names. */

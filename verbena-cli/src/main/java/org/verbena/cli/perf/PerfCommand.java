@@ -24,6 +24,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfRates;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.HumanText;

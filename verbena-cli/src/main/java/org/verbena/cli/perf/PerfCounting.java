@@ -14,6 +14,9 @@ import java.util.stream.Collectors;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfTest;
+
 /**
  * The cost of counting: each test runs alternately in fresh processes that count and in fresh processes that do not, so
  * that changes on the machine affect both.

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.BitSet;
 import java.util.List;
 
+import org.verbena.cli.perf.run.PerfLoop;
 import org.verbena.cli.support.CommandException;
 import org.verbena.linux.CpuAffinity;
 import org.verbena.linux.LinuxException;

@@ -3,6 +3,10 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfSilence;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.HumanText;
 
@@ -27,7 +31,7 @@ abstract class PerfDatagramLoop extends PerfLoop {
     }
 
     @Override
-    void run(long n) throws IOException {
+    public void run(long n) throws IOException {
         try {
             super.run(n);
         } catch (PerfSilence e) {

@@ -3,6 +3,8 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 
+import org.verbena.cli.perf.run.PerfControl;
+
 /** The target of {@code udp-rate}, {@code raw-rate} and {@code raw-bw}: allows more with every quarter of what may be under way. */
 final class PerfDatagramReceiver extends PerfDatagramLoop {
     private static final int PARTS = 4;

@@ -3,6 +3,8 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 
+import org.verbena.cli.perf.run.PerfControl;
+
 /** The initiator of {@code udp-rate}, {@code raw-rate} and {@code raw-bw}: sends as long as the peer has room, which it says. */
 final class PerfDatagramSender extends PerfDatagramLoop {
     private final int underWay;

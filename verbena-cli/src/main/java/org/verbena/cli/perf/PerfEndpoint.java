@@ -10,6 +10,9 @@ import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfFields;
+import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.ConnectionRequests;
 import org.verbena.linux.Errno;

@@ -5,6 +5,10 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.SocketChannel;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.erm.LocalRegion;
 import org.verbena.erm.RemoteMemory;
 import org.verbena.verbs.AccessFlags;

@@ -18,6 +18,7 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.support.CommandException;
 
 /**

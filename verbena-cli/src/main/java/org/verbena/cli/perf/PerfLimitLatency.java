@@ -11,6 +11,12 @@ import java.nio.file.StandardOpenOption;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfFields;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfPattern;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.CommandException;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;

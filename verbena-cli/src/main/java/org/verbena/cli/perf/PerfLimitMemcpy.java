@@ -3,6 +3,9 @@ package org.verbena.cli.perf;
 
 import java.lang.foreign.MemorySegment;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;

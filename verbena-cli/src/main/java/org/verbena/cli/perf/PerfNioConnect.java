@@ -10,6 +10,11 @@ import java.nio.channels.SocketChannel;
 import java.nio.channels.spi.SelectorProvider;
 import java.util.ArrayDeque;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
+
 /**
  * {@code nio-connect}: connect, a byte there and one back; later another byte there and one back, close. In between it
  * rests while others are opened, so that the handshake of two ends with Verbena completes and no measured connection

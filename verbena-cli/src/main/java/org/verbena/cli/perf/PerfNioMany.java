@@ -9,6 +9,11 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.List;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfPattern;
+
 /** {@code nio-bw} over many connections: each side serves all that are ready, through one selector. */
 final class PerfNioMany {
     private PerfNioMany() {}

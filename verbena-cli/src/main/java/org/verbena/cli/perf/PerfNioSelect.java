@@ -8,6 +8,11 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.List;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfPaced;
+import org.verbena.cli.perf.run.PerfTest;
+
 /** {@code nio-lat-select} and {@code nio-lat-selectnow}: ping-pong through a selector, over connections that take turns. */
 final class PerfNioSelect extends PerfSelecting implements PerfPaced {
     private final List<SocketChannel> channels;

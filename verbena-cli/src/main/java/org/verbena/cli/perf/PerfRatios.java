@@ -8,6 +8,9 @@ import java.util.OptionalDouble;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfTest;
+
 /** Figures of a run divided by each other, as text; empty where the other one is not measured, or not yet. */
 final class PerfRatios {
     /** Up to here a message and its commit word fit into one cache line. */

@@ -12,6 +12,9 @@ import java.nio.channels.DatagramChannel;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfFields;
+import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.support.CommandException;
 import org.verbena.linux.Errno;
 import org.verbena.verbs.AccessFlags;

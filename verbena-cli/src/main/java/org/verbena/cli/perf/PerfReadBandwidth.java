@@ -3,6 +3,8 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfPattern;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.SendFlags;
 

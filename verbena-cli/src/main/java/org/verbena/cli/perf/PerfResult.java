@@ -12,6 +12,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfRate;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Json;
 

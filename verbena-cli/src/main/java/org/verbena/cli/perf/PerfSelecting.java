@@ -9,6 +9,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfLoop;
+
 /** A loop that waits for all its channels with one selector: sleeping in it, or polling it. */
 abstract class PerfSelecting extends PerfLoop {
     private static final long LOOK_MILLIS = 1000;

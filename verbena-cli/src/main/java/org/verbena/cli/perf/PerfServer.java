@@ -14,6 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import org.verbena.cli.perf.run.PerfControl;
+import org.verbena.cli.perf.run.PerfFields;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
 import org.verbena.linux.Errno;

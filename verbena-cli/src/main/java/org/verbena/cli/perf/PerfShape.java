@@ -4,6 +4,8 @@ package org.verbena.cli.perf;
 import java.util.Collection;
 import java.util.List;
 
+import org.verbena.cli.perf.run.PerfTest;
+
 /**
  * What a run measures, as far as the columns of its table depend on it: known before the first row is.
  *

@@ -10,6 +10,8 @@ import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.run.PerfRate;
+
 /**
  * Where sweeps of rates end: at the lowest rate that one of several runs did not reach. What other runs measured beyond is
  * no row, since a median of some runs would stand beside medians of all. Not safe for use by several threads.

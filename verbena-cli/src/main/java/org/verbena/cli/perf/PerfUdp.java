@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 
+import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.support.CommandException;
 
 /** A channel of the JDK, connected and non-blocking. */

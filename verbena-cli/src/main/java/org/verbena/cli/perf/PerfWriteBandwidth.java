@@ -3,6 +3,9 @@ package org.verbena.cli.perf;
 
 import java.io.IOException;
 
+import org.verbena.cli.perf.run.PerfLoop;
+import org.verbena.cli.perf.run.PerfPattern;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.verbs.SendFlags;
 
 /**

@@ -18,6 +18,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine.Help.Ansi;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfRate;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Terminal;
 

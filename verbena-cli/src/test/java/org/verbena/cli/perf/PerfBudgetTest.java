@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.support.CommandException;
 
 /** The arithmetic that keeps the main job below a minute, however long its jobs take. */

@@ -10,6 +10,9 @@ import java.util.List;
 
 import org.junit.jupiter.api.Test;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfTest;
+
 class PerfCountingTest {
     private static List<PerfResult> roundTrips(double... p50) {
         return Arrays.stream(p50).mapToObj(t -> new PerfResult(PerfTest.SEND_LAT, 8, "shm0", PerfEnds.NONE, 1, 1,

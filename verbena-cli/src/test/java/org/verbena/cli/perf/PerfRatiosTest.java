@@ -10,6 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine.Help.Ansi;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.Terminal;
 
 /** The table at the end of a run: what each row is compared with. */

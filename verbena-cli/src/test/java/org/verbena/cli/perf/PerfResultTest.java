@@ -10,6 +10,11 @@ import java.util.Set;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfFields;
+import org.verbena.cli.perf.run.PerfJob;
+import org.verbena.cli.perf.run.PerfTest;
+
 /** Results that pass between processes, and medians of them. */
 class PerfResultTest {
     /** The report of one process is parsed by the other; runs of the same test are found by their key. */

@@ -14,6 +14,10 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfRate;
+import org.verbena.cli.perf.run.PerfTest;
+
 /** Sweeps of several runs that end at different rates. */
 class PerfSweepsTest {
     private static final List<Long> RATES = List.of(100L, 200L, 300L, 400L);

@@ -15,6 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine.Help.Ansi;
 
+import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.Terminal;
 
 /** Rows that appear as they finish, in the columns that a terminal has; and the line of progress. */

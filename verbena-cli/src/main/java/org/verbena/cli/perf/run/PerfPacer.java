@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -11,7 +11,7 @@ import org.HdrHistogram.Histogram;
  * to be sent. A message that waits since others are late is therefore as late as it is for a program whose requests come
  * from outside ("no coordinated omission"). Between these times the thread spins. Nothing in the loop allocates.
  */
-final class PerfPacer {
+public final class PerfPacer {
     private static final int BURST = 64;
     private static final int DIGITS = 3;
     private static final long LONGEST = TimeUnit.DAYS.toNanos(1);
@@ -44,14 +44,14 @@ final class PerfPacer {
      * @param skip messages at the start of each run that are sent one after the other and do not count: the peer has
      *     just woken up
      */
-    PerfPacer(PerfPaced transport, PerfControl peer, int skip) {
+    public PerfPacer(PerfPaced transport, PerfControl peer, int skip) {
         this.transport = transport;
         this.peer = peer;
         this.skip = skip;
     }
 
     /** The distance of messages from now on, in nanoseconds; 0 to send as fast as the transport takes them. */
-    void interval(double nanos) {
+    public void interval(double nanos) {
         interval = nanos;
     }
 
@@ -125,7 +125,7 @@ final class PerfPacer {
     }
 
     /** Times from when the messages of the last run were to be sent until their answers, in nanoseconds. */
-    Histogram histogram() {
+    public Histogram histogram() {
         return histogram;
     }
 
@@ -133,7 +133,7 @@ final class PerfPacer {
      * Answers per second of the last run; {@code asked} if answers were not further behind their messages at the end than in the middle, or
      * not much: less than half of the rate is no pause's doing.
      */
-    double reached(long asked) {
+    public double reached(long asked) {
         double answered = Math.max(perSecond(answers - skipped - 1, latest - first), perSecond(nearly - skipped - 1,
                 atNearly - first));
         boolean tooSlow = nearly > skipped && (isBehind() || answered < asked / 2.0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.util.HashMap;
 import java.util.Map;
@@ -7,10 +7,10 @@ import java.util.Map;
 import org.verbena.cli.support.CommandException;
 
 /** A line of the control connection: {@code key=value} pairs between blanks. Each value is checked when it is read. */
-final class PerfFields {
+public final class PerfFields {
     private final Map<String, String> values = new HashMap<>();
 
-    PerfFields(String line) {
+    public PerfFields(String line) {
         for (String pair : line.split(" ", -1)) {
             int at = pair.indexOf('=');
             if (at > 0) {
@@ -19,7 +19,7 @@ final class PerfFields {
         }
     }
 
-    String text(String key) throws CommandException {
+    public String text(String key) throws CommandException {
         String value = values.get(key);
         if (value == null) {
             throw new CommandException("the peer did not say '" + key + "': it is not a verbena perf of this version");
@@ -28,11 +28,11 @@ final class PerfFields {
     }
 
     /** Whether the peer said anything of it. */
-    boolean has(String key) {
+    public boolean has(String key) {
         return values.containsKey(key);
     }
 
-    long number(String key, long min, long max) throws CommandException {
+    public long number(String key, long min, long max) throws CommandException {
         String value = text(key);
         try {
             long n = Long.parseLong(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.util.Arrays;
 import java.util.Iterator;
@@ -10,7 +10,7 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Nearest;
 
 /** The tests of {@code verbena perf}, in the order of the table. */
-enum PerfTest {
+public enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
     WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0), ERM_REG(0), ERM_DEREG(0),
     WRITE_BW(0), SEND_BW(0), READ_BW(0), ERM_BW(0),
@@ -20,14 +20,14 @@ enum PerfTest {
     NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
 
     /** The only size in bytes, or 0 if any is accepted. */
-    final long fixedSize;
+    public final long fixedSize;
 
     PerfTest(long fixedSize) {
         this.fixedSize = fixedSize;
     }
 
     /** The names on the command line, for what completes it. */
-    static final class Titles implements Iterable<String> {
+    public static final class Titles implements Iterable<String> {
         @Override
         public Iterator<String> iterator() {
             return Arrays.stream(values()).map(PerfTest::title).iterator();
@@ -35,11 +35,11 @@ enum PerfTest {
     }
 
     /** The name on the command line. */
-    String title() {
+    public String title() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    static PerfTest of(String title) throws CommandException {
+    public static PerfTest of(String title) throws CommandException {
         for (PerfTest t : values()) {
             if (t.title().equals(title)) {
                 return t;
@@ -52,63 +52,63 @@ enum PerfTest {
                 : question));
     }
 
-    boolean isLimit() {
+    public boolean isLimit() {
         return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE || this == LIMIT_MEMCPY;
     }
 
     /** The tests that run by default, within a minute: tests of remote memory and their references must be named. */
-    static List<PerfTest> everything(boolean udp) {
+    public static List<PerfTest> everything(boolean udp) {
         return Arrays.stream(values()).filter(t -> !t.isErm() && !t.isRaw() && t != WRITE_IMM_LAT && t != UDP_RATE
                 && (udp || !t.isUdp())).toList();
     }
 
     /** The base of RoCE in Java, and its reference; that of raw packets, too. */
-    boolean isUdp() {
+    public boolean isUdp() {
         return this == UDP_LAT_SPIN || this == UDP_RATE;
     }
 
     /** Raw packets, of a device for these. */
-    boolean isRaw() {
+    public boolean isRaw() {
         return this == RAW_LAT || this == RAW_RATE || this == RAW_BW;
     }
 
     /** Messages may be longer than a frame, and are cut into frames by the device. */
-    boolean isSegmented() {
+    public boolean isSegmented() {
         return this == RAW_BW;
     }
 
     /** What the same pair of processes can measure as the tests of raw packets, between the same addresses. */
-    boolean goesWithRaw() {
+    public boolean goesWithRaw() {
         return isRaw() || isUdp() || isTcp() || isLimit();
     }
 
-    boolean isTcp() {
+    public boolean isTcp() {
         return this == TCP_LAT_SPIN || this == TCP_LAT_BLOCK || this == TCP_BW;
     }
 
     /** Remote memory of a connected channel. */
-    boolean isErm() {
+    public boolean isErm() {
         return isErmCopy() || isErmRegistration();
     }
 
     /** Copies to remote memory, which are compared with writes and streams. */
-    boolean isErmCopy() {
+    public boolean isErmCopy() {
         return this == ERM_LAT || this == ERM_BW;
     }
 
     /** Registration and deregistration of memory. */
-    boolean isErmRegistration() {
+    public boolean isErmRegistration() {
         return this == ERM_REG || this == ERM_DEREG;
     }
 
     /** Channels: each of these runs once for each of its {@link #ends}. */
-    boolean isNio() {
+    public boolean isNio() {
         return this == NIO_LAT_SPIN || isSelect() || this == NIO_LAT_BLOCK || this == NIO_LAT_SLEEP || this == NIO_BW
                 || isTransfer() || this == NIO_CONNECT;
     }
 
     /** Round trips of channels whose reads and writes wait. */
-    boolean blocks() {
+    public boolean blocks() {
         return this == TCP_LAT_BLOCK || this == NIO_LAT_BLOCK || this == NIO_LAT_SLEEP;
     }
 
@@ -118,7 +118,7 @@ enum PerfTest {
     }
 
     /** The implementations of channels at the two ends, in the order of the table. */
-    List<PerfEnds> ends() {
+    public List<PerfEnds> ends() {
         if (isErm()) {
             return List.of(PerfEnds.VERBENA);
         }
@@ -135,71 +135,71 @@ enum PerfTest {
         return this == NIO_TRANSFER || this == NIO_TRANSFER_FROM;
     }
 
-    boolean isVerbs() {
+    public boolean isVerbs() {
         return !isLimit() && !isRaw() && !isUdp() && !isTcp() && !isErm() && !isNio();
     }
 
     /** Whether a device carries what is measured. */
-    boolean takesDevice() {
+    public boolean takesDevice() {
         return isVerbs() || isErm() || isRaw();
     }
 
     /** Whether messages of verbs consume posted receives: at the target, and in ping-pong at both ends. */
-    boolean takesReceives(boolean initiator) {
+    public boolean takesReceives(boolean initiator) {
         return this == SEND_LAT || this == WRITE_IMM_LAT || this == SEND_BW && !initiator;
     }
 
     /** Whether it involves counters: for channels only those with rings. */
-    boolean isCounted() {
+    public boolean isCounted() {
         return isVerbs() || isErmCopy() || isNio();
     }
 
-    boolean isBandwidth() {
+    public boolean isBandwidth() {
         return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == ERM_BW
                 || this == RAW_RATE || this == RAW_BW || this == UDP_RATE || this == TCP_BW || this == NIO_BW
                 || isTransfer();
     }
 
     /** Both sides spin at the same time, which needs two processors. */
-    boolean spins(boolean events) {
+    public boolean spins(boolean events) {
         boolean yields = isNio() && this != NIO_LAT_SPIN && this != NIO_LAT_SELECTNOW;
         return !(this == LIMIT_MEMCPY || isErmRegistration() || this == TCP_LAT_BLOCK || this == TCP_BW || yields
                 || (events && takesEvents()));
     }
 
     /** The whole test runs on the memory of one machine. */
-    boolean needsSameHost() {
+    public boolean needsSameHost() {
         return this == LIMIT_CACHELINE || this == LIMIT_TWOLINE;
     }
 
-    boolean takesEvents() {
+    public boolean takesEvents() {
         return isVerbs() && this != WRITE_LAT;
     }
 
-    boolean takesConsume() {
+    public boolean takesConsume() {
         return isBandwidth() && !isLimit() && !isRaw() && !isUdp() && this != NIO_TRANSFER_FROM;
     }
 
-    boolean takesQps() {
+    public boolean takesQps() {
         return isBandwidth() && isVerbs();
     }
 
-    boolean takesInline() {
+    public boolean takesInline() {
         return this == WRITE_LAT || this == WRITE_IMM_LAT || this == SEND_LAT || this == WRITE_BW || this == SEND_BW;
     }
 
-    boolean takesConnections() {
+    public boolean takesConnections() {
         return isNio() && !isTransfer();
     }
 
     /** Whether messages can be sent at fixed times: round trips that one message after the other makes. */
-    boolean takesRate() {
+    public boolean takesRate() {
         return isVerbs() && !isBandwidth() || this == ERM_LAT || this == RAW_LAT || this == UDP_LAT_SPIN
                 || this == TCP_LAT_SPIN || blocks()
                 || this == NIO_LAT_SPIN || isSelect();
     }
 
-    boolean takesVerify() {
+    public boolean takesVerify() {
         return isVerbs() || isErmCopy();
     }
 

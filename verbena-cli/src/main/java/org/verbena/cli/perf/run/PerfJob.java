@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Units;
@@ -17,12 +17,12 @@ import org.verbena.cli.support.Units;
  * @param ends the implementation of the channels
  * @param rate messages per second, or 0 to send one as soon as the one before is answered
  */
-record PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
+public record PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
         boolean verify, int connections, PerfEnds ends, long rate) {
-    static final String NO_DEVICE = "-";
-    static final int MAX_CONNECTIONS = 10_000;
-    static final int MAX_INLINE = 4096;
-    static final int MAX_QPS = 256;
+    public static final String NO_DEVICE = "-";
+    public static final int MAX_CONNECTIONS = 10_000;
+    public static final int MAX_INLINE = 4096;
+    public static final int MAX_QPS = 256;
     private static final long FOOTPRINT = 256 * 1024;
     private static final int MAX_SLOTS = 256;
     /**
@@ -35,23 +35,23 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
     private static final long UDP_LEAST = 1024;
 
     /** One whose messages follow each other. */
-    PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
+    public PerfJob(PerfTest test, long size, String device, int inline, int qps, boolean events, boolean consume,
             boolean verify, int connections, PerfEnds ends) {
         this(test, size, device, inline, qps, events, consume, verify, connections, ends, 0);
     }
 
     /** The same at a rate. */
-    PerfJob at(long perSecond) {
+    public PerfJob at(long perSecond) {
         return new PerfJob(test, size, device, inline, qps, events, consume, verify, connections, ends, perSecond);
     }
 
-    String line() {
+    public String line() {
         return "test=" + test.title() + " size=" + size + " device=" + device + " inline=" + inline + " qps=" + qps
                 + " events=" + bit(events) + " consume=" + bit(consume) + " verify=" + bit(verify) + " connections="
                 + connections + " ends=" + ends.title() + " rate=" + rate;
     }
 
-    static PerfJob of(PerfFields f) throws CommandException {
+    public static PerfJob of(PerfFields f) throws CommandException {
         return new PerfJob(PerfTest.of(f.text("test")), f.number("size", 1, Units.MAX_SIZE), f.text("device"),
                 (int) f.number("inline", 0, MAX_INLINE), (int) f.number("qps", 1, MAX_QPS), f.flag("events"),
                 f.flag("consume"), f.flag("verify"), (int) f.number("connections", 1, MAX_CONNECTIONS),
@@ -63,7 +63,7 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
     }
 
     /** Distance of buffers: the size, rounded up to cache lines. */
-    long stride() {
+    public long stride() {
         return (size + 63) & -64;
     }
 
@@ -71,28 +71,28 @@ record PerfJob(PerfTest test, long size, String device, int inline, int qps, boo
      * The number of buffers that bandwidth tests rotate over: as many as fit into the cache of a core, and at least
      * two, or four.
      */
-    int slots() {
+    public int slots() {
         int most = Math.clamp(FOOTPRINT / stride(), followed() || rate > 0 ? FOLLOWED_SLOTS : 2, MAX_SLOTS);
         return Math.max(most, 2 * qps);
     }
 
     /** The number of buffers that round trips rotate over, a power of two: several if several may be under way. */
-    int places() {
+    public int places() {
         return rate > 0 ? Integer.highestOneBit(Math.min(slots(), MAX_PLACES)) : 1;
     }
 
     /** How many datagrams of a fixed rate may be under way: as many as a receive buffer holds. */
-    int datagrams() {
+    public int datagrams() {
         return Math.clamp(UDP_BYTES / Math.max(size, UDP_LEAST), 1, MAX_PLACES);
     }
 
     /** What a sweep of rates has in common. */
-    String series() {
+    public String series() {
         return test + " " + ends + " " + size + " " + connections;
     }
 
     /** The target of writes follows them message by message. */
-    boolean followed() {
+    public boolean followed() {
         return consume || verify;
     }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import org.verbena.cli.support.CommandException;
 
 /** The peer is there, and nothing has come from it for too long. */
-final class PerfSilence extends CommandException {
+public final class PerfSilence extends CommandException {
     private static final long serialVersionUID = 1L;
 
     private final long seconds;
@@ -15,7 +15,7 @@ final class PerfSilence extends CommandException {
     }
 
     /** How long this side has waited. */
-    long seconds() {
+    public long seconds() {
         return seconds;
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * One side of one test: the loop that is timed. A subclass does a small burst of operations per call, so that the JVM
  * compiles the method itself and not a loop entered half-way. Nothing in the loop allocates.
  */
-abstract class PerfLoop implements AutoCloseable {
+public abstract class PerfLoop implements AutoCloseable {
     private static final int BURST = 64;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -30,7 +30,7 @@ abstract class PerfLoop implements AutoCloseable {
     private long elapsed;
     private long allocated;
 
-    PerfLoop(PerfControl peer) {
+    protected PerfLoop(PerfControl peer) {
         this.peer = peer;
     }
 
@@ -46,7 +46,7 @@ abstract class PerfLoop implements AutoCloseable {
     }
 
     /** Does {@code n} operations and measures them. */
-    void run(long n) throws IOException {
+    public void run(long n) throws IOException {
         recorded = 0;
         long before = THREADS.getCurrentThreadAllocatedBytes();
         last = System.nanoTime();
@@ -64,7 +64,7 @@ abstract class PerfLoop implements AutoCloseable {
     }
 
     /** Records the times of round trips into {@code times} from now on, which has room for the longest run. */
-    final void recordInto(int[] times) {
+    public final void recordInto(int[] times) {
         roundTrips = times;
     }
 
@@ -81,7 +81,7 @@ abstract class PerfLoop implements AutoCloseable {
     }
 
     /** Messages are sent at the times of {@code p} from now on. */
-    final void paceBy(PerfPacer p) {
+    public final void paceBy(PerfPacer p) {
         pacer = p;
     }
 
@@ -108,17 +108,17 @@ abstract class PerfLoop implements AutoCloseable {
     }
 
     /** Nanoseconds of the last run. */
-    final long elapsed() {
+    public final long elapsed() {
         return elapsed;
     }
 
     /** Milliseconds that this JVM has spent compiling since it began. */
-    static long compileMillis() {
+    public static long compileMillis() {
         return ManagementFactory.getCompilationMXBean().getTotalCompilationTime();
     }
 
     /** Bytes that this thread allocated in the last run. */
-    final long allocated() {
+    public final long allocated() {
         return allocated;
     }
 
@@ -126,13 +126,13 @@ abstract class PerfLoop implements AutoCloseable {
     public void close() throws IOException {}
 
     /** The side that has nothing to do. */
-    static class Idle extends PerfLoop {
-        Idle(PerfControl peer) {
+    public static class Idle extends PerfLoop {
+        public Idle(PerfControl peer) {
             super(peer);
         }
 
         @Override
-        void run(long n) {}
+        public void run(long n) {}
 
         @Override
         protected void burst(int n) {}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.io.IOException;
 
 /** The side of a ping-pong test that measures, in the steps that a {@link PerfPacer} takes at times of its own. */
-interface PerfPaced {
+public interface PerfPaced {
     /** No limit but that of the transport, which may refuse a message. */
     int UNLIMITED = Integer.MAX_VALUE;
 

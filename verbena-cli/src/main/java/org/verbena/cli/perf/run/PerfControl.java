@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,13 +17,13 @@ import org.verbena.cli.support.CommandException;
  * The control connection between the two processes of a measurement: lines over TCP. A separate thread reads it, so
  * that a loop that spins on memory notices through {@link #spin} that the peer is gone.
  */
-final class PerfControl implements AutoCloseable {
+public final class PerfControl implements AutoCloseable {
     private static final int MAX_LINE = 4096;
     private static final String GONE = "GONE";
     private static final String ERROR = "ERROR ";
     private static final long LOOK = 1 << 16;
     /** How long a peer may make no progress; {@code -Dverbena.perf.patience}, in seconds. */
-    static final long PATIENCE_SECONDS = Math.clamp(Long.getLong("verbena.perf.patience", 20), 1, 3600);
+    public static final long PATIENCE_SECONDS = Math.clamp(Long.getLong("verbena.perf.patience", 20), 1, 3600);
 
     private final Socket socket;
     private final long patienceSeconds;
@@ -33,23 +33,23 @@ final class PerfControl implements AutoCloseable {
     private boolean told;
     private long stalledSince;
 
-    PerfControl(Socket socket) throws IOException {
+    public PerfControl(Socket socket) throws IOException {
         this(socket, PATIENCE_SECONDS);
     }
 
     /** With a patience of its own. */
-    PerfControl(Socket socket, long patienceSeconds) throws IOException {
+    public PerfControl(Socket socket, long patienceSeconds) throws IOException {
         this.socket = socket;
         this.patienceSeconds = patienceSeconds;
         socket.setTcpNoDelay(true);
         Thread.ofPlatform().daemon().name("perf-control").start(this::read);
     }
 
-    InetAddress localAddress() {
+    public InetAddress localAddress() {
         return socket.getLocalAddress();
     }
 
-    InetAddress remoteAddress() {
+    public InetAddress remoteAddress() {
         return socket.getInetAddress();
     }
 
@@ -83,7 +83,7 @@ final class PerfControl implements AutoCloseable {
         }
     }
 
-    void send(String line) throws CommandException {
+    public void send(String line) throws CommandException {
         try {
             socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.ISO_8859_1));
         } catch (IOException e) {
@@ -93,7 +93,7 @@ final class PerfControl implements AutoCloseable {
 
     /** The next line, or null if the peer has ended. */
     @Nullable
-    String next(long timeoutSeconds) throws CommandException {
+    public String next(long timeoutSeconds) throws CommandException {
         try {
             String line = lines.poll(timeoutSeconds, TimeUnit.SECONDS);
             if (line == null) {
@@ -107,7 +107,7 @@ final class PerfControl implements AutoCloseable {
     }
 
     /** The next line, which must begin with {@code word}. */
-    PerfFields expect(String word, long timeoutSeconds) throws CommandException {
+    public PerfFields expect(String word, long timeoutSeconds) throws CommandException {
         String line = next(timeoutSeconds);
         if (line == null) {
             throw new CommandException("the peer ended");
@@ -123,7 +123,7 @@ final class PerfControl implements AutoCloseable {
     }
 
     /** Tells the peer why this side gives up; it may be gone already. */
-    void fail(String reason) {
+    public void fail(String reason) {
         try {
             send(ERROR + reason.replace('\n', ' '));
         } catch (CommandException e) {
@@ -132,7 +132,7 @@ final class PerfControl implements AutoCloseable {
     }
 
     /** A better reason for a failure, if one arrives from the peer within a moment. */
-    CommandException explain(IOException failure) {
+    public CommandException explain(IOException failure) {
         try {
             String line = told ? null : lines.poll(1, TimeUnit.SECONDS);
             if (line != null && line.startsWith(ERROR)) {
@@ -148,7 +148,7 @@ final class PerfControl implements AutoCloseable {
     }
 
     /** One iteration of a waiting loop, to be called with its previous result, at first with 0. */
-    long spin(long turns) throws CommandException {
+    public long spin(long turns) throws CommandException {
         Thread.onSpinWait();
         long t = turns + 1;
         if ((t & (LOOK - 1)) == 0) {
@@ -168,7 +168,7 @@ final class PerfControl implements AutoCloseable {
     }
 
     /** Throws if the peer is gone, or has not moved since {@code first} was last true. */
-    void look(boolean first) throws CommandException {
+    public void look(boolean first) throws CommandException {
         long now = System.nanoTime();
         if (first) {
             stalledSince = now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -11,22 +11,22 @@ import org.jspecify.annotations.Nullable;
  * @param asked messages per second
  * @param reached answers per second, at most as many as asked; in hundredths
  */
-record PerfRate(long asked, double reached) {
+public record PerfRate(long asked, double reached) {
     private static final double HUNDRED = 100;
     /** Less than this part of what was asked for is a rate that was not reached. */
     private static final double ENOUGH = 0.99;
 
-    static PerfRate of(long asked, double reached) {
+    public static PerfRate of(long asked, double reached) {
         return new PerfRate(asked, Math.round(HUNDRED * Math.min((double) asked, reached)) / HUNDRED);
     }
 
     /** Whether the answers came as fast as messages were to be sent. */
-    boolean isKept() {
+    public boolean isKept() {
         return reached >= ENOUGH * asked;
     }
 
     /** Three fields, null where messages are sent as answers arrive. */
-    static void put(@Nullable PerfRate rate, ObjectNode row) {
+    public static void put(@Nullable PerfRate rate, ObjectNode row) {
         if (rate == null) {
             row.putNull("rate").putNull("rate_reached").putNull("rate_kept");
         } else {
@@ -35,7 +35,7 @@ record PerfRate(long asked, double reached) {
     }
 
     /** Reads the fields of {@link #put}. */
-    static @Nullable PerfRate of(JsonNode row) {
+    public static @Nullable PerfRate of(JsonNode row) {
         return row.path("rate").isNumber()
                 ? new PerfRate(row.path("rate").asLong(), row.path("rate_reached").asDouble())
                 : null;

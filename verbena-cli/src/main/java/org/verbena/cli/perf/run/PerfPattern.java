@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -8,9 +8,9 @@ import java.lang.invoke.VarHandle;
 import org.verbena.cli.support.CommandException;
 
 /** The contents of messages: a stamp at the end that is polled, and a pattern that can be verified. */
-final class PerfPattern {
+public final class PerfPattern {
     /** Eight aligned bytes. */
-    static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+    public static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
     private static final ValueLayout.OfLong ANY_LONG = ValueLayout.JAVA_LONG_UNALIGNED;
     private static final int LINE = 64;
@@ -20,11 +20,11 @@ final class PerfPattern {
     private PerfPattern() {}
 
     /** Bytes that the stamp of a message takes: as many as one store can write. */
-    static int stampWidth(long size) {
+    public static int stampWidth(long size) {
         return size % 8 == 0 ? 8 : 1;
     }
 
-    static void stamp(MemorySegment m, long at, int width, long value) {
+    public static void stamp(MemorySegment m, long at, int width, long value) {
         if (width == 8) {
             LONG.setRelease(m, at, value);
         } else {
@@ -32,12 +32,12 @@ final class PerfPattern {
         }
     }
 
-    static boolean isStamped(MemorySegment m, long at, int width, long value) {
+    public static boolean isStamped(MemorySegment m, long at, int width, long value) {
         return width == 8 ? (long) LONG.getAcquire(m, at) == value : (byte) BYTE.getAcquire(m, at) == (byte) value;
     }
 
     /** Writes the contents of message {@code number}. */
-    static void fill(MemorySegment m, long at, long length, long number) {
+    public static void fill(MemorySegment m, long at, long length, long number) {
         long i = 0;
         for (; i + 8 <= length; i += 8) {
             m.set(ANY_LONG, at + i, word(number, i));
@@ -48,7 +48,7 @@ final class PerfPattern {
     }
 
     /** Compares with the contents of message {@code number}. */
-    static void check(MemorySegment m, long at, long length, long number) throws CommandException {
+    public static void check(MemorySegment m, long at, long length, long number) throws CommandException {
         long i = 0;
         while (i + 8 <= length && m.get(ANY_LONG, at + i) == word(number, i)) {
             i += 8;
@@ -68,7 +68,7 @@ final class PerfPattern {
     }
 
     /** Reads every byte. */
-    static long sum(MemorySegment m, long at, long length) {
+    public static long sum(MemorySegment m, long at, long length) {
         long sum = 0;
         long i = 0;
         for (; i + BLOCK <= length; i += BLOCK) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.math.BigDecimal;
 import java.util.List;
@@ -13,7 +13,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Rates in the form that people write: messages per second, with {@code k} for thousand and {@code m} for million. */
-final class PerfRates {
+public final class PerfRates {
     /**
      * The clock is read twice for each message, which takes tens of nanoseconds each time: messages that are to be
      * sent closer to each other would wait for the clock.
@@ -106,7 +106,7 @@ final class PerfRates {
     }
 
     /** Of one rate. */
-    static final class One implements ITypeConverter<Long> {
+    public static final class One implements ITypeConverter<Long> {
         @Override
         public Long convert(String text) {
             return one(text);
@@ -114,7 +114,7 @@ final class PerfRates {
     }
 
     /** Of a sweep. */
-    static final class Several implements ITypeConverter<Sweep> {
+    public static final class Several implements ITypeConverter<Sweep> {
         @Override
         public Sweep convert(String text) {
             return new Sweep(several(text));
@@ -122,5 +122,5 @@ final class PerfRates {
     }
 
     /** Rates in ascending order: the type that picocli does not take for an option of several values. */
-    record Sweep(List<Long> rates) {}
+    public record Sweep(List<Long> rates) {}
 }

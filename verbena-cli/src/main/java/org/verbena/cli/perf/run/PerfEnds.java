@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.run;
 
 import java.util.Locale;
 import java.util.Objects;
@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.CommandException;
 
 /** The implementation of the channels at the two ends of a test: at the measuring side, and at its peer. */
-enum PerfEnds {
+public enum PerfEnds {
     /** Verbena at both ends: rings carry the bytes. */
     VERBENA("stream", "verbena"),
     /** Verbena here, and the JDK at the peer: TCP carries the bytes. */
@@ -30,7 +30,7 @@ enum PerfEnds {
     }
 
     /** The name on the control connection. */
-    String title() {
+    public String title() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
@@ -45,17 +45,17 @@ enum PerfEnds {
     }
 
     /** Whether Verbena implements the channels of a side. */
-    boolean isVerbena(boolean initiator) {
+    public boolean isVerbena(boolean initiator) {
         return this == VERBENA || this == VERBENA_TO_PLAIN && initiator;
     }
 
     /** Two fields, null where there are no channels. */
-    void put(ObjectNode row) {
+    public void put(ObjectNode row) {
         row.put("transport", transport).put("peer", peer);
     }
 
     /** Reads the fields of {@link #put}. */
-    static PerfEnds of(JsonNode row) {
+    public static PerfEnds of(JsonNode row) {
         for (PerfEnds e : values()) {
             if (Objects.equals(e.transport, row.path("transport").textValue())
                     && Objects.equals(e.peer, row.path("peer").textValue())) {
