@@ -15,6 +15,8 @@ import java.util.Set;
 
 import org.HdrHistogram.Histogram;
 
+import org.verbena.cli.perf.limits.PerfLimitLatency;
+import org.verbena.cli.perf.limits.PerfLimitMemcpy;
 import org.verbena.cli.perf.run.PerfControl;
 import org.verbena.cli.perf.run.PerfFields;
 import org.verbena.cli.perf.run.PerfJob;

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import org.verbena.cli.perf.limits.PerfLimitLatency;
 import org.verbena.cli.perf.run.PerfControl;
 import org.verbena.cli.perf.run.PerfFields;
 import org.verbena.cli.perf.run.PerfJob;

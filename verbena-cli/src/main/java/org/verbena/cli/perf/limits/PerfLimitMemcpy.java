@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.limits;
 
 import java.lang.foreign.MemorySegment;
 
@@ -15,7 +15,7 @@ import org.verbena.linux.Memfd;
  * {@code limit-memcpy}: one core copies between buffers of the same kind, number and distance as the bandwidth tests
  * use.
  */
-final class PerfLimitMemcpy extends PerfLoop {
+public final class PerfLimitMemcpy extends PerfLoop {
     private final MemorySegment memory;
     private final long size;
     private final long stride;
@@ -23,7 +23,7 @@ final class PerfLimitMemcpy extends PerfLoop {
     private final int slots;
     private int slot;
 
-    PerfLimitMemcpy(PerfJob job, PerfControl peer) throws LinuxException {
+    public PerfLimitMemcpy(PerfJob job, PerfControl peer) throws LinuxException {
         super(peer);
         size = job.size();
         stride = job.stride();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.limits;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -33,7 +33,7 @@ import org.verbena.linux.Sys;
  * 512  payload to the initiator           576  its commit word
  * </pre>
  */
-final class PerfLimitLatency extends PerfLoop {
+public final class PerfLimitLatency extends PerfLoop {
     private static final String NAME = "verbena-perf";
     private static final int BYTES = 4096;
     private static final long THERE = 0;
@@ -61,14 +61,14 @@ final class PerfLimitLatency extends PerfLoop {
     }
 
     /** The side that creates the memory. */
-    static PerfLimitLatency target(PerfJob job, PerfControl peer) throws LinuxException {
+    public static PerfLimitLatency target(PerfJob job, PerfControl peer) throws LinuxException {
         Fd fd = Memfd.create(NAME, BYTES);
         Memfd.addSeals(fd, Memfd.SEAL_SHRINK | Memfd.SEAL_GROW);
         return new PerfLimitLatency(job, peer, Mapping.map(fd, 0, BYTES, true).segment(), fd);
     }
 
     /** The side that maps the memory of the peer, which {@link #describe()} described. */
-    static PerfLimitLatency initiator(PerfJob job, PerfControl peer, PerfFields told) throws IOException {
+    public static PerfLimitLatency initiator(PerfJob job, PerfControl peer, PerfFields told) throws IOException {
         Path path = Path.of("/proc/" + told.number("pid", 1, Integer.MAX_VALUE) + "/fd/"
                 + told.number("fd", 0, Integer.MAX_VALUE));
         try {
@@ -89,7 +89,7 @@ final class PerfLimitLatency extends PerfLoop {
         }
     }
 
-    String describe() {
+    public String describe() {
         return "pid=" + Sys.pid() + " fd=" + (file == null ? -1 : file.value());
     }
 
