@@ -25,6 +25,12 @@ import org.verbena.cli.perf.run.PerfPaced;
 import org.verbena.cli.perf.run.PerfPacer;
 import org.verbena.cli.perf.run.PerfRate;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.verbs.PerfEndpoint;
+import org.verbena.cli.perf.verbs.PerfReadBandwidth;
+import org.verbena.cli.perf.verbs.PerfReadLatency;
+import org.verbena.cli.perf.verbs.PerfSendLatency;
+import org.verbena.cli.perf.verbs.PerfWriteBandwidth;
+import org.verbena.cli.perf.verbs.PerfWriteLatency;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
 

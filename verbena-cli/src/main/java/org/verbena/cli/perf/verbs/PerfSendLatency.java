@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.verbs;
 
 import java.io.IOException;
 
@@ -15,7 +15,7 @@ import org.verbena.verbs.SendFlags;
  * receive, and is polled from the completion queue. Writes go to one place in memory whichever receive they consume,
  * at a fixed rate to several in turn.
  */
-final class PerfSendLatency extends PerfLoop implements PerfPaced {
+public final class PerfSendLatency extends PerfLoop implements PerfPaced {
     private static final int SIGNAL_MASK = 31;
 
     private final PerfEndpoint end;
@@ -28,7 +28,7 @@ final class PerfSendLatency extends PerfLoop implements PerfPaced {
     private long received;
     private int used = -1;
 
-    PerfSendLatency(PerfEndpoint end, boolean initiator) {
+    public PerfSendLatency(PerfEndpoint end, boolean initiator) {
         super(end.peer);
         this.end = end;
         this.initiator = initiator;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.verbs;
 
 import java.io.IOException;
 
@@ -12,7 +12,7 @@ import org.verbena.verbs.SendFlags;
  * The initiator of {@code write-bw} and {@code send-bw}: keeps the queues full. When the target follows writes message
  * by message, a buffer is written again only when the target has reported that it consumed it.
  */
-final class PerfWriteBandwidth extends PerfLoop {
+public final class PerfWriteBandwidth extends PerfLoop {
     private final PerfEndpoint end;
     private final boolean send;
     private final boolean credits;
@@ -32,7 +32,7 @@ final class PerfWriteBandwidth extends PerfLoop {
     private int qp;
     private int round;
 
-    PerfWriteBandwidth(PerfEndpoint end) {
+    public PerfWriteBandwidth(PerfEndpoint end) {
         super(end.peer);
         this.end = end;
         this.send = end.job.test() == PerfTest.SEND_BW;
@@ -109,7 +109,7 @@ final class PerfWriteBandwidth extends PerfLoop {
     }
 
     /** The target of writes that follows them: polls for each, reads it and grants credit. */
-    static final class Follower extends PerfLoop {
+    public static final class Follower extends PerfLoop {
         private static final int SIGNAL_MASK = 15;
 
         private final PerfEndpoint end;
@@ -126,7 +126,7 @@ final class PerfWriteBandwidth extends PerfLoop {
         private int uncredited;
         private long sum;
 
-        Follower(PerfEndpoint end) {
+        public Follower(PerfEndpoint end) {
             super(end.peer);
             this.end = end;
             this.verify = end.job.verify();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.verbs;
 
 import java.io.IOException;
 
@@ -11,7 +11,7 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.verbs.SendFlags;
 
 /** {@code read-lat} and {@code atomic-lat}: the initiator waits for the completion; the target sleeps. */
-final class PerfReadLatency extends PerfLoop implements PerfPaced {
+public final class PerfReadLatency extends PerfLoop implements PerfPaced {
     private final PerfEndpoint end;
     private final boolean atomic;
     private final boolean verify;
@@ -20,7 +20,7 @@ final class PerfReadLatency extends PerfLoop implements PerfPaced {
     private long number;
     private long posted;
 
-    PerfReadLatency(PerfEndpoint end) {
+    public PerfReadLatency(PerfEndpoint end) {
         super(end.peer);
         this.end = end;
         this.atomic = end.job.test() == PerfTest.ATOMIC_LAT;
@@ -93,10 +93,10 @@ final class PerfReadLatency extends PerfLoop implements PerfPaced {
     }
 
     /** The target of reads and atomics: its memory is read without its help. */
-    static final class Target extends Idle {
+    public static final class Target extends Idle {
         private final PerfEndpoint end;
 
-        Target(PerfEndpoint end) {
+        public Target(PerfEndpoint end) {
             super(end.peer);
             this.end = end;
             if (end.job.verify()) {

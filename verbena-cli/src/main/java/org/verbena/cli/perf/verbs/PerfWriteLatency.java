@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.verbs;
 
 import java.io.IOException;
 
@@ -13,7 +13,7 @@ import org.verbena.verbs.SendFlags;
  * {@code write-lat}: each side polls its memory for the other's write, and writes back; at a fixed rate in several places
  * in turn.
  */
-final class PerfWriteLatency extends PerfLoop implements PerfPaced {
+public final class PerfWriteLatency extends PerfLoop implements PerfPaced {
     private static final int SIGNAL_MASK = 31;
 
     private final PerfEndpoint end;
@@ -26,7 +26,7 @@ final class PerfWriteLatency extends PerfLoop implements PerfPaced {
     private long number;
     private long received;
 
-    PerfWriteLatency(PerfEndpoint end, boolean initiator) {
+    public PerfWriteLatency(PerfEndpoint end, boolean initiator) {
         super(end.peer);
         this.end = end;
         this.initiator = initiator;

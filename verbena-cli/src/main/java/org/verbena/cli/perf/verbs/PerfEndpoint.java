@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.verbs;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -42,7 +42,7 @@ import org.verbena.verbs.WcStatus;
  * The verbs objects of one side of one test. One region holds a page of single words, the send buffers and the receive
  * buffers.
  */
-final class PerfEndpoint implements AutoCloseable {
+public final class PerfEndpoint implements AutoCloseable {
     /** The word to which the peer writes how many messages it has consumed. */
     static final long CREDIT = 0;
     /** The source of that word on this side; also the operand and the result of an atomic. */
@@ -85,7 +85,8 @@ final class PerfEndpoint implements AutoCloseable {
     private long signalled;
 
     /** Creates everything; if something fails, the objects created so far are closed. */
-    static PerfEndpoint open(PerfJob job, boolean receives, Context context, PerfControl peer) throws IOException {
+    public static PerfEndpoint open(PerfJob job, boolean receives, Context context, PerfControl peer)
+            throws IOException {
         List<VerbsObject> made = new ArrayList<>();
         try {
             return new PerfEndpoint(job, receives, context, peer, made);
@@ -161,25 +162,25 @@ final class PerfEndpoint implements AutoCloseable {
     }
 
     /** The data that the peer needs. */
-    String describe() {
+    public String describe() {
         return "rkey=" + region.rkey() + " words=" + region.address() + " out=" + (region.address() + out) + " in="
                 + (region.address() + in);
     }
 
-    void learn(PerfFields f) throws CommandException {
+    public void learn(PerfFields f) throws CommandException {
         remoteKey = (int) f.number("rkey", Integer.MIN_VALUE, Integer.MAX_VALUE);
         remoteWords = f.number("words", Long.MIN_VALUE, Long.MAX_VALUE);
         remoteOut = f.number("out", Long.MIN_VALUE, Long.MAX_VALUE);
         remoteIn = f.number("in", Long.MIN_VALUE, Long.MAX_VALUE);
     }
 
-    void connect(InetSocketAddress address) throws VerbsException {
+    public void connect(InetSocketAddress address) throws VerbsException {
         for (QueuePair qp : qps) {
             add(context.connectionManager().connect(qp, address, ConnectionParameters.defaults()));
         }
     }
 
-    void accept(ConnectionListener listener) throws IOException {
+    public void accept(ConnectionListener listener) throws IOException {
         long deadline = System.nanoTime() + Duration.ofSeconds(CONNECT_SECONDS).toNanos();
         peer.look(true);
         for (QueuePair qp : qps) {
@@ -425,7 +426,7 @@ final class PerfEndpoint implements AutoCloseable {
     }
 
     /** For when there is a failure to report already. */
-    void closeQuietly() {
+    public void closeQuietly() {
         close(made);
     }
 

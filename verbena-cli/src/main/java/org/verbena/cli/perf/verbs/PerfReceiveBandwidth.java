@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.verbs;
 
 import java.io.IOException;
 
@@ -8,7 +8,7 @@ import org.verbena.cli.perf.run.PerfPattern;
 import org.verbena.verbs.CompletionQueue;
 
 /** The receiver of {@code send-bw}: takes messages and reposts their buffers. */
-final class PerfReceiveBandwidth extends PerfLoop {
+public final class PerfReceiveBandwidth extends PerfLoop {
     private final PerfEndpoint end;
     private final boolean verify;
     private final boolean consume;
@@ -17,7 +17,7 @@ final class PerfReceiveBandwidth extends PerfLoop {
     private long number;
     private long sum;
 
-    PerfReceiveBandwidth(PerfEndpoint end) {
+    public PerfReceiveBandwidth(PerfEndpoint end) {
         super(end.peer);
         this.end = end;
         this.verify = end.job.verify();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.verbs;
 
 import java.io.IOException;
 
@@ -9,7 +9,7 @@ import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.SendFlags;
 
 /** The initiator of {@code read-bw}: keeps the queues full of reads. */
-final class PerfReadBandwidth extends PerfLoop {
+public final class PerfReadBandwidth extends PerfLoop {
     private final PerfEndpoint end;
     private final boolean verify;
     /** Each read is checked before its buffer is used again. */
@@ -26,7 +26,7 @@ final class PerfReadBandwidth extends PerfLoop {
     private int round;
     private long sum;
 
-    PerfReadBandwidth(PerfEndpoint end) {
+    public PerfReadBandwidth(PerfEndpoint end) {
         super(end.peer);
         this.end = end;
         this.verify = end.job.verify();
