@@ -8,6 +8,8 @@ import java.util.stream.Collectors;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
+import org.verbena.cli.perf.datagrams.PerfUdp;
+import org.verbena.cli.perf.datagrams.PerfVeth;
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.perf.run.PerfTest;

@@ -9,6 +9,7 @@ import java.util.List;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.datagrams.PerfVeth;
 import org.verbena.cli.support.CommandException;
 
 /**

@@ -14,6 +14,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
+import org.verbena.cli.perf.datagrams.PerfDatagramLoop;
+import org.verbena.cli.perf.datagrams.PerfRawEnd;
+import org.verbena.cli.perf.datagrams.PerfUdp;
 import org.verbena.cli.perf.limits.PerfLimitLatency;
 import org.verbena.cli.perf.run.PerfControl;
 import org.verbena.cli.perf.run.PerfFields;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.datagrams;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -17,11 +17,11 @@ import org.verbena.linux.NetworkNamespace;
  * A veth pair between two network namespaces, for processes that are started at its ends. The kernel removes both when they have
  * ended. The ends have one name, so that the processes have the same arguments.
  */
-final class PerfVeth {
+public final class PerfVeth {
     /** The name of the device at both ends. */
-    static final String DEVICE = "xdp_perf0";
+    public static final String DEVICE = "xdp_perf0";
     /** Where the listening process is reached. */
-    static final String LISTENER = "10.77.0.2";
+    public static final String LISTENER = "10.77.0.2";
     private static final String CLIENT = "10.77.0.1";
     private static final String LINK = "perf0";
     private static final String OTHER = "perf1";
@@ -35,11 +35,11 @@ final class PerfVeth {
 
     /** What is done at the end of the listener, in the midst of which {@link #inNear} does what is to be done at the other one. */
     @FunctionalInterface
-    interface Far<T> {
+    public interface Far<T> {
         T call(PerfVeth pair) throws IOException;
     }
 
-    static <T> T inFar(Far<T> action) throws IOException {
+    public static <T> T inFar(Far<T> action) throws IOException {
         return inNamespace(() -> {
             NetworkNamespace.disableIpv6(); // its packets would come between those that are measured
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
@@ -50,7 +50,7 @@ final class PerfVeth {
         });
     }
 
-    <T> T inNear(Callable<T> action) throws IOException {
+    public <T> T inNear(Callable<T> action) throws IOException {
         return inNamespace(() -> {
             NetworkNamespace.disableIpv6(); // its packets would come between those that are measured
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE); Fd near = NetworkNamespace.open()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.datagrams;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -41,7 +41,7 @@ import org.verbena.verbs.WcStatus;
  * One end of a test of raw packets: a queue pair whose frames are UDP datagrams over IPv4, made here, so that a flow by the port
  * steers them and they compare with what the kernel's UDP does between the same addresses. A socket of the kernel keeps the port.
  */
-final class PerfRawEnd implements PerfDatagrams {
+public final class PerfRawEnd implements PerfDatagrams {
     /** Of Ethernet, IPv4 without options, and UDP. */
     static final int HEADERS = 14 + 20 + 8;
     /** What the MTU includes of them. */
@@ -111,7 +111,8 @@ final class PerfRawEnd implements PerfDatagrams {
         payload = pd.allocate(size, AccessFlags.LOCAL_WRITE);
     }
 
-    static PerfRawEnd open(PerfJob job, boolean initiator, Context context, PerfControl peer) throws IOException {
+    public static PerfRawEnd open(PerfJob job, boolean initiator, Context context, PerfControl peer)
+            throws IOException {
         if (!(peer.localAddress() instanceof Inet4Address)) {
             throw new CommandException("tests of raw packets are over IPv4: connect to an address of IPv4");
         }
@@ -145,12 +146,12 @@ final class PerfRawEnd implements PerfDatagrams {
     }
 
     /** For the line to the peer. */
-    String describe() throws IOException {
+    public String describe() throws IOException {
         return "mac=" + mac + " udp=" + PerfUdp.port(reserved);
     }
 
     /** Writes the frames to be sent, posts the receives, and lets packets in. */
-    void connect(PerfFields other) throws IOException {
+    public void connect(PerfFields other) throws IOException {
         long to = other.number("mac", 0, (1L << 48) - 1);
         int port = (int) other.number("udp", 1, 65_535);
         for (int i = 0; i < SENDS; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.datagrams;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -11,9 +11,9 @@ import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.support.CommandException;
 
 /** A channel of the JDK, connected and non-blocking. */
-final class PerfUdp implements PerfDatagrams {
+public final class PerfUdp implements PerfDatagrams {
     /** The payload of an IPv4 packet. */
-    static final long MAX_SIZE = 65_535 - 20 - 8;
+    public static final long MAX_SIZE = 65_535 - 20 - 8;
 
     private final DatagramChannel channel;
     private final ByteBuffer in;
@@ -29,7 +29,7 @@ final class PerfUdp implements PerfDatagrams {
     }
 
     /** A separate channel at an address of the control connection. */
-    static DatagramChannel bind(InetAddress own) throws IOException {
+    public static DatagramChannel bind(InetAddress own) throws IOException {
         DatagramChannel channel = DatagramChannel.open();
         try {
             return channel.bind(new InetSocketAddress(own, 0));
@@ -39,11 +39,11 @@ final class PerfUdp implements PerfDatagrams {
         }
     }
 
-    static int port(DatagramChannel channel) throws IOException {
+    public static int port(DatagramChannel channel) throws IOException {
         return ((InetSocketAddress) channel.getLocalAddress()).getPort();
     }
 
-    static PerfUdp of(PerfJob job, DatagramChannel channel, InetSocketAddress remote) throws IOException {
+    public static PerfUdp of(PerfJob job, DatagramChannel channel, InetSocketAddress remote) throws IOException {
         if (job.size() > MAX_SIZE) {
             throw new CommandException("a datagram has " + MAX_SIZE + " bytes at most");
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.datagrams;
 
 import java.io.IOException;
 
@@ -11,7 +11,7 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.HumanText;
 
 /** A test of messages that can be lost, whose ends spin. A lost message ends the test. */
-abstract class PerfDatagramLoop extends PerfLoop {
+public abstract class PerfDatagramLoop extends PerfLoop {
     private static final String REMEDY = "What has no room is lost: take a lower rate or a smaller size, or run fewer"
             + " programs beside it";
 
@@ -23,7 +23,7 @@ abstract class PerfDatagramLoop extends PerfLoop {
     }
 
     /** Either end of a test. */
-    static PerfLoop of(PerfJob job, PerfControl peer, PerfDatagrams end, boolean initiator) {
+    public static PerfLoop of(PerfJob job, PerfControl peer, PerfDatagrams end, boolean initiator) {
         if (!job.test().isBandwidth()) {
             return new PerfDatagramLatency(peer, end, initiator);
         }

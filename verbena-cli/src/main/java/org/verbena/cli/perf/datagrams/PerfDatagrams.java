@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.datagrams;
 
 import java.io.IOException;
 
@@ -7,7 +7,7 @@ import java.io.IOException;
  * One end of messages that can be lost, each of the size of the test: datagrams of the kernel's UDP, or raw packets. For one
  * thread; nothing waits, nothing allocates.
  */
-interface PerfDatagrams extends AutoCloseable {
+public interface PerfDatagrams extends AutoCloseable {
     /** How many messages the peer has room for. */
     int underWay();
 
