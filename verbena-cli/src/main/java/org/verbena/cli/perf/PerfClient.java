@@ -28,6 +28,8 @@ import org.verbena.cli.perf.run.PerfPaced;
 import org.verbena.cli.perf.run.PerfPacer;
 import org.verbena.cli.perf.run.PerfRate;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.sockets.PerfNio;
+import org.verbena.cli.perf.sockets.PerfTcp;
 import org.verbena.cli.perf.verbs.PerfEndpoint;
 import org.verbena.cli.perf.verbs.PerfReadBandwidth;
 import org.verbena.cli.perf.verbs.PerfReadLatency;

@@ -14,6 +14,8 @@ import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.perf.run.PerfLoop;
 import org.verbena.cli.perf.run.PerfPattern;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.sockets.PerfNio;
+import org.verbena.cli.perf.sockets.PerfTcp;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
 import org.verbena.erm.CopyFlags;

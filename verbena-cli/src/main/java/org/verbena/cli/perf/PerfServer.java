@@ -23,6 +23,8 @@ import org.verbena.cli.perf.run.PerfFields;
 import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.perf.run.PerfLoop;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.sockets.PerfNio;
+import org.verbena.cli.perf.sockets.PerfTcp;
 import org.verbena.cli.perf.verbs.PerfEndpoint;
 import org.verbena.cli.perf.verbs.PerfReadLatency;
 import org.verbena.cli.perf.verbs.PerfReceiveBandwidth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.sockets;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -23,7 +23,7 @@ import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSockets;
 
 /** Creates the channels of the {@code nio} tests: at each end by Verbena or by the JDK, then used in the same way. */
-final class PerfNio {
+public final class PerfNio {
     /** Longer than the handshake of the ends, four times {@code verbena.stream.patience}; 30 by default. */
     private static final long DECIDE_SECONDS = 10 + 4 * Math.ceilDiv(Long.getLong("verbena.stream.patience", 5000),
             1000);
@@ -31,7 +31,7 @@ final class PerfNio {
 
     private PerfNio() {}
 
-    static SelectorProvider provider(PerfJob job, boolean initiator) throws CommandException {
+    public static SelectorProvider provider(PerfJob job, boolean initiator) throws CommandException {
         if (!job.ends().isVerbena(initiator)) {
             return SelectorProvider.provider();
         }
@@ -43,7 +43,7 @@ final class PerfNio {
     }
 
     /** The side that is measured against. */
-    static PerfLoop serve(PerfJob job, PerfControl client) throws IOException {
+    public static PerfLoop serve(PerfJob job, PerfControl client) throws IOException {
         ServerSocketChannel listener = provider(job, false).openServerSocketChannel();
         List<SocketChannel> channels = new ArrayList<>();
         try {
@@ -67,7 +67,7 @@ final class PerfNio {
     }
 
     /** The side that measures. */
-    static PerfLoop connect(PerfJob job, PerfControl server, InetSocketAddress address) throws IOException {
+    public static PerfLoop connect(PerfJob job, PerfControl server, InetSocketAddress address) throws IOException {
         if (job.test() == PerfTest.NIO_CONNECT) {
             return job.connections() == 1
                     ? new PerfNioConnect.Connector(job, server, provider(job, true), address)
@@ -131,7 +131,7 @@ final class PerfNio {
      * Waits until the transport of outgoing bytes is decided. Between two ends with Verbena that is a ring: a
      * connection that stays with TCP is no result. Towards a plain peer it is TCP.
      */
-    static void awaitCarrier(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
+    public static void awaitCarrier(PerfJob job, SocketChannel channel, PerfControl peer) throws IOException {
         if (!(channel instanceof VerbenaSocketChannel ours) || ours.isOutputByRing()) {
             return;
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.sockets;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +24,7 @@ import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
 /** Channels of TCP, of the JDK or of Verbena: the part that the tests share. */
-abstract class PerfTcp extends PerfLoop {
+public abstract class PerfTcp extends PerfLoop {
     private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
     static final int RECEIVE_BUFFER = 1 << 20;
 
@@ -35,7 +35,8 @@ abstract class PerfTcp extends PerfLoop {
         this.channel = channel;
     }
 
-    static PerfTcp of(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator) throws IOException {
+    public static PerfTcp of(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator)
+            throws IOException {
         if (job.test().isBandwidth()) {
             return initiator ? new Sender(job, peer, channel) : new Receiver(job, peer, channel);
         }
@@ -70,7 +71,7 @@ abstract class PerfTcp extends PerfLoop {
         return new Latency(job, peer, channels, initiator);
     }
 
-    static SocketChannel accept(ServerSocketChannel listener, PerfControl peer) throws IOException {
+    public static SocketChannel accept(ServerSocketChannel listener, PerfControl peer) throws IOException {
         listener.configureBlocking(false);
         long deadline = System.nanoTime() + CONNECT_NANOS;
         peer.look(true);
@@ -87,7 +88,7 @@ abstract class PerfTcp extends PerfLoop {
         }
     }
 
-    static SocketChannel connect(InetSocketAddress address) throws IOException {
+    public static SocketChannel connect(InetSocketAddress address) throws IOException {
         return SocketChannel.open(address);
     }
 
