@@ -18,6 +18,7 @@ import org.HdrHistogram.Histogram;
 import org.verbena.cli.perf.datagrams.PerfDatagramLoop;
 import org.verbena.cli.perf.datagrams.PerfRawEnd;
 import org.verbena.cli.perf.datagrams.PerfUdp;
+import org.verbena.cli.perf.erm.PerfErm;
 import org.verbena.cli.perf.limits.PerfLimitLatency;
 import org.verbena.cli.perf.limits.PerfLimitMemcpy;
 import org.verbena.cli.perf.run.PerfControl;

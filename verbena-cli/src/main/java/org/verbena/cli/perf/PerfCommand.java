@@ -24,6 +24,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
+import org.verbena.cli.perf.erm.PerfErm;
 import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.perf.run.PerfRates;
 import org.verbena.cli.perf.run.PerfTest;

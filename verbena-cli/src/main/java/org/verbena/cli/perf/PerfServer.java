@@ -17,6 +17,7 @@ import java.util.List;
 import org.verbena.cli.perf.datagrams.PerfDatagramLoop;
 import org.verbena.cli.perf.datagrams.PerfRawEnd;
 import org.verbena.cli.perf.datagrams.PerfUdp;
+import org.verbena.cli.perf.erm.PerfErm;
 import org.verbena.cli.perf.limits.PerfLimitLatency;
 import org.verbena.cli.perf.run.PerfControl;
 import org.verbena.cli.perf.run.PerfFields;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.erm;
 
 import java.io.IOException;
 

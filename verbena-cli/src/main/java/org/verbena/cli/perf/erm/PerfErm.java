@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.erm;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -33,7 +33,7 @@ import org.verbena.verbs.WcStatus;
  * One end of a test of remote memory: a channel of Verbena over rings, the source memory of its copies, and the target
  * memory of the copies of the peer. Both begin with a place for empty copies, followed by the same buffers.
  */
-final class PerfErm implements AutoCloseable {
+public final class PerfErm implements AutoCloseable {
     /** The offset of the first buffer, which is on its own page, like those of verbs. */
     static final long FIRST = 4096;
 
@@ -58,7 +58,7 @@ final class PerfErm implements AutoCloseable {
     private final int remoteId;
 
     /** The side that is measured against. */
-    static PerfLoop serve(PerfJob job, PerfControl client, OpenDevices devices) throws IOException {
+    public static PerfLoop serve(PerfJob job, PerfControl client, OpenDevices devices) throws IOException {
         String device = devices.own().isEmpty() ? job.device() : devices.own();
         if (needsRule(device)) {
             devices.leaveToStreams(device);
@@ -72,7 +72,7 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** The side that measures. */
-    static PerfLoop connect(PerfJob job, PerfControl server, InetSocketAddress address) throws IOException {
+    public static PerfLoop connect(PerfJob job, PerfControl server, InetSocketAddress address) throws IOException {
         if (needsRule(job.device())) {
             rule("use stream tcp_client *:" + address.getPort() + " device " + job.device());
         }
@@ -87,7 +87,7 @@ final class PerfErm implements AutoCloseable {
     }
 
     /** Whether streams need a device: processes of other hosts are reached through it, those of this host without. */
-    static boolean needsRule(String device) {
+    public static boolean needsRule(String device) {
         return !device.isEmpty() && !device.equals(System.getProperty("verbena.stream.device", "shm0"));
     }
 
