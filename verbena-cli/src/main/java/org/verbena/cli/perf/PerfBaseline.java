@@ -22,6 +22,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.CommandException;
 
 /**

@@ -11,6 +11,8 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 import org.verbena.cli.perf.run.PerfRate;
+import org.verbena.cli.perf.session.PerfResult;
+import org.verbena.cli.perf.session.PerfSpread;
 
 /** The columns of a table: those that a run fills, and of these the most important ones that fit. */
 final class PerfColumns {

@@ -16,6 +16,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 
 /**
  * The cost of counting: each test runs alternately in fresh processes that count and in fresh processes that do not, so

@@ -8,6 +8,9 @@ import java.util.function.Function;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
+import org.verbena.cli.perf.session.PerfResult;
+import org.verbena.cli.perf.session.PerfSpread;
+
 /** Results as comma-separated values: the fields of JSON but the machine, one column each. */
 final class PerfCsv {
     private static final String ROUND_TRIPS = "rtt_ns";

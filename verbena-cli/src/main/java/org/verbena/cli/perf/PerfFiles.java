@@ -19,6 +19,7 @@ import org.HdrHistogram.HistogramLogWriter;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.perf.run.PerfEnds;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.CommandException;
 
 /**

@@ -11,6 +11,8 @@ import java.util.stream.Stream;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
+import org.verbena.cli.perf.session.PerfCpus;
+import org.verbena.cli.perf.session.PerfOptions;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.HumanText;
 

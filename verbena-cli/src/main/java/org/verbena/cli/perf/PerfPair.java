@@ -10,6 +10,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.perf.datagrams.PerfVeth;
+import org.verbena.cli.perf.session.PerfClient;
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.CommandException;
 
 /**

@@ -4,6 +4,9 @@ package org.verbena.cli.perf;
 import java.io.PrintWriter;
 import java.util.Locale;
 
+import org.verbena.cli.perf.session.PerfClient;
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.Terminal;
 

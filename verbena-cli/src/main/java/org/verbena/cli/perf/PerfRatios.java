@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfResult;
 
 /** Figures of a run divided by each other, as text; empty where the other one is not measured, or not yet. */
 final class PerfRatios {

@@ -5,6 +5,8 @@ import java.util.Collection;
 import java.util.List;
 
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 
 /**
  * What a run measures, as far as the columns of its table depend on it: known before the first row is.

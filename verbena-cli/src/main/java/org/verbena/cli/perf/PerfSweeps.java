@@ -11,6 +11,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.perf.run.PerfRate;
+import org.verbena.cli.perf.session.PerfResult;
 
 /**
  * Where sweeps of rates end: at the lowest rate that one of several runs did not reach. What other runs measured beyond is

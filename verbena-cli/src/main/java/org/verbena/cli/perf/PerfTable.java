@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Ansi;
 
 import org.verbena.cli.perf.PerfColumns.Column;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.Terminal;
 
 /**

@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
 
+import org.verbena.cli.perf.session.PerfClient;
+import org.verbena.cli.perf.session.PerfOptions;
 import org.verbena.cli.support.ExitCode;
 import org.verbena.cli.support.OpenDevices;
 

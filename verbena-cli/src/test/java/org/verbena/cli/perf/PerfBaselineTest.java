@@ -21,6 +21,8 @@ import picocli.CommandLine.Help.Ansi;
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfRate;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Terminal;
 

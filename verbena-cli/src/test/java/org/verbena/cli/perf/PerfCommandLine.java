@@ -3,6 +3,8 @@ package org.verbena.cli.perf;
 
 import picocli.CommandLine;
 
+import org.verbena.cli.perf.session.PerfOptions;
+
 /** Command lines of {@code verbena perf} as the options that they are, for tests of what these do. */
 public final class PerfCommandLine {
     private PerfCommandLine() {}

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfResult;
 
 class PerfCountingTest {
     private static List<PerfResult> roundTrips(double... p50) {

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfResult;
+import org.verbena.cli.perf.session.PerfSpread;
 import org.verbena.cli.support.CommandException;
 
 /** Round trips in files that other tools read, in CSV and as a drawing. */

@@ -12,6 +12,7 @@ import picocli.CommandLine.Help.Ansi;
 
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.Terminal;
 
 /** The table at the end of a run: what each row is compared with. */

@@ -17,6 +17,8 @@ import picocli.CommandLine;
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfRate;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 
 /** Sweeps of several runs that end at different rates. */
 class PerfSweepsTest {

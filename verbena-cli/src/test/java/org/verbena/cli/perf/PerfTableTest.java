@@ -17,6 +17,8 @@ import picocli.CommandLine.Help.Ansi;
 
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfTest;
+import org.verbena.cli.perf.session.PerfOptions;
+import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.Terminal;
 
 /** Rows that appear as they finish, in the columns that a terminal has; and the line of progress. */

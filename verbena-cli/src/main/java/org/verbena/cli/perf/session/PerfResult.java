@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.session;
 
 import java.util.Arrays;
 import java.util.List;
@@ -32,24 +32,24 @@ import org.verbena.cli.support.Json;
  * @param rate of messages that are sent at fixed times, from which their round trips then count; else null
  * @param allocatedPerOperation bytes that the measuring threads of both processes allocated, divided by iterations
  */
-record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
+public record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
         List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation,
         @Nullable PerfSpread spread, @Nullable PerfRate rate) {
     /** Their names in JSON. */
-    static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
+    public static final List<String> PERCENTILES = List.of("p50", "p90", "p99", "p99_9", "p99_99", "max");
     static final double[] RANKS = {50, 90, 99, 99.9, 99.99, 100};
     /** A percentile with fewer round trips beyond it depends on single ones. */
-    static final int ENOUGH = 10;
+    public static final int ENOUGH = 10;
 
     /** Without more of the round trips. */
-    PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
+    public PerfResult(PerfTest test, long size, String device, PerfEnds ends, int connections, long iterations,
             List<Double> rtt, double bytesPerSecond, double messagesPerSecond, double allocatedPerOperation) {
         this(test, size, device, ends, connections, iterations, rtt, bytesPerSecond, messagesPerSecond,
                 allocatedPerOperation, null, null);
     }
 
     /** Of a test of round trips. */
-    static PerfResult latency(PerfJob job, long iterations, Histogram histogram, double allocatedPerOperation) {
+    public static PerfResult latency(PerfJob job, long iterations, Histogram histogram, double allocatedPerOperation) {
         return latency(job, iterations, histogram, allocatedPerOperation, null);
     }
 
@@ -72,36 +72,36 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     }
 
     /** The key that it shares with results of other runs. */
-    String key() {
+    public String key() {
         return series() + (rate == null ? "" : " " + rate.asked());
     }
 
     /** The key without the rate. */
-    String series() {
+    public String series() {
         return test + " " + device + " " + ends + " " + size + " " + connections;
     }
 
     /** Whether messages of the other were sent at the same rate, or both at none. */
-    boolean hasRateOf(PerfResult other) {
+    public boolean hasRateOf(PerfResult other) {
         return rate == null ? other.rate == null : other.rate != null && rate.asked() == other.rate.asked();
     }
 
     /** What the result is mostly about: bytes per second, or the typical round trip in nanoseconds. */
-    double figure() {
+    public double figure() {
         return test.isBandwidth() ? bytesPerSecond : rtt.getFirst();
     }
 
     /** Whether fewer than {@link #ENOUGH} round trips were longer than a percentile; never of the longest one. */
-    boolean isUnsure(int i) {
+    public boolean isUnsure(int i) {
         return isUnsure(RANKS[i]);
     }
 
     /** The same of any rank. */
-    boolean isUnsure(double rank) {
+    public boolean isUnsure(double rank) {
         return rank < 100 && iterations * (1 - rank / 100) < ENOUGH - 1e-6;
     }
 
-    ObjectNode toJson() {
+    public ObjectNode toJson() {
         ObjectNode o = JsonNodeFactory.instance.objectNode();
         o.put("test", test.title());
         // every row has every key, for readers that look only at the first one
@@ -137,7 +137,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     }
 
     /** What {@link #fromJson} reads, with all that there is. */
-    ObjectNode toLine() {
+    public ObjectNode toLine() {
         ObjectNode o = toJson();
         if (spread != null) {
             spread.putEncoded(o);
@@ -145,7 +145,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
         return o;
     }
 
-    static PerfResult fromJson(JsonNode o) throws CommandException {
+    public static PerfResult fromJson(JsonNode o) throws CommandException {
         JsonNode r = o.path("rtt_ns");
         List<Double> rtt = !r.isObject()
                 ? List.of()
@@ -157,7 +157,7 @@ record PerfResult(PerfTest test, long size, String device, PerfEnds ends, int co
     }
 
     /** The medians of the same test at the same size in several runs, each figure for itself. */
-    static PerfResult median(List<PerfResult> runs) {
+    public static PerfResult median(List<PerfResult> runs) {
         PerfResult first = runs.getFirst();
         List<Double> rtt = first.rtt;
         if (!rtt.isEmpty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.session;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -20,11 +20,11 @@ import org.verbena.cli.support.Json;
  *
  * @param encoded all of them, as HdrHistogram compresses a histogram, by Base64
  */
-record PerfSpread(double min, double mean, double deviation, double fiveNines, String encoded) {
+public record PerfSpread(double min, double mean, double deviation, double fiveNines, String encoded) {
     /** The percentile that is beside those of {@link PerfResult#RANKS}. */
-    static final double RANK = 99.999;
+    public static final double RANK = 99.999;
     /** Their names in JSON. */
-    static final List<String> NAMES = List.of("p99_999", "min", "mean", "stdev");
+    public static final List<String> NAMES = List.of("p99_999", "min", "mean", "stdev");
     private static final String ENCODED = "histogram";
 
     static PerfSpread of(Histogram h) {
@@ -40,7 +40,7 @@ record PerfSpread(double min, double mean, double deviation, double fiveNines, S
     }
 
     /** All round trips. */
-    Histogram histogram() {
+    public Histogram histogram() {
         try {
             return Histogram.decodeFromCompressedByteBuffer(ByteBuffer.wrap(Base64.getDecoder().decode(encoded)), 0);
         } catch (DataFormatException e) {

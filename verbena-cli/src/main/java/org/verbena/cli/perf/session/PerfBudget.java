@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.session;
 
 import java.util.EnumSet;
 import java.util.List;
@@ -13,11 +13,11 @@ import org.verbena.cli.perf.run.PerfTest;
  * time that one job takes beyond its share is taken from the later ones, and time that it leaves is given to them. Used
  * by one thread.
  */
-final class PerfBudget {
+public final class PerfBudget {
     /** For the main job: a minute less the time that two JVMs need to start and to end. */
-    static final long MINUTE_NANOS = 48_000_000_000L;
+    public static final long MINUTE_NANOS = 48_000_000_000L;
     /** No limit. */
-    static final long NONE = 0;
+    public static final long NONE = 0;
     /** The minimum of a job, so that its row has a figure. */
     static final long LEAST_NANOS = 20_000_000;
     /** The first size of a test warms up this many times longer than the others, since its code is compiled then. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.session;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -41,9 +41,9 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.OpenDevices;
 
 /** The side that measures. See {@link PerfServer} for the protocol. */
-final class PerfClient implements AutoCloseable {
+public final class PerfClient implements AutoCloseable {
     /** An observer of the progress. */
-    interface Watcher {
+    public interface Watcher {
         /** A test begins. */
         void begins(int index, int count, String title);
 
@@ -81,7 +81,7 @@ final class PerfClient implements AutoCloseable {
     /** Nanoseconds per operation of the fastest batch of the last warm-up. */
     private double best;
 
-    PerfClient(PerfOptions options, OpenDevices devices, InetSocketAddress address) throws IOException {
+    public PerfClient(PerfOptions options, OpenDevices devices, InetSocketAddress address) throws IOException {
         this.options = options;
         this.devices = devices;
         this.server = connect(address);
@@ -112,11 +112,11 @@ final class PerfClient implements AutoCloseable {
         }
     }
 
-    static String show(InetSocketAddress address) {
+    public static String show(InetSocketAddress address) {
         return address.getHostString() + ":" + address.getPort();
     }
 
-    List<PerfResult> run(Watcher watcher) throws IOException {
+    public List<PerfResult> run(Watcher watcher) throws IOException {
         List<PerfJob> jobs = options.jobs();
         List<PerfResult> results = new ArrayList<>();
         PerfBudget budget = new PerfBudget(options.budgetNanos(), jobs);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.session;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -27,10 +27,11 @@ import org.verbena.cli.support.OpenDevices;
  * @param cpus processors of the measuring side and of its peer; empty to choose them
  * @param rates messages per second in ascending order, each a test of its own; empty to send one after the other
  */
-record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos, long warmUpNanos,
+public record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long iterations, long nanos,
+        long warmUpNanos,
         long budgetNanos, int inline, int qps, boolean events, boolean consume, boolean verify, boolean pin,
         List<Integer> cpus, List<Integer> connections, List<Long> rates) {
-    static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
+    public static final List<Long> DEFAULT_SIZES = List.of(8L, 32L, 64L, 4096L, 65536L, 1048576L);
     /** The default sizes of channel tests in a run of everything, for round trips and for bandwidth. */
     private static final long NIO_LATENCY_SIZE = 64;
     private static final long NIO_BANDWIDTH_SIZE = 65536;
@@ -81,7 +82,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     }
 
     /** Whether there are tests of raw packets. */
-    boolean isRaw() {
+    public boolean isRaw() {
         return tests.stream().anyMatch(PerfTest::isRaw);
     }
 
@@ -90,7 +91,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     }
 
     /** The same options for the command line of another process. */
-    List<String> arguments() {
+    public List<String> arguments() {
         List<String> a = new ArrayList<>();
         tests.forEach(t -> a.add(t.title()));
         a.add("--size=" + commas(sizes));
@@ -119,7 +120,7 @@ record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device, long i
     }
 
     /** What figures depend on beside the test and the machine, the same for all rows. */
-    ObjectNode toJson(int runs) {
+    public ObjectNode toJson(int runs) {
         ObjectNode o = JsonNodeFactory.instance.objectNode();
         o.put("duration_ns", iterations > 0 ? null : nanos).put("iterations", iterations > 0 ? iterations : null);
         return o.put("warm_up_ns", warmUpNanos).put("inline", inline).put("qps", qps).put("events", events)

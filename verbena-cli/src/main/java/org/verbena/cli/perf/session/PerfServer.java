@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.session;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -56,7 +56,7 @@ import org.verbena.verbs.VerbsException;
  *
  * Either side may say {@code ERROR reason} at any time.
  */
-final class PerfServer {
+public final class PerfServer {
     static final String VERSION = "verbena-perf-2";
     static final int ANSWER_SECONDS = 60;
     private static final long LONGEST_SECONDS = 24L * 3600;
@@ -64,7 +64,7 @@ final class PerfServer {
     private final OpenDevices devices;
     private final PrintWriter err;
 
-    PerfServer(OpenDevices devices, PrintWriter err) {
+    public PerfServer(OpenDevices devices, PrintWriter err) {
         this.devices = devices;
         this.err = err;
     }
@@ -84,7 +84,7 @@ final class PerfServer {
     }
 
     /** Serves until interrupted, or one session only; true if the last session ended well. */
-    boolean serve(ServerSocket listener, boolean once) throws IOException {
+    public boolean serve(ServerSocket listener, boolean once) throws IOException {
         boolean well;
         do {
             Socket socket = listener.accept();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.session;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -13,7 +13,7 @@ import org.verbena.linux.CpuAffinity;
 import org.verbena.linux.LinuxException;
 
 /** Chooses processors for the two measuring threads and binds them while they measure. */
-final class PerfCpus {
+public final class PerfCpus {
     /** Leave it to the kernel. */
     static final int ANY = -1;
 
@@ -33,7 +33,7 @@ final class PerfCpus {
     }
 
     /** The processors of the measuring side and of its peer; empty if they are not bound. */
-    static List<Integer> chosen(PerfOptions options, boolean oneHost) throws CommandException {
+    public static List<Integer> chosen(PerfOptions options, boolean oneHost) throws CommandException {
         if (!options.pin()) {
             return List.of();
         }
@@ -45,7 +45,7 @@ final class PerfCpus {
     }
 
     /** Fails if a processor that a person has named cannot be used. */
-    static void require(List<Integer> cpus) throws CommandException {
+    public static void require(List<Integer> cpus) throws CommandException {
         BitSet allowed = allowed();
         for (int cpu : cpus) {
             if (!allowed.get(cpu)) {
@@ -88,7 +88,7 @@ final class PerfCpus {
         }
     }
 
-    static BitSet allowed() throws CommandException {
+    public static BitSet allowed() throws CommandException {
         try {
             return CpuAffinity.get();
         } catch (LinuxException e) {
