@@ -25,6 +25,11 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 import org.verbena.cli.perf.erm.PerfErm;
+import org.verbena.cli.perf.report.PerfBaseline;
+import org.verbena.cli.perf.report.PerfFiles;
+import org.verbena.cli.perf.report.PerfMachine;
+import org.verbena.cli.perf.report.PerfProgress;
+import org.verbena.cli.perf.report.PerfReport;
 import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.perf.run.PerfRates;
 import org.verbena.cli.perf.run.PerfTest;

@@ -14,6 +14,7 @@ import java.util.stream.Collectors;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
+import org.verbena.cli.perf.report.PerfProgress;
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.perf.session.PerfOptions;

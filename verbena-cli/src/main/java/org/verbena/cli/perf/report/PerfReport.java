@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.report;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ import org.verbena.cli.support.HumanText;
  * Collects what is measured and prints it: rows as they finish on a terminal, the whole elsewhere. If a signal ends this
  * process, it prints before that what there is.
  */
-final class PerfReport implements PerfClient.Watcher, AutoCloseable {
+public final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     /**
      * How results are printed.
      *
@@ -35,11 +35,11 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
      * @param files that are written as well
      * @param baseline to compare with, or null
      */
-    record Form(PerfMachine machine, Style style, boolean live, int room, Ansi ansi, boolean histogram,
+    public record Form(PerfMachine machine, Style style, boolean live, int room, Ansi ansi, boolean histogram,
             PerfFiles files, @Nullable PerfBaseline baseline) {}
 
     /** What is printed. */
-    enum Style {
+    public enum Style {
         TABLE, JSON, CSV
     }
 
@@ -59,7 +59,8 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     private boolean printed;
     private boolean interrupted;
 
-    PerfReport(PerfOptions options, Form form, int runs, PerfProgress progress, PrintWriter out, PrintWriter err) {
+    public PerfReport(PerfOptions options, Form form, int runs, PerfProgress progress, PrintWriter out,
+            PrintWriter err) {
         this.options = options;
         this.form = form;
         this.runs = runs;
@@ -100,7 +101,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     }
 
     /** The next run begins. */
-    synchronized void run(int number) {
+    public synchronized void run(int number) {
         run = number;
         progress.run(number, runs);
     }
@@ -127,7 +128,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     }
 
     /** Everything is measured. */
-    synchronized void print() throws CommandException {
+    public synchronized void print() throws CommandException {
         if (!printed) {
             printed = true;
             progress.close();
@@ -137,7 +138,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
     }
 
     /** Prints what there is, once: a signal ends this process, or has ended the measuring ones. */
-    synchronized void interrupted() {
+    public synchronized void interrupted() {
         if (printed) {
             return;
         }
@@ -168,7 +169,7 @@ final class PerfReport implements PerfClient.Watcher, AutoCloseable {
         }
     }
 
-    synchronized boolean isInterrupted() {
+    public synchronized boolean isInterrupted() {
         return interrupted;
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -14,6 +14,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
+import org.verbena.cli.perf.PerfCommandLine;
 import org.verbena.cli.perf.run.PerfEnds;
 import org.verbena.cli.perf.run.PerfRate;
 import org.verbena.cli.perf.run.PerfTest;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.report;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,12 +24,12 @@ import org.verbena.cli.support.HumanText;
  * @param load runnable tasks on average over the last minute; negative if unknown
  * @param pinned processors of the measuring side and of its peer; empty if they are not bound
  */
-record PerfMachine(String model, int processors, double load, List<Integer> pinned, String kernel, String jdk) {
+public record PerfMachine(String model, int processors, double load, List<Integer> pinned, String kernel, String jdk) {
     private static final Path LOAD = Path.of("/proc/loadavg");
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 
     /** This one; {@code oneHost} if the peer runs on it, too. */
-    static PerfMachine here(PerfOptions options, boolean oneHost) throws CommandException {
+    public static PerfMachine here(PerfOptions options, boolean oneHost) throws CommandException {
         return new PerfMachine(readModel(), PerfCpus.allowed().cardinality(), readLoad(), PerfCpus.chosen(options,
                 oneHost),
                 System.getProperty("os.name") + " " + System.getProperty("os.version"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.report;
 
 import java.io.IOException;
 import java.io.OutputStream;
@@ -28,7 +28,7 @@ import org.verbena.cli.support.CommandException;
  * @param log for all rows, by tag; or null
  * @param percentiles for one row, or with the row's name in the file's name for several; or null
  */
-record PerfFiles(@Nullable Path log, @Nullable Path percentiles) {
+public record PerfFiles(@Nullable Path log, @Nullable Path percentiles) {
     private static final double NANOS_IN_MICRO = 1000;
     private static final int STEPS = 2;
     /** Of the longest round trips: what is beyond them is one line. */
@@ -37,7 +37,7 @@ record PerfFiles(@Nullable Path log, @Nullable Path percentiles) {
     private static final int WIDEST = 100;
 
     /** Fails before anything is measured if they cannot be written. */
-    void require() throws CommandException {
+    public void require() throws CommandException {
         if (log != null) {
             create(log, "--hlog");
         }

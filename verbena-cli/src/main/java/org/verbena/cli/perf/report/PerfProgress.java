@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.report;
 
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -14,7 +14,7 @@ import org.verbena.cli.support.Terminal;
  * Shows the progress of a measurement: one live line with a bar and the time left on a terminal, nothing elsewhere. It
  * is drawn when a test begins, and once a second, so that it hardly disturbs what is measured.
  */
-final class PerfProgress implements PerfClient.Watcher, AutoCloseable {
+public final class PerfProgress implements PerfClient.Watcher, AutoCloseable {
     private static final int BAR = 20;
     private static final int REDRAW_MILLIS = 1000;
     private static final double SECOND = 1e9;
@@ -36,7 +36,7 @@ final class PerfProgress implements PerfClient.Watcher, AutoCloseable {
     private boolean closed;
 
     /** For a run of such tests. */
-    PerfProgress(PrintWriter err, PerfOptions options) {
+    public PerfProgress(PrintWriter err, PerfOptions options) {
         this(err, options, Terminal.ERR.isTerminal(), Terminal.ERR.columns());
     }
 
@@ -63,7 +63,7 @@ final class PerfProgress implements PerfClient.Watcher, AutoCloseable {
         }
     }
 
-    synchronized void run(int number, int of) {
+    public synchronized void run(int number, int of) {
         run = number;
         runs = of;
         measures = false;

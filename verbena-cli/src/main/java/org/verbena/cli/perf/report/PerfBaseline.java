@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.report;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,7 +33,7 @@ import org.verbena.cli.support.CommandException;
  * @param machine where it was measured
  * @param options how it was measured; a missing node if the file does not say it
  */
-record PerfBaseline(Path file, Map<String, PerfResult> rows, JsonNode machine, JsonNode options) {
+public record PerfBaseline(Path file, Map<String, PerfResult> rows, JsonNode machine, JsonNode options) {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String ASK = "give it a file that 'verbena perf --json' has written";
     private static final int P99 = PerfResult.PERCENTILES.indexOf("p99");
@@ -41,7 +41,7 @@ record PerfBaseline(Path file, Map<String, PerfResult> rows, JsonNode machine, J
     private static final int NAMED = 3;
 
     /** Reads a file, or says what is wrong with it. */
-    static PerfBaseline read(Path file) throws CommandException {
+    public static PerfBaseline read(Path file) throws CommandException {
         JsonNode root;
         try {
             root = JSON.readTree(Files.readAllBytes(file));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.perf;
+package org.verbena.cli.perf.report;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -10,7 +10,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Help.Ansi;
 
-import org.verbena.cli.perf.PerfColumns.Column;
+import org.verbena.cli.perf.report.PerfColumns.Column;
 import org.verbena.cli.perf.session.PerfResult;
 import org.verbena.cli.support.Terminal;
 
