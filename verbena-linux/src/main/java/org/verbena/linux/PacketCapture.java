@@ -78,15 +78,17 @@ public final class PacketCapture implements AutoCloseable {
 
     private final Fd fd;
     private final int ifindex;
+    private final @Nullable Mapping mapping;
     private final @Nullable MemorySegment ring;
     private final int blocks;
     private int block;
     private long lost;
 
-    private PacketCapture(Fd fd, int ifindex, @Nullable MemorySegment ring, int blocks) {
+    private PacketCapture(Fd fd, int ifindex, @Nullable Mapping mapping, int blocks) {
         this.fd = fd;
         this.ifindex = ifindex;
-        this.ring = ring;
+        this.mapping = mapping;
+        ring = mapping == null ? null : mapping.segment();
         this.blocks = blocks;
     }
 
@@ -108,18 +110,31 @@ public final class PacketCapture implements AutoCloseable {
         }
         Fd fd = Fd.ofResult(Native.call(SyscallNumber.SOCKET, PacketSocket.AF_PACKET, Netlink.SOCK_RAW
                 | UnixSocket.SOCK_CLOEXEC | UnixSocket.SOCK_NONBLOCK, 0), "socket(AF_PACKET)");
+        Mapping ring = null;
         try {
-            MemorySegment ring = ringBytes == 0 ? null : ring(fd, ringBytes);
+            ring = ringBytes == 0 ? null : ring(fd, ringBytes);
             option(fd, SOL_SOCKET, SO_ATTACH_BPF, program.value(), "SO_ATTACH_BPF");
             bind(fd, ifindex, PacketSocket.ETH_P_ALL); // only now: each packet meets the program
             return new PacketCapture(fd, ifindex, ring, ringBytes / BLOCK_BYTES);
-        } catch (LinuxException e) {
-            fd.close();
+        } catch (LinuxException | RuntimeException e) {
+            close(fd, ring);
             throw e;
         }
     }
 
-    private static MemorySegment ring(Fd fd, int bytes) throws LinuxException {
+    /** A mapping keeps the socket, and with it the program, as the descriptor does. */
+    private static void close(Fd fd, @Nullable Mapping ring) {
+        fd.close();
+        if (ring != null) {
+            try {
+                ring.discard();
+            } catch (LinuxException e) {
+                // the garbage collector unmaps it
+            }
+        }
+    }
+
+    private static Mapping ring(Fd fd, int bytes) throws LinuxException {
         option(fd, PacketSocket.SOL_PACKET, PACKET_VERSION, TPACKET_V3, "PACKET_VERSION");
         Native.Scratch scratch = Native.scratch();
         MemorySegment request = scratch.memory().asSlice(0, REQUEST_BYTES).fill((byte) 0);
@@ -130,7 +145,7 @@ public final class PacketCapture implements AutoCloseable {
         request.set(ValueLayout.JAVA_INT, 16, BLOCK_MILLIS);
         Args.check(Native.call(SyscallNumber.SETSOCKOPT, fd.value(), PacketSocket.SOL_PACKET, PACKET_RX_RING, scratch
                 .address(), REQUEST_BYTES, 0), "setsockopt(PACKET_RX_RING, " + bytes + " bytes)");
-        return Mapping.map(fd, 0, bytes, true).segment();
+        return Mapping.map(fd, 0, bytes, true);
     }
 
     private static void bind(Fd fd, int ifindex, int type) throws LinuxException {
@@ -151,7 +166,7 @@ public final class PacketCapture implements AutoCloseable {
     }
 
     /**
-     * Takes what is in the ring.
+     * Takes what is in the ring; each block once, so that it ends however many come.
      *
      * @return how many packets; 0 also without a ring
      * @throws IOException the visitor's, after which the rest of a block is lost
@@ -159,7 +174,7 @@ public final class PacketCapture implements AutoCloseable {
     public long read(Visitor visitor) throws IOException {
         long n = 0;
         MemorySegment all = ring;
-        while (all != null) {
+        for (int i = 0; all != null && i < blocks; i++) {
             MemorySegment b = all.asSlice((long) block * BLOCK_BYTES, BLOCK_BYTES);
             if (((int) STATUS.getAcquire(b, (long) BLOCK_STATUS) & TP_STATUS_USER) == 0) {
                 break;
@@ -248,6 +263,6 @@ public final class PacketCapture implements AutoCloseable {
     /** Idempotent. */
     @Override
     public void close() {
-        fd.close();
+        close(fd, mapping);
     }
 }

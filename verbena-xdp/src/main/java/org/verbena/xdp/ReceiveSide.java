@@ -100,6 +100,9 @@ final class ReceiveSide implements Source {
                 count(SamplePoint.QP_RESP_FLUSHED, n);
                 return 0;
             }
+            if (owner.refusesReceives()) { // since it was looked at without the lock
+                return Errno.EINVAL;
+            }
             if (posted - received + n > capacity) {
                 return Errno.ENOMEM;
             }
@@ -225,6 +228,14 @@ final class ReceiveSide implements Source {
         } finally {
             lock.unlock();
         }
+        tellWaiting();
+    }
+
+    /** What was taken before the engine has seen it makes its descriptor readable no more. */
+    private void tellWaiting() {
+        if (hasWaiting) {
+            cq.completed(false);
+        }
     }
 
     /** The chunks that are posted, in that order. */
@@ -288,6 +299,7 @@ final class ReceiveSide implements Source {
         } finally {
             lock.unlock();
         }
+        tellWaiting();
     }
 
     /** As new: nothing is posted, and completions that were not polled are gone. */

@@ -66,6 +66,7 @@ final class SpreadWire {
                 return false;
             }
             LockSupport.parkNanos(PAUSE_NANOS);
+            s.flush(); // what the kernel did not take
             s.reap();
         }
         return true;

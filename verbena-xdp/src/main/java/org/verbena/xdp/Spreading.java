@@ -114,6 +114,7 @@ final class Spreading {
             default -> {
                 wq.side().detach();
                 stop(verb, wq);
+                wq.set(to); // before the reset, after which nothing is posted
                 wq.side().reset();
             }
         }

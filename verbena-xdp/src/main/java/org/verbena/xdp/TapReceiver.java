@@ -88,7 +88,7 @@ final class TapReceiver implements FrameReceiver {
                 int error = -(length + VnetHeader.BYTES);
                 return SegmentedSends.isGone(error) ? error : 0;
             }
-            if (!isOurs(length) || length > placed * XdpLimits.RECEIVE_BYTES) {
+            if (length > placed * XdpLimits.RECEIVE_BYTES || !isOurs(length)) {
                 drops++;
             } else {
                 complete(into, length);

@@ -40,7 +40,7 @@ final class WorkQueueReceiver implements FrameReceiver {
         for (int i = 0; i < n; i++) {
             chunks[next++ & mask] = (int) (offsets[i] / XdpLimits.CHUNK);
         }
-        canTake = true;
+        canTake = next != first;
     }
 
     @Override

@@ -27,6 +27,8 @@ import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Seeds;
 import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.CounterAttachAttributes;
+import org.verbena.verbs.Counters;
 import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowField;
@@ -37,6 +39,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.RwqIndirectionTable;
 import org.verbena.verbs.RxHashConfiguration;
 import org.verbena.verbs.RxHashFields;
+import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WcStatus;
@@ -194,6 +197,15 @@ class WorkQueueTest {
         }));
     }
 
+    /** Packets that the program has treated. */
+    private static void awaitSeen(Counters seen, long packets) throws Exception {
+        long[] count = new long[1];
+        Await.until(packets + " packets", () -> {
+            seen.read(count, 0);
+            return count[0] == packets;
+        });
+    }
+
     @Test
     void statesOfWorkQueues() throws Exception {
         RawLink.run(1500, QUEUES, link -> withPeers(1, peers -> {
@@ -204,8 +216,10 @@ class WorkQueueTest {
                 assertThat(end.post(0, 0)).as("in RESET").isEqualTo(Errno.EINVAL);
                 QueuePair qp = end.ready(none(), 0);
                 assertThat(qp.receiveQueue().post(0, end.regions.getFirst(), 0, RawEnd.CHUNK)).isNotZero();
-                qp.createFlow(toPort(PORT));
+                Counters seen = end.context.createCounters();
+                seen.attach(CounterAttachAttributes.of(SamplePoint.PACKETS, 0), qp.createFlow(toPort(PORT)));
                 send(peer, PORT, 1, 0); // to the kernel
+                awaitSeen(seen, 1);
                 to(wq, WorkQueueState.RDY);
                 end.postAll(0);
                 assertThat(end.post(0, 0)).as("more than maxWr").isEqualTo(Errno.ENOMEM);
@@ -213,7 +227,8 @@ class WorkQueueTest {
                 send(peer, PORT, 2, 0);
                 awaitNumber(end, 0, 2);
                 send(peer, PORT, 3, 0);
-                Await.during(Duration.ofMillis(20));
+                awaitSeen(seen, 3);
+                Await.during(Duration.ofMillis(20)); // the program has seen it, and the socket has it at once
                 to(wq, WorkQueueState.ERR);
                 RawEnd.Done first = end.poll(0);
                 assertThat(first).isNotNull();
@@ -230,6 +245,7 @@ class WorkQueueTest {
                 assertThat(flushed.wrId()).isEqualTo(7);
                 assertThat(WcStatus.toString(flushed.status())).isEqualTo("WR_FLUSH_ERR");
                 send(peer, PORT, 4, 0); // to the kernel
+                awaitSeen(seen, 4);
                 Errors.expect(Errno.EINVAL, () -> to(wq, WorkQueueState.RDY), "no transition");
                 to(wq, WorkQueueState.RESET);
                 to(wq, WorkQueueState.RDY);
@@ -239,6 +255,7 @@ class WorkQueueTest {
                 awaitNumber(end, 0, 5);
                 qp.modify(QueuePairAttributes.builder().state(QueuePairState.ERR).build());
                 send(peer, PORT, 6, 0); // to the kernel
+                awaitSeen(seen, 6);
                 assertThat(wq.state()).as("that of the queue pair is another").isEqualTo(WorkQueueState.RDY);
                 Await.never("a completion", () -> end.poll(0) != null);
                 qp.modify(QueuePairAttributes.builder().state(QueuePairState.RESET).build());
@@ -390,6 +407,14 @@ class WorkQueueTest {
         }));
     }
 
+    /** A lost packet ends the test. */
+    private static void spin(long deadline) {
+        if (System.nanoTime() - deadline > 0) {
+            throw new AssertionError("a packet is missing");
+        }
+        Thread.onSpinWait();
+    }
+
     @Test
     void nothingIsAllocatedForAPacket() throws Exception {
         RawLink.run(1500, QUEUES, link -> {
@@ -399,16 +424,18 @@ class WorkQueueTest {
                 byte[] frame = Frames.udp(link.mac("other"), link.mac("one"), PORT, new byte[64], true);
                 MemorySegment.copy(frame, 0, from.regions.getFirst().segment(),
                         ValueLayout.JAVA_BYTE, 0, frame.length);
+                long deadline = System.nanoTime() + Duration.ofMinutes(2).toNanos();
                 Runnable packet = () -> {
                     while (qp.sendQueue().postSend(1, SendFlags.SIGNALED, from.regions.getFirst(), 0,
                             frame.length) != 0) {
-                        Thread.onSpinWait();
+                        spin(deadline);
                     }
                     while (from.sendCq.startPoll() != 0) {
-                        Thread.onSpinWait();
+                        spin(deadline);
                     }
                     from.sendCq.endPoll();
                     for (int i = 0;; i ^= 1) {
+                        spin(deadline);
                         CompletionQueue cq = end.cqs.get(i);
                         if (cq.startPoll() == 0) {
                             int chunk = (int) cq.wrId();

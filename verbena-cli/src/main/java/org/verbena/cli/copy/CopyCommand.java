@@ -121,7 +121,7 @@ public final class CopyCommand implements Callable<Integer> {
         try (Context context = Verbs.open(device)) {
             CopyListener l = new CopyListener(context, new CopyTree(directory), Duration.ofSeconds(timeout), json,
                     spec.commandLine().getOut(), progress);
-            try (StopHook _ = new StopHook("copy", l::stop)) {
+            try (StopHook _ = new StopHook("copy", 5, l::stop)) {
                 Integer p = port;
                 return l.run(HostPort.loopback(p == null ? HostPort.DEFAULT_PORT : p), once);
             }
@@ -256,7 +256,7 @@ public final class CopyCommand implements Callable<Integer> {
         boolean begun = false;
         try (Context context = Verbs.open(device);
                 CopyChannel channel = new CopyChannel(connect(context, target(to)), Duration.ofSeconds(timeout));
-                StopHook _ = new StopHook("copy", channel::stop)) {
+                StopHook _ = new StopHook("copy", 5, channel::stop)) {
             channel.allocateChunks((int) Math.min(CopyProtocol.CHUNKS_AHEAD, 1 + plan.bytes() / CopyProtocol.CHUNK));
             progress.start(plan.bytes());
             begun = true;

@@ -31,6 +31,8 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER).order(ByteOrder.LITTLE_ENDIAN);
     private final MemorySegment memory = MemorySegment.ofBuffer(buffer);
     private long packets;
+    private long written;
+    private boolean failed;
 
     private PcapFile(Path path, FileChannel file, int longest) {
         this.path = path;
@@ -52,6 +54,16 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
             return f;
         } catch (IOException e) {
             throw failed(path, e);
+        }
+    }
+
+    /** The file ends with its last whole packet. */
+    private void cut(long size) {
+        failed = true;
+        try {
+            file.truncate(size);
+        } catch (IOException e) {
+            // a reader finds the last packet cut short
         }
     }
 
@@ -93,13 +105,18 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
 
     /** Writes what is there to the file. */
     void flush() throws CommandException {
+        if (failed) {
+            return;
+        }
+        long size = written;
         try {
             buffer.flip();
             while (buffer.hasRemaining()) {
-                file.write(buffer);
+                written += file.write(buffer);
             }
             buffer.clear();
         } catch (IOException e) {
+            cut(size);
             throw failed(path, e);
         }
     }

@@ -36,6 +36,8 @@ final class TrafficMonitor {
     /** Longer than the kernel keeps a packet before the ring has it. */
     private static final long LAST_PACKETS_NANOS = TimeUnit.MILLISECONDS.toNanos(2 * PacketCapture.BLOCK_MILLIS);
     private static final long WAIT_MILLIS = 100;
+    /** For the last sample and the rest of the file, on a busy machine. */
+    private static final int STOP_SECONDS = 30;
 
     private final StatOptions options;
     private final TrafficOptions traffic;
@@ -80,7 +82,7 @@ final class TrafficMonitor {
             }
             try (FlowMonitor monitor = open(index);
                     PcapFile file = path == null ? null : PcapFile.create(path, FlowMonitor.WHOLE);
-                    StopHook _ = new StopHook("monitor", stopped::countDown)) {
+                    StopHook _ = new StopHook("monitor", STOP_SECONDS, stopped::countDown)) {
                 return watch(netlink, index, monitor, file);
             }
         }
@@ -110,7 +112,12 @@ final class TrafficMonitor {
 
     private int index(Netlink netlink) throws IOException {
         try {
-            return NetworkLinks.index(netlink, traffic.netdev());
+            int index = NetworkLinks.index(netlink, traffic.netdev());
+            if (!NetworkLinks.kind(netlink, index).ethernet()) {
+                throw new CommandException("the packets of " + HumanText.printable(traffic.netdev())
+                        + " are no Ethernet frames, which alone can be watched: name the interface that they leave by");
+            }
+            return index;
         } catch (LinuxException | IllegalArgumentException e) {
             if (e instanceof LinuxException l && l.errno() != Errno.ENODEV) {
                 throw l;

@@ -16,13 +16,14 @@ public final class StopHook implements AutoCloseable {
      * Begins.
      *
      * @param name of the command, for the thread
+     * @param seconds how long the JVM waits for the run to end
      * @param stop called on a thread of its own when the JVM has to end before {@link #close()}
      */
-    public StopHook(String name, Runnable stop) {
+    public StopHook(String name, int seconds, Runnable stop) {
         hook = new Thread(() -> {
             stop.run();
             try {
-                boolean _ = done.await(5, TimeUnit.SECONDS);
+                boolean _ = done.await(seconds, TimeUnit.SECONDS);
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
