@@ -11,6 +11,8 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -48,6 +50,21 @@ class PacketCaptureTest {
         VnetHeader.plain(v.header(), 0);
         v.add(v.header(), 0, VnetHeader.BYTES).add(frame, 0, frame.byteSize());
         assertThat(socket.send(v)).isEqualTo(VnetHeader.BYTES + frame.byteSize());
+    }
+
+    /** The mapping of the ring would keep the socket. */
+    @Test
+    void socketIsGoneWhenACaptureIsClosed() throws Exception {
+        Path sockets = Path.of("/proc/thread-self/net/packet");
+        VethPair.run(1500, pair -> {
+            List<String> before = Files.readAllLines(sockets);
+            try (Fd none = program(0);
+                    PacketCapture capture = PacketCapture.open(pair.one, none, PacketCapture.BLOCK_BYTES)) {
+                assertThat(capture.read((_, _, _, _, _) -> {})).isZero();
+                assertThat(Files.readAllLines(sockets)).hasSize(before.size() + 1);
+            }
+            assertThat(Files.readAllLines(sockets)).isEqualTo(before);
+        });
     }
 
     @Test

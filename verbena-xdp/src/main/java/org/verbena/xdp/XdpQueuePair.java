@@ -42,8 +42,10 @@ final class XdpQueuePair extends QueuePair implements Receiving {
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private QueuePairAttributes attributes = QueuePairAttributes.builder().build();
-    /** Under the object's lock, as the next one. */
+    /** Under the object's lock, as the next ones. */
     private @Nullable Wire wire;
+    /** Whether the engine looks at the wire. */
+    private boolean watched;
     private @Nullable WireMemory memory;
     private @Nullable SpreadWire spreadWire;
 
@@ -228,10 +230,6 @@ final class XdpQueuePair extends QueuePair implements Receiving {
         Wire opened = null;
         try {
             opened = context.rawDevice().openWire(verb, this, m);
-            context.engine().watch(opened.fd(), 0, events -> receives.readable());
-        } catch (LinuxException e) {
-            discard(m, opened);
-            throw new VerbsException(verb, e);
         } catch (VerbsException | RuntimeException e) {
             discard(m, opened);
             throw e;
@@ -239,7 +237,6 @@ final class XdpQueuePair extends QueuePair implements Receiving {
         try {
             flows.use(verb, opened);
         } catch (VerbsException e) {
-            context.engine().forget(opened.fd());
             discard(m, opened);
             throw e;
         }
@@ -285,7 +282,7 @@ final class XdpQueuePair extends QueuePair implements Receiving {
         wire = null;
         if (w != null) {
             flows.unuse();
-            context.engine().forget(w.fd());
+            unwatch(w);
             w.close();
         }
         SpreadWire spread = spreadWire;
@@ -327,10 +324,33 @@ final class XdpQueuePair extends QueuePair implements Receiving {
         Wire w = wire;
         if (w != null) {
             try {
-                context.engine().rewatch(w.fd(), Epoll.IN | Epoll.ONESHOT);
+                if (watched) {
+                    context.engine().rewatch(w.fd(), Epoll.IN | Epoll.ONESHOT);
+                } else {
+                    context.engine().watch(w.fd(), Epoll.IN | Epoll.ONESHOT, events -> arrived());
+                    watched = true;
+                }
             } catch (LinuxException | IllegalStateException e) {
                 XdpLog.log(System.Logger.Level.WARNING, "cannot wait for packets of " + describe(), e);
             }
+        }
+    }
+
+    /** On the engine's thread. A descriptor that is watched costs the kernel time for each packet, also if nobody sleeps. */
+    private void arrived() {
+        receives.readable();
+        synchronized (this) {
+            Wire w = wire;
+            if (w != null && !receiveCq.isArmed()) { // whoever arms it later watches again
+                unwatch(w);
+            }
+        }
+    }
+
+    private void unwatch(Wire w) {
+        if (watched) {
+            watched = false;
+            context.engine().forget(w.fd());
         }
     }
 

@@ -7,17 +7,21 @@ import static org.verbena.xdp.SpreadEnd.UDP;
 import static org.verbena.xdp.SpreadEnd.hash;
 import static org.verbena.xdp.SpreadEnd.to;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +29,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.XdpAttachment;
 import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.KernelThread;
 import org.verbena.testkit.Seeds;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CounterAttachAttributes;
@@ -204,6 +209,36 @@ class WorkQueueTest {
             seen.read(count, 0);
             return count[0] == packets;
         });
+    }
+
+    @Test
+    void packetWithoutAReceiveLetsTheEngineSleep() throws Exception {
+        RawLink.run(1500, QUEUES, link -> withPeers(1, peers -> {
+            try (SpreadEnd end = SpreadEnd.open("other", 0)) {
+                QueuePair qp = end.ready(none(), 0);
+                to(end.queues.getFirst(), WorkQueueState.RDY);
+                Counters seen = end.context.createCounters();
+                seen.attach(CounterAttachAttributes.of(SamplePoint.PACKETS, 0), qp.createFlow(toPort(PORT)));
+                assertThat(end.cqs.getFirst().requestNotify(false)).isZero();
+                send(peers.getFirst(), PORT, 1, 0);
+                awaitSeen(seen, 1);
+                KernelThread.awaitAsleepIn(thread("verbena-xdp_oth"), KernelThread.EPOLL_WAIT, Duration.ofSeconds(60));
+                end.postAll(0);
+                awaitNumber(end, 0, 1);
+            }
+        }));
+    }
+
+    /** The folder of a thread of this process, whose name the kernel keeps 15 bytes of. */
+    private static Path thread(String name) throws IOException {
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/task"))) {
+            for (Path t : all.toList()) {
+                if (Files.readString(t.resolve("comm")).strip().equals(name)) {
+                    return t;
+                }
+            }
+        }
+        throw new AssertionError("no thread " + name);
     }
 
     @Test

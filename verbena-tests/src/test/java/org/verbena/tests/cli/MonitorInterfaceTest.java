@@ -422,6 +422,15 @@ class MonitorInterfaceTest {
     }
 
     @Test
+    void interfaceWithoutEthernetHeadersIsRefused() throws Exception {
+        with(_ -> {
+            Finished made = Finished.run("ip", "tuntap", "add", "dev", "tun9", "mode", "tun");
+            assertThat(made.code()).as(made.output()).isZero();
+            refused("the packets of tun9 are no Ethernet frames", 1, "monitor", "tun9");
+        });
+    }
+
+    @Test
     void goneInterfaceEndsIt() throws Exception {
         with(sink -> {
             try (CommandProcess p = CommandProcess.start("monitor", NETDEV, "-i", "20ms");
