@@ -80,9 +80,9 @@ final class TrafficMonitor {
                     return screen(netlink, index, monitor);
                 }
             }
-            try (FlowMonitor monitor = open(index);
-                    PcapFile file = path == null ? null : PcapFile.create(path, FlowMonitor.WHOLE);
-                    StopHook _ = new StopHook("monitor", STOP_SECONDS, stopped::countDown)) {
+            try (StopHook _ = new StopHook("monitor", STOP_SECONDS, stopped::countDown); // until the file is whole
+                    FlowMonitor monitor = open(index);
+                    PcapFile file = path == null ? null : PcapFile.create(path, FlowMonitor.WHOLE)) {
                 return watch(netlink, index, monitor, file);
             }
         }
