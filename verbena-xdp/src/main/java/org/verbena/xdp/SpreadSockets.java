@@ -15,10 +15,10 @@ import org.verbena.verbs.VerbsException;
 
 /**
  * The sockets by which the work queues of a context receive. A socket gets only packets of the queue of the interface that
- * it is bound to, and any packet may be for any work queue, so each work queue has a socket on each queue. Those of a
- * queue have one FILL ring between them, which the kernel takes chunks from for whoever the packet is; so the chunks in it
- * are none that were posted, but some of a memory of their own, and a packet is copied to what was posted when it is
- * polled. A chunk always goes back to the ring that it came from.
+ * it is bound to, and any packet may be for any work queue, so each work queue has a socket on each queue. The sockets of
+ * a queue share one FILL ring, and the kernel takes a chunk from it before it is known which work queue the packet is for.
+ * So posted receives cannot be in that ring: it has chunks of a separate memory, and a poll copies the packet into the
+ * receives that its work queue has posted. A chunk always goes back to the ring that it came from.
  *
  * <p>Under the lock of {@link Spreading}, but for {@link #give}.
  */

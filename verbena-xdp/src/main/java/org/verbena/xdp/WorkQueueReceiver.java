@@ -10,7 +10,7 @@ import org.verbena.verbs.WcFlags;
 
 /**
  * Receives by the sockets of a work queue: a packet is copied to the chunks that were posted first, as many as it has
- * parts, and waits in its RX ring while there are not so many.
+ * parts, and waits in its RX ring while fewer are posted.
  */
 final class WorkQueueReceiver implements FrameReceiver {
     private final ReceiveSide side;

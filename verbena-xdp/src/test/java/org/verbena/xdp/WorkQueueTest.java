@@ -70,7 +70,7 @@ class WorkQueueTest {
         return key;
     }
 
-    /** A hash that is 0 for every packet. */
+    /** A hash function whose result is 0 for every packet. */
     private static RxHashConfiguration none() {
         return hash(new byte[RxHashConfiguration.TOEPLITZ_KEY_BYTES], 0);
     }

@@ -116,7 +116,11 @@ public final class FlowMonitor implements AutoCloseable {
         socket.stop();
     }
 
-    /** Waits until packets are captured, but not longer than so many milliseconds. */
+    /**
+     * Waits until packets are captured.
+     *
+     * @param millis the longest wait
+     */
     public void await(int millis) throws LinuxException {
         socket.await(millis);
     }

@@ -141,7 +141,7 @@ public final class FlowTable {
         }
     }
 
-    /** Under the lock, so that whoever counts the processes under each mask meets a flow of each. */
+    /** Under the lock: a process that counts the users of each mask meets at least one flow of each user. */
     private void remove(FlowKey key) throws LinuxException {
         if (!maps.flows().delete(key.bytes())) {
             return;
