@@ -16,7 +16,6 @@ import java.nio.channels.SocketChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -32,6 +31,8 @@ import jdk.jfr.consumer.RecordingFile;
 public class Recorder {
     private static final InetAddress HERE = InetAddress.getLoopbackAddress();
     private static final int SIZE = 100;
+    /** For how many ms a read waits at least. By the clock of the event it may be a little less. */
+    private static final int WAIT = 20;
     private static final String READ = "jdk.SocketRead";
     private static final String WRITE = "jdk.SocketWrite";
 
@@ -169,7 +170,7 @@ public class Recorder {
                 }
             }
             Thread reader = reading(accepted);
-            Instant before = Instant.now();
+            Thread.sleep(WAIT);
             client.write(new byte[SIZE]);
             sent += SIZE;
             reader.join();
@@ -185,8 +186,8 @@ public class Recorder {
                     + " ends " + reads.stream().filter(e -> e.getBoolean("endOfStream")).count()
                     + " back " + (sum(of(all, WRITE, clients)) - sum(of(all, READ, servers)))
                     + " timeouts " + reads.stream().map(e -> e.getDuration("timeout").toMillis()).distinct().toList()
-                    + " waited " + reads.stream().anyMatch(e -> e.getStartTime().isBefore(before)
-                            && e.getEndTime().isAfter(before))
+                    // its duration: the clock of events is not that of Instant.now(); the last read is of the end
+                    + " waited " + (reads.get(reads.size() - 2).getDuration().toMillis() >= WAIT / 2)
                     + " of " + reads.getFirst().getString("address") + " " + reads.getFirst().getString("host").isEmpty()
                     + " writes " + writes.subList(writes.size() - 3, writes.size()).stream()
                             .map(e -> e.getLong("bytesWritten")).toList());
