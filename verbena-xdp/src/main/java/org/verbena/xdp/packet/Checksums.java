@@ -3,6 +3,8 @@ package org.verbena.xdp.packet;
 
 import java.lang.foreign.MemorySegment;
 
+import org.verbena.verbs.spi.InternetSum;
+
 /**
  * Checks the checksums of received frames, and writes those of frames to send. A frame may lie in several pieces of one
  * memory; its headers are in the first. One object for one thread; nothing allocates.

@@ -4,6 +4,8 @@ package org.verbena.xdp.packet;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
+import org.verbena.verbs.spi.InternetSum;
+
 /**
  * Where the headers of a frame are: Ethernet with up to two VLAN tags (IEEE 802.1Q), IPv4 (RFC 791) with options or IPv6
  * (RFC 8200) without extension headers, TCP (RFC 9293) or UDP (RFC 768). One object is used for one frame after the

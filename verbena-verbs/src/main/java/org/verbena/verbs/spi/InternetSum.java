@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.xdp.packet;
+package org.verbena.verbs.spi;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

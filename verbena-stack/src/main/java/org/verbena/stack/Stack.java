@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.UnknownHostException;
+import java.nio.channels.ClosedChannelException;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.stack.ip.Counts;
+import org.verbena.stack.ip.Ipv4;
+import org.verbena.stack.udp.UdpPorts;
+import org.verbena.stack.udp.UdpQueue;
+import org.verbena.stack.wire.QueuePairWire;
+import org.verbena.stack.wire.ReceivedFrame;
+import org.verbena.stack.wire.Wire;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.VerbsException;
+
+/**
+ * A host of its own on a link, in user space: it answers ARP and ping, and has UDP sockets. A thread of the stack's receives, and sleeps while nothing comes.
+ *
+ * {@snippet :
+ * try (Context context = Verbs.open("tap_vrb0");
+ *         Stack stack = Stack.open(context, StackConfig.of("10.9.0.2/24"));
+ *         UdpSocket socket = stack.bindUdp(7)) {
+ *     UdpPeer from = new UdpPeer();
+ *     ByteBuffer bytes = ByteBuffer.allocateDirect(65_536);
+ *     while (socket.receive(bytes.clear(), from, Duration.ofSeconds(10))) {
+ *         socket.send(bytes.flip(), from);
+ *     }
+ * }
+ * }
+ *
+ * <p>Any thread may call any method.
+ */
+public final class Stack implements AutoCloseable {
+    /** Frames that are taken with the lock held. */
+    private static final int BATCH = 64;
+    /** After this it is looked whether the stack was closed. */
+    private static final long LONGEST_WAIT = 100_000_000L;
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    final ReentrantLock lock = new ReentrantLock();
+    final UdpPorts udp;
+
+    private final Wire wire;
+    private final Counts counts = new Counts();
+    private final Ipv4 ip;
+    private final LongSupplier clock;
+    private final InetAddress address;
+    private final List<UdpSocket> sockets = new ArrayList<>();
+    private final Thread engine;
+    private volatile boolean closed;
+    private volatile @Nullable Exception failure;
+
+    private Stack(Wire wire, long mac, StackConfig config) {
+        this.wire = wire;
+        SecureRandom random = new SecureRandom();
+        clock = System::nanoTime;
+        ip = new Ipv4(wire, mac, config.address(), counts, random);
+        udp = new UdpPorts(ip, counts, random);
+        address = toAddress(config.address().address());
+        engine = Thread.ofPlatform().daemon().name("verbena-stack-" + NUMBER.incrementAndGet()).unstarted(this::work);
+    }
+
+    /**
+     * Opens a stack on a device that nothing else has a queue pair on; the device's interface has to be up before anything comes or goes.
+     *
+     * @param context stays the caller's, and open for as long as the stack is
+     * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets, {@code EBUSY} if another has its queue,
+     *     {@code ENODEV} if its interface is gone, {@code EPERM} as docs/xdp.md has it
+     */
+    public static Stack open(Context context, StackConfig config) throws VerbsException {
+        String device = context.device().name();
+        long mac = config.mac().orElseGet(() -> device.startsWith("tap_")
+                ? new SecureRandom().nextLong(1L << 40) | 0x0200_0000_0000L
+                : 0);
+        if (mac == 0) {
+            mac = macOf(context);
+        }
+        Stack s = new Stack(QueuePairWire.open(context, mtu(device)), mac, config);
+        s.engine.start();
+        return s;
+    }
+
+    private static int mtu(String device) throws VerbsException {
+        String link = device.substring(device.indexOf('_') + 1);
+        try {
+            NetworkInterface i = NetworkInterface.getByName(link);
+            if (i != null) {
+                return i.getMTU();
+            }
+        } catch (IOException e) {
+            // it went away meanwhile
+        }
+        throw new VerbsException("open a stack on " + device, Errno.ENODEV, "there is no interface " + link);
+    }
+
+    /** The MAC address from the EUI-64 that was made of it. */
+    private static long macOf(Context context) throws VerbsException {
+        long universal = context.queryDevice().nodeGuid() ^ 0x0200_0000_0000_0000L;
+        return universal >>> 40 << 24 | universal & 0xff_ffff;
+    }
+
+    static InetAddress toAddress(int a) {
+        try {
+            return InetAddress.getByAddress(new byte[] {(byte) (a >>> 24), (byte) (a >>> 16), (byte) (a >>> 8),
+                (byte) a});
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The address of the stack. */
+    public InetAddress address() {
+        return address;
+    }
+
+    /** The numbers so far. */
+    public StackStatistics statistics() {
+        lock.lock();
+        try {
+            return StackStatistics.of(counts);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * A socket at a port.
+     *
+     * @param port 0 for any of the ephemeral ones that is free
+     * @throws IOException {@code EADDRINUSE} if the port, or each, is in use
+     */
+    public UdpSocket bindUdp(int port) throws IOException {
+        return bindUdp(port, UdpSocket.DEFAULT_QUEUE);
+    }
+
+    /** As the other; {@code queue} is how many bytes may wait, with 16 to 23 for each datagram besides: 4096 to 1 GiB. */
+    public UdpSocket bindUdp(int port, int queue) throws IOException {
+        if (port < 0 || port > 65_535) {
+            throw new IllegalArgumentException("port " + port + " is not 0 to 65535");
+        }
+        if (queue < 4096 || queue > 1 << 30) {
+            throw new IllegalArgumentException("a queue of " + queue + " bytes is not 4096 to " + (1 << 30));
+        }
+        lock.lock();
+        try {
+            requireOpen();
+            UdpQueue q = udp.open(port, queue & ~7);
+            if (q == null) {
+                throw new VerbsException("bind " + address.getHostAddress() + ":" + port, Errno.EADDRINUSE,
+                        "another socket has it");
+            }
+            UdpSocket s = new UdpSocket(this, q);
+            sockets.add(s);
+            return s;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void forget(UdpSocket s, UdpQueue q) {
+        if (sockets.remove(s)) {
+            udp.close(q);
+        }
+    }
+
+    /** Throws if nothing can come or go any more; with the lock. */
+    void requireOpen() throws IOException {
+        Exception f = failure;
+        if (f != null) {
+            throw new IOException("the stack has failed: " + f.getMessage(), f);
+        }
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+    }
+
+    long now() {
+        return clock.getAsLong();
+    }
+
+    private void work() {
+        try {
+            while (!closed) {
+                long wait = turn();
+                if (wait > 0 && !closed) {
+                    wire.await(Math.min(wait, LONGEST_WAIT));
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            failure = e;
+            wakeAll();
+        }
+    }
+
+    /** Takes what has come and does what is due; answers for how long nothing is to be done, 0 if more may have come. */
+    private long turn() throws IOException {
+        lock.lock();
+        try {
+            if (closed) {
+                return 0;
+            }
+            long now = now();
+            for (int i = 0; i < BATCH; i++) {
+                ReceivedFrame f = wire.receive();
+                if (f == null) {
+                    long due = ip.work(now);
+                    return due == Long.MAX_VALUE ? LONGEST_WAIT : Math.max(due - now, 1);
+                }
+                try {
+                    ip.input(f, now);
+                } finally {
+                    f.release();
+                }
+            }
+            return 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void wakeAll() {
+        lock.lock();
+        try {
+            sockets.forEach(UdpSocket::wake);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Ends the stack and its sockets; calls that wait throw {@link ClosedChannelException}. */
+    @Override
+    public void close() throws IOException {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        wakeAll();
+        boolean interrupted = false;
+        while (engine.isAlive()) {
+            try {
+                engine.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        lock.lock(); // nobody sends meanwhile
+        try {
+            wire.close();
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.util.OptionalLong;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.ip.Ipv4Address;
+
+/**
+ * What a {@link Stack} is on its link. Immutable.
+ *
+ * {@snippet :
+ * StackConfig.of("10.9.0.2/24").withGateway("10.9.0.1")
+ * }
+ */
+public final class StackConfig {
+    private final Ipv4Address address;
+    private final OptionalLong mac;
+
+    private StackConfig(Ipv4Address address, OptionalLong mac) {
+        this.address = address;
+        this.mac = mac;
+    }
+
+    /**
+     * An address that no other host of the link has, and the bits of its subnet.
+     *
+     * @param address such as {@code 10.9.0.2/24}
+     * @throws IllegalArgumentException for what is not the IPv4 address of a host with 1 to 32 bits
+     */
+    public static StackConfig of(String address) {
+        int slash = address.indexOf('/');
+        String bits = slash < 0 ? "" : address.substring(slash + 1);
+        int a = parse(slash < 0 ? address : address.substring(0, slash));
+        if (!bits.matches("[1-9]|[12][0-9]|3[0-2]")) {
+            throw new IllegalArgumentException("'" + address
+                    + "' lacks the bits of its subnet: write it as 10.9.0.2/24");
+        }
+        Ipv4Address i = new Ipv4Address(a, Integer.parseInt(bits), 0);
+        if (!i.isHost(a)) {
+            throw new IllegalArgumentException("'" + address + "' is not the address of a host");
+        }
+        return new StackConfig(i, OptionalLong.empty());
+    }
+
+    /**
+     * The host of the subnet that forwards packets to all other ones.
+     *
+     * @throws IllegalArgumentException if it is not another host of the subnet
+     */
+    public StackConfig withGateway(String gateway) {
+        int g = parse(gateway);
+        if (!address.isHost(g) || g == address.address() || address.nextHop(g) != g) {
+            throw new IllegalArgumentException("the gateway " + gateway + " is not another host of "
+                    + Ipv4Address.text(address.address()) + "/" + address.prefix());
+        }
+        return new StackConfig(new Ipv4Address(address.address(), address.prefix(), g), mac);
+    }
+
+    /**
+     * The Ethernet address, in the low 48 bits. Without this it is the interface's, or of a {@code tap_} device, whose other end has that, random.
+     *
+     * @throws IllegalArgumentException if it is 0, of a group, or longer
+     */
+    public StackConfig withMac(long address48) {
+        if (address48 <= 0 || address48 >>> 48 != 0 || EthernetHeader.isGroup(address48)) {
+            throw new IllegalArgumentException(Long.toHexString(address48) + " is not the Ethernet address of a host");
+        }
+        return new StackConfig(address, OptionalLong.of(address48));
+    }
+
+    private static int parse(String text) {
+        @Nullable InetAddress a = null;
+        try {
+            a = Inet4Address.ofLiteral(text);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("'" + text + "' is not an IPv4 address", e);
+        }
+        return toInt(a);
+    }
+
+    static int toInt(InetAddress a) {
+        byte[] b = a.getAddress();
+        return b[0] << 24 | (b[1] & 0xff) << 16 | (b[2] & 0xff) << 8 | b[3] & 0xff;
+    }
+
+    Ipv4Address address() {
+        return address;
+    }
+
+    OptionalLong mac() {
+        return mac;
+    }
+
+    @Override
+    public String toString() {
+        return Ipv4Address.text(address.address()) + "/" + address.prefix() + (address.gateway() == 0
+                ? ""
+                : " via " + Ipv4Address.text(address.gateway()));
+    }
+}

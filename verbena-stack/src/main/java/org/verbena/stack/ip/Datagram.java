@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.ip;
+
+import java.lang.foreign.MemorySegment;
+
+/** A datagram that has come, where it is; good until the method that gets it has returned. */
+public final class Datagram {
+    MemorySegment memory = MemorySegment.NULL;
+    long header;
+    int headerBytes;
+    int length;
+    int protocol;
+    int source;
+    int destination;
+    boolean checked;
+    boolean toMany;
+
+    Datagram() {}
+
+    /** What the datagram is in. */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /** Where the payload begins. */
+    public long at() {
+        return header + headerBytes;
+    }
+
+    /** Bytes of the payload. */
+    public int length() {
+        return length;
+    }
+
+    /** The sender's address, that of one host. */
+    public int source() {
+        return source;
+    }
+
+    /** The receiver's address: this host's, or one of many receivers. */
+    public int destination() {
+        return destination;
+    }
+
+    /** Whether the checksum of TCP or UDP needs no look. */
+    public boolean isChecked() {
+        return checked;
+    }
+
+    /** Whether it went to many receivers, by its addresses of IP or of Ethernet: no error is sent in answer. */
+    public boolean isToMany() {
+        return toMany;
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.ip;
+
+/**
+ * The address of the interface and its subnet.
+ *
+ * @param address the address
+ * @param prefix bits of the subnet
+ * @param gateway a host of the subnet that knows the way to all others; 0 if there is none
+ */
+public record Ipv4Address(int address, int prefix, int gateway) {
+    /** No host of its own can have these. */
+    private static final int LIMITED_BROADCAST = -1;
+
+    private int mask() {
+        return prefix == 0 ? 0 : -1 << 32 - prefix;
+    }
+
+    /** Whether an address is all hosts of this link. */
+    public boolean isBroadcast(int a) {
+        return a == LIMITED_BROADCAST || prefix < 31 && a == (address | ~mask());
+    }
+
+    /** Whether an address is a group of hosts (RFC 1112). */
+    public static boolean isMulticast(int a) {
+        return a >>> 28 == 0xe;
+    }
+
+    /** Whether an address can be that of a sender, and so of one host: neither 0.x, 127.x, a group nor reserved. */
+    public boolean isHost(int a) {
+        int first = a >>> 24;
+        return first != 0 && first != 127 && first < 224 && !isBroadcast(a);
+    }
+
+    /** The host of this link that gets a packet to a host's address; 0 if there is no way. */
+    public int nextHop(int to) {
+        return ((to ^ address) & mask()) == 0 ? to : gateway;
+    }
+
+    /** An address as four numbers. */
+    public static String text(int a) {
+        return (a >>> 24) + "." + (a >>> 16 & 0xff) + "." + (a >>> 8 & 0xff) + "." + (a & 0xff);
+    }
+}

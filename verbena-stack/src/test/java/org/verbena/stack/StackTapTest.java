@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import java.net.PortUnreachableException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.DatagramChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.AllocatedBytes;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Capabilities;
+import org.verbena.testkit.Finished;
+import org.verbena.verbs.Context;
+import org.verbena.verbs.Verbs;
+import org.verbena.verbs.VerbsException;
+
+/** The stack on a TAP interface, whose other end is the kernel with its own UDP, ICMP and ARP. */
+final class StackTapTest {
+    private static final String KERNEL = "10.78.0.1";
+    private static final String OURS = "10.78.0.2";
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    /** What a test does, on a thread in the namespace. */
+    private interface Action {
+        void run(Stack stack) throws Exception;
+    }
+
+    private static void run(Action action) throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        NetworkNamespace.callInNew(() -> {
+            NetworkNamespace.disableIpv6();
+            ip("tuntap", "add", "dev", "vrb0", "mode", "tap");
+            ip("address", "add", KERNEL + "/24", "dev", "vrb0");
+            ip("link", "set", "vrb0", "up");
+            try (Context context = Verbs.open("tap_vrb0");
+                    Stack stack = Stack.open(context, StackConfig.of(OURS + "/24"))) {
+                action.run(stack);
+            } finally {
+                ip("link", "delete", "vrb0");
+            }
+            return 0;
+        });
+    }
+
+    private static String ip(String... words) throws Exception {
+        return done("ip", words);
+    }
+
+    private static String done(String program, String... words) throws Exception {
+        List<String> command = new ArrayList<>(List.of(program));
+        command.addAll(List.of(words));
+        Finished f = Finished.run(command);
+        assertThat(f.code()).as(command + ": " + f.output()).isZero();
+        return f.output();
+    }
+
+    private static DatagramChannel kernelSocket() throws Exception {
+        DatagramChannel c = DatagramChannel.open();
+        c.setOption(java.net.StandardSocketOptions.SO_SNDBUF, 1 << 20);
+        return c.bind(new InetSocketAddress(KERNEL, 0));
+    }
+
+    private static UdpPeer peer(DatagramChannel c) throws Exception {
+        return UdpPeer.of((InetSocketAddress) c.getLocalAddress());
+    }
+
+    @Test
+    void pingOfEachSizeIsAnsweredByTheStack() throws Exception {
+        run(stack -> {
+            for (String size : new String[] {"0", "56", "1472", "1473", "8000", "65507"}) {
+                assertThat(done("ping", "-c", "3", "-i", "0.01", "-W", "10", "-s", size, OURS)).contains(
+                        " 0% packet loss");
+            }
+            assertThat(ip("neigh", "show", OURS)).contains("REACHABLE");
+            assertThat(stack.statistics().echoes()).isEqualTo(18);
+            assertThat(stack.statistics().reassembled()).isEqualTo(9);
+            assertThat(stack.statistics().malformed()).isZero();
+        });
+    }
+
+    @Test
+    void datagramsOfEachSizeGoBothWays() throws Exception {
+        run(stack -> {
+            Random r = new Random(1);
+            ByteBuffer into = ByteBuffer.allocateDirect(70_000);
+            UdpPeer from = new UdpPeer();
+            try (DatagramChannel kernel = kernelSocket(); UdpSocket socket = stack.bindUdp(7)) {
+                InetSocketAddress to = new InetSocketAddress(stack.address(), socket.port());
+                for (int size : new int[] {0, 1, 2, 100, 1471, 1472, 1473, 2960, 9000, 65_507}) {
+                    byte[] data = new byte[size];
+                    r.nextBytes(data);
+                    kernel.send(ByteBuffer.wrap(data), to);
+                    assertThat(socket.receive(into.clear(), from, PATIENCE)).as("%d bytes", size).isTrue();
+                    assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(data));
+                    assertThat(from.toSocketAddress()).isEqualTo(kernel.getLocalAddress());
+                    socket.send(into, from);
+                    assertThat(kernel.receive(into.clear())).as("%d bytes", size).isEqualTo(to);
+                    assertThat(into.flip()).isEqualTo(ByteBuffer.wrap(data));
+                }
+            }
+            assertThat(stack.statistics().malformed()).isZero();
+            assertThat(stack.statistics().queueFull()).isZero();
+        });
+    }
+
+    @Test
+    void aPortWithoutSocketIsRefusedByBothEnds() throws Exception {
+        run(stack -> {
+            try (DatagramChannel kernel = DatagramChannel.open().connect(new InetSocketAddress(stack.address(), 99))) {
+                kernel.write(ByteBuffer.allocate(10));
+                assertThatThrownBy(() -> kernel.read(ByteBuffer.allocate(10))).isInstanceOf(
+                        PortUnreachableException.class);
+            }
+            try (UdpSocket socket = stack.bindUdp(0)) {
+                UdpPeer nobody = UdpPeer.of(new InetSocketAddress(KERNEL, 99));
+                socket.send(ByteBuffer.allocate(10), nobody);
+                assertThat(socket.receive(ByteBuffer.allocate(10), new UdpPeer(), Duration.ofMillis(100))).as(
+                        "not connected").isFalse();
+                socket.connect(nobody);
+                socket.send(ByteBuffer.allocate(10), nobody);
+                assertThatThrownBy(() -> socket.receive(ByteBuffer.allocate(10), new UdpPeer(), PATIENCE))
+                        .isInstanceOf(PortUnreachableException.class);
+            }
+        });
+    }
+
+    @Test
+    void whatCannotBeDoneIsSaid() throws Exception {
+        run(stack -> {
+            try (UdpSocket socket = stack.bindUdp(7)) {
+                assertThatThrownBy(() -> stack.bindUdp(7)).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(
+                        e.errno())
+                        .isEqualTo(Errno.EADDRINUSE)).hasMessageContaining("10.78.0.2:7");
+                assertThatThrownBy(() -> socket.send(ByteBuffer.allocate(1), UdpPeer.of(new InetSocketAddress(
+                        "10.79.0.1", 7))))
+                        .isInstanceOf(NoRouteToHostException.class).hasMessageContaining("10.79.0.1:7")
+                        .hasMessageContaining("gateway");
+                assertThatThrownBy(() -> socket.send(ByteBuffer.allocate(65_508), UdpPeer.of(new InetSocketAddress(
+                        KERNEL, 7))))
+                        .isInstanceOfSatisfying(VerbsException.class, e -> assertThat(e.errno()).isEqualTo(
+                                Errno.EMSGSIZE));
+                assertThatThrownBy(() -> UdpPeer.of(new InetSocketAddress(InetAddress.getByName("::1"), 7)))
+                        .isInstanceOf(IllegalArgumentException.class);
+                ByteBuffer small = ByteBuffer.allocate(3);
+                try (DatagramChannel kernel = kernelSocket()) {
+                    kernel.send(ByteBuffer.wrap(new byte[] {1, 2, 3, 4}), new InetSocketAddress(stack.address(), 7));
+                    assertThat(socket.receive(small, new UdpPeer(), PATIENCE)).isTrue();
+                    assertThat(small.flip()).isEqualTo(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+                }
+                FutureTask<Throwable> waiting = new FutureTask<>(() -> org.assertj.core.api.Assertions.catchThrowable(
+                        () -> socket
+                                .receive(ByteBuffer.allocate(1), new UdpPeer(), Duration.ofDays(2000))));
+                Thread t = Thread.ofVirtual().start(waiting);
+                Await.until("a receive waits", () -> t.getState() == Thread.State.TIMED_WAITING);
+                stack.close();
+                assertThat(waiting.get()).isInstanceOf(ClosedChannelException.class);
+                assertThatThrownBy(() -> stack.bindUdp(8)).isInstanceOf(ClosedChannelException.class);
+            }
+        });
+    }
+
+    /** The interface goes while a thread waits. */
+    @Test
+    void anInterfaceThatGoesFailsTheSockets() throws Exception {
+        run(stack -> {
+            try (UdpSocket socket = stack.bindUdp(7)) {
+                ip("link", "delete", "vrb0");
+                assertThatThrownBy(() -> socket.receive(ByteBuffer.allocate(1), new UdpPeer(), PATIENCE))
+                        .hasMessageContaining("the stack has failed");
+                ip("tuntap", "add", "dev", "vrb0", "mode", "tap"); // for the end of the test
+            }
+        });
+    }
+
+    @Test
+    void aDatagramAllocatesNothing() throws Exception {
+        run(stack -> {
+            try (DatagramChannel kernel = kernelSocket(); UdpSocket socket = stack.bindUdp(7)) {
+                UdpPeer to = peer(kernel);
+                UdpPeer from = new UdpPeer();
+                ByteBuffer b = ByteBuffer.allocateDirect(1000);
+                ByteBuffer answer = ByteBuffer.allocateDirect(1000);
+                InetSocketAddress ours = new InetSocketAddress(stack.address(), 7);
+                socket.send(b.clear(), to);
+                long least = AllocatedBytes.leastOf(() -> {
+                    for (int i = 0; i < 200; i++) {
+                        socket.send(b.clear(), to);
+                    }
+                });
+                assertThat(least).as("bytes of 200 sends").isZero();
+                for (int i = 0; i < 200; i++) {
+                    kernel.send(answer.clear(), ours);
+                }
+                Await.until("all have come", () -> stack.statistics().datagramsIn() == 200);
+                assertThat(AllocatedBytes.leastOf(() -> {
+                    for (int i = 0; i < 20; i++) {
+                        socket.receive(b.clear(), from, Duration.ZERO);
+                    }
+                })).as("bytes of 20 receives").isZero();
+            }
+        });
+    }
+
+    /** While nothing comes, the stack's thread sleeps. */
+    @Test
+    void anIdleStackTakesNoProcessor() throws Exception {
+        run(stack -> {
+            done("ping", "-c", "1", "-W", "10", OURS);
+            long before = ticks();
+            Thread.sleep(500);
+            assertThat(ticks() - before).as("hundredths of a second").isLessThan(10);
+        });
+    }
+
+    /** Processor time of the engine, in hundredths of a second. */
+    private static long ticks() throws Exception {
+        try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
+            for (Path t : threads.toList()) {
+                if (Files.readString(t.resolve("comm")).startsWith("verbena-stack-")) {
+                    String[] words = Files.readString(t.resolve("stat")).split(" ");
+                    return Long.parseLong(words[13]) + Long.parseLong(words[14]);
+                }
+            }
+        }
+        throw new AssertionError("no such thread");
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.ip;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.header.IcmpMessage;
+import org.verbena.stack.header.Ipv4Header;
+import org.verbena.stack.udp.UdpQueue;
+import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
+
+/** Bytes that a hostile network can send: nothing throws, no buffer is lost, memory is bounded. */
+final class FuzzTest {
+    private static final int FRAMES = Thorough.ON ? 200_000 : 4000;
+
+    @Test
+    void noFrameDoesHarm() {
+        Seeds.each(20, r -> {
+            Host a = new Host(1, 1500, 74 + r.nextInt(4000)); // as many parts as come, the first has the headers
+            UdpQueue q = a.udp.open(7, 8192);
+            q.connect(Host.SUBNET + 2, 4000);
+            List<byte[]> good = good(a);
+            for (int i = 0; i < FRAMES; i++) {
+                byte[] f = mutate(good.get(r.nextInt(good.size())), r);
+                if (r.nextInt(3) > 0) {
+                    repair(f);
+                }
+                a.take(f);
+                a.wire.takeSent();
+                if (r.nextInt(100) == 0) {
+                    a.pass(r.nextLong(2_000_000_000L));
+                    a.wire.takeSent();
+                }
+                while (!q.isEmpty()) {
+                    q.take(java.nio.ByteBuffer.allocate(10));
+                }
+            }
+            assertThat(a.wire.held()).isLessThanOrEqualTo(256);
+            for (int i = 0; i < 40; i++) {
+                a.pass(1_000_000_000L);
+                a.wire.takeSent();
+            }
+            assertThat(a.wire.held()).isZero();
+            assertThat(a.counts.framesIn).isEqualTo(FRAMES);
+        });
+    }
+
+    private static List<byte[]> good(Host a) throws Exception {
+        Host peer = new Host(2);
+        List<byte[]> all = new ArrayList<>();
+        UdpQueue from = peer.udp.open(4000, 4096);
+        peer.udp.send(from, Host.payload(1, 100), a.address, 7, 0);
+        List<byte[]> request = peer.wire.takeSent();
+        all.addAll(request);
+        Host copy = new Host(1);
+        copy.take(request.getFirst());
+        byte[] reply = copy.wire.takeSent().getFirst();
+        all.add(reply);
+        peer.take(reply);
+        for (int n : new int[] {0, 1, 100, 1472, 3000, 9000}) {
+            peer.udp.send(from, Host.payload(n, n), a.address, 7, 0);
+        }
+        all.addAll(peer.wire.takeSent());
+        byte[] echo = all.get(3).clone();
+        Ipv4Header.write(MemorySegment.ofArray(echo), 14, echo.length - 14, 1, 0, 64, Ipv4Header.ICMP, peer.address,
+                a.address);
+        IcmpMessage.write(MemorySegment.ofArray(echo), 34, echo.length - 34, IcmpMessage.ECHO, 0, 1);
+        all.add(echo);
+        byte[] error = new byte[14 + 20 + 8 + 28];
+        MemorySegment m = MemorySegment.ofArray(error);
+        EthernetHeader.write(m, 0, a.mac, peer.mac, EthernetHeader.IPV4);
+        Ipv4Header.write(m, 14, error.length - 14, 1, 0, 64, Ipv4Header.ICMP, peer.address, a.address);
+        Ipv4Header.write(m, 42, 28, 1, 0, 64, Ipv4Header.UDP, a.address, peer.address);
+        IcmpMessage.write(m, 34, error.length - 34, IcmpMessage.UNREACHABLE, IcmpMessage.PORT, 0);
+        all.add(error);
+        return all;
+    }
+
+    private static byte[] mutate(byte[] f, Random r) {
+        byte[] b = java.util.Arrays.copyOf(f, r.nextInt(4) == 0 ? r.nextInt(f.length + 40) : f.length);
+        for (int n = r.nextInt(5); n > 0 && b.length > 0; n--) {
+            int at = r.nextInt(3) == 0 ? r.nextInt(b.length) : r.nextInt(Math.min(b.length, 46));
+            b[at] = r.nextBoolean() ? (byte) r.nextInt() : (byte) (b[at] ^ 1 << r.nextInt(8));
+        }
+        return b;
+    }
+
+    /** Makes the header's checksum right, so that what is behind it is looked at. */
+    private static void repair(byte[] f) {
+        MemorySegment m = MemorySegment.ofArray(f);
+        int header = f.length > 14 ? (f[14] & 0xf) * 4 : 0;
+        if (header >= 20 && f.length >= 14 + header) {
+            org.verbena.stack.header.Bytes.put16(m, 24, 0);
+            org.verbena.stack.header.Bytes.put16(m, 24, org.verbena.stack.header.Checksum.of(m, 14, header));
+        }
+    }
+}

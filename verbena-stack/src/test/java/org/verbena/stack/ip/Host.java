@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.ip;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Random;
+
+import org.verbena.stack.udp.UdpPorts;
+import org.verbena.stack.wire.FakeWire;
+import org.verbena.stack.wire.ReceivedFrame;
+
+/** A host of a test on a fake wire, in virtual time. */
+public final class Host {
+    public static final int MTU = 1500;
+    public static final int SUBNET = 10 << 24;
+
+    public final FakeWire wire;
+    public final Counts counts = new Counts();
+    public final Ipv4 ip;
+    public final UdpPorts udp;
+    public final long mac;
+    public final int address;
+    public long now = 12_345;
+
+    public Host(int number) {
+        this(number, MTU, 4096);
+    }
+
+    public Host(int number, int mtu, int part) {
+        wire = new FakeWire(mtu, 256, part);
+        mac = 0x0200_0000_0000L + number;
+        address = SUBNET + number;
+        ip = new Ipv4(wire, mac, new Ipv4Address(address, 24, SUBNET + 254), counts, new Random(number));
+        udp = new UdpPorts(ip, counts, new Random(number));
+    }
+
+    /** Takes frames, and what comes of them. */
+    public void take(byte[] frame) throws IOException {
+        wire.put(frame);
+        ReceivedFrame f = wire.receive();
+        ip.input(f, now);
+        f.release();
+    }
+
+    /** Lets time pass, and does what is due. */
+    public void pass(long nanos) throws IOException {
+        now += nanos;
+        ip.work(now);
+    }
+
+    /** Brings frames of each to the other, without a fault, until there are none. */
+    public static void run(Host a, Host b) throws IOException {
+        while (true) {
+            List<byte[]> fromA = a.wire.takeSent();
+            List<byte[]> fromB = b.wire.takeSent();
+            if (fromA.isEmpty() && fromB.isEmpty()) {
+                return;
+            }
+            for (byte[] f : fromA) {
+                b.take(f);
+            }
+            for (byte[] f : fromB) {
+                a.take(f);
+            }
+        }
+    }
+
+    /** Bytes that tell which datagram they are of. */
+    public static ByteBuffer payload(int number, int length) {
+        ByteBuffer b = ByteBuffer.allocate(length);
+        new Random(number).nextBytes(b.array());
+        if (length >= 4) {
+            b.putInt(0, number);
+        }
+        return b;
+    }
+}
