@@ -3,7 +3,6 @@ package org.verbena.stack;
 
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.security.SecureRandom;
@@ -16,6 +15,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Netlink;
+import org.verbena.linux.NetworkLinks;
 import org.verbena.stack.ip.Counts;
 import org.verbena.stack.ip.Ipv4;
 import org.verbena.stack.udp.UdpPorts;
@@ -95,13 +97,14 @@ public final class Stack implements AutoCloseable {
 
     private static int mtu(String device) throws VerbsException {
         String link = device.substring(device.indexOf('_') + 1);
-        try {
-            NetworkInterface i = NetworkInterface.getByName(link);
-            if (i != null) {
-                return i.getMTU();
+        try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) { // the JDK knows interfaces with addresses only
+            for (NetworkLinks.Link l : NetworkLinks.list(netlink)) {
+                if (l.name().equals(link)) {
+                    return l.mtu();
+                }
             }
-        } catch (IOException e) {
-            // it went away meanwhile
+        } catch (LinuxException e) {
+            throw new VerbsException("open a stack on " + device, e);
         }
         throw new VerbsException("open a stack on " + device, Errno.ENODEV, "there is no interface " + link);
     }

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 
 import org.verbena.linux.Errno;
 import org.verbena.stack.udp.UdpPorts;
@@ -22,6 +23,9 @@ public final class UdpSocket implements AutoCloseable {
 
     /** More than fits in a {@code long} of nanoseconds is not far. */
     private static final Duration LONGEST = Duration.ofDays(100_000);
+
+    /** Between looks for a free buffer. */
+    private static final long BUFFER_PAUSE = 20_000;
 
     private final Stack stack;
     private final UdpQueue queue;
@@ -78,7 +82,7 @@ public final class UdpSocket implements AutoCloseable {
             } finally {
                 stack.lock.unlock();
             }
-            Thread.yield();
+            LockSupport.parkNanos(BUFFER_PAUSE);
         }
     }
 

@@ -36,9 +36,12 @@ public final class QueuePairWire implements Wire {
     private static final int SENDS = 256;
     private static final int SIGNAL_EVERY = 32;
     private static final int ETHERNET = 14;
+    /** Nanoseconds between looks whether the interface is still there, while nothing comes. */
+    private static final long LOOK_EVERY = 1_000_000_000;
     /** What AF_XDP wants free before a frame that it sends from where it is; a cache line begins there. */
     private static final int BEFORE = 64;
 
+    private final Context context;
     private final ProtectionDomain pd;
     private final CompletionChannel channel;
     private final CompletionQueue receiveCq;
@@ -61,9 +64,10 @@ public final class QueuePairWire implements Wire {
     private int freeFrames;
     private long sends;
     private long sent;
-    private volatile boolean closed;
+    private long looked = System.nanoTime();
 
     private QueuePairWire(Context context, int mtu) throws VerbsException {
+        this.context = context;
         this.mtu = mtu;
         DeviceAttributes d = context.queryDevice();
         chunk = d.rawReceiveBuffer().orElseThrow(() -> new VerbsException("open a stack on " + context.device().name(),
@@ -198,18 +202,15 @@ public final class QueuePairWire implements Wire {
         if (early) {
             return;
         }
-        try {
-            channel.await(Duration.ofNanos(nanos));
-        } catch (VerbsException e) {
-            if (!closed) {
-                throw e;
-            }
+        channel.await(Duration.ofNanos(nanos));
+        if (System.nanoTime() - looked >= LOOK_EVERY) {
+            looked = System.nanoTime();
+            context.queryPort(1); // ENODEV: a receiver learns in no other way that the interface of an xdp_ device is gone
         }
     }
 
     @Override
     public void close() throws VerbsException {
-        closed = true;
         if (flow != null) {
             flow.close();
         }

@@ -30,7 +30,7 @@ public interface Wire extends AutoCloseable {
     /** Takes back a buffer that is not sent. */
     void giveBack(SendFrame frame);
 
-    /** Waits until frames may have come, for at most so many nanoseconds, or until {@link #close}. */
+    /** Waits until frames may have come, for at most so many nanoseconds. */
     void await(long nanos) throws IOException;
 
     @Override

@@ -33,7 +33,7 @@ class ArchitectureTest {
     private static final String DOCUMENT = "docs/architecture.md";
     /** Modules whose code runs in programs of users. */
     private static final List<String> LIBRARIES = List.of("linux", "telemetry", "verbs", "shm", "roce", "rdmacore",
-            "xdp", "sockets", "erm",
+            "xdp", "stack", "sockets", "erm",
             "agent", "micrometer");
 
     private static final Pattern CODE = Pattern.compile("`([^`\n]+)`");

@@ -20,7 +20,8 @@ import java.util.Random;
 import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.NetworkNamespace;
@@ -32,8 +33,8 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** The stack on a TAP interface, whose other end is the kernel with its own UDP, ICMP and ARP. */
-final class StackTapTest {
+/** The stack on a TAP interface, and on one of a veth pair, whose other end is the kernel with its own UDP, ICMP and ARP. */
+final class StackOnLinkTest {
     private static final String KERNEL = "10.78.0.1";
     private static final String OURS = "10.78.0.2";
     private static final Duration PATIENCE = Duration.ofSeconds(20);
@@ -43,14 +44,34 @@ final class StackTapTest {
         void run(Stack stack) throws Exception;
     }
 
-    private static void run(Action action) throws Exception {
+    /** What the stack is on; the kernel's end is called {@code vrb0}. */
+    private enum Link {
+        TAP("tap_vrb0"), VETH("xdp_vrb1");
+
+        final String device;
+
+        Link(String device) {
+            this.device = device;
+        }
+
+        void make() throws Exception {
+            if (this == TAP) {
+                ip("tuntap", "add", "dev", "vrb0", "mode", "tap");
+            } else {
+                ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
+                ip("link", "set", "vrb1", "up");
+            }
+        }
+    }
+
+    private static void run(Link link, Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
             NetworkNamespace.disableIpv6();
-            ip("tuntap", "add", "dev", "vrb0", "mode", "tap");
+            link.make();
             ip("address", "add", KERNEL + "/24", "dev", "vrb0");
             ip("link", "set", "vrb0", "up");
-            try (Context context = Verbs.open("tap_vrb0");
+            try (Context context = Verbs.open(link.device);
                     Stack stack = Stack.open(context, StackConfig.of(OURS + "/24"))) {
                 action.run(stack);
             } finally {
@@ -82,9 +103,10 @@ final class StackTapTest {
         return UdpPeer.of((InetSocketAddress) c.getLocalAddress());
     }
 
-    @Test
-    void pingOfEachSizeIsAnsweredByTheStack() throws Exception {
-        run(stack -> {
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void pingOfEachSizeIsAnsweredByTheStack(Link link) throws Exception {
+        run(link, stack -> {
             for (String size : new String[] {"0", "56", "1472", "1473", "8000", "65507"}) {
                 assertThat(done("ping", "-c", "3", "-i", "0.01", "-W", "10", "-s", size, OURS)).contains(
                         " 0% packet loss");
@@ -96,9 +118,10 @@ final class StackTapTest {
         });
     }
 
-    @Test
-    void datagramsOfEachSizeGoBothWays() throws Exception {
-        run(stack -> {
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void datagramsOfEachSizeGoBothWays(Link link) throws Exception {
+        run(link, stack -> {
             Random r = new Random(1);
             ByteBuffer into = ByteBuffer.allocateDirect(70_000);
             UdpPeer from = new UdpPeer();
@@ -121,9 +144,10 @@ final class StackTapTest {
         });
     }
 
-    @Test
-    void aPortWithoutSocketIsRefusedByBothEnds() throws Exception {
-        run(stack -> {
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void aPortWithoutSocketIsRefusedByBothEnds(Link link) throws Exception {
+        run(link, stack -> {
             try (DatagramChannel kernel = DatagramChannel.open().connect(new InetSocketAddress(stack.address(), 99))) {
                 kernel.write(ByteBuffer.allocate(10));
                 assertThatThrownBy(() -> kernel.read(ByteBuffer.allocate(10))).isInstanceOf(
@@ -142,9 +166,10 @@ final class StackTapTest {
         });
     }
 
-    @Test
-    void whatCannotBeDoneIsSaid() throws Exception {
-        run(stack -> {
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void whatCannotBeDoneIsSaid(Link link) throws Exception {
+        run(link, stack -> {
             try (UdpSocket socket = stack.bindUdp(7)) {
                 assertThatThrownBy(() -> stack.bindUdp(7)).isInstanceOfSatisfying(VerbsException.class, e -> assertThat(
                         e.errno())
@@ -178,21 +203,23 @@ final class StackTapTest {
     }
 
     /** The interface goes while a thread waits. */
-    @Test
-    void anInterfaceThatGoesFailsTheSockets() throws Exception {
-        run(stack -> {
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void anInterfaceThatGoesFailsTheSockets(Link link) throws Exception {
+        run(link, stack -> {
             try (UdpSocket socket = stack.bindUdp(7)) {
                 ip("link", "delete", "vrb0");
                 assertThatThrownBy(() -> socket.receive(ByteBuffer.allocate(1), new UdpPeer(), PATIENCE))
                         .hasMessageContaining("the stack has failed");
-                ip("tuntap", "add", "dev", "vrb0", "mode", "tap"); // for the end of the test
+                link.make(); // for the end of the test
             }
         });
     }
 
-    @Test
-    void aDatagramAllocatesNothing() throws Exception {
-        run(stack -> {
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void aDatagramAllocatesNothing(Link link) throws Exception {
+        run(link, stack -> {
             try (DatagramChannel kernel = kernelSocket(); UdpSocket socket = stack.bindUdp(7)) {
                 UdpPeer to = peer(kernel);
                 UdpPeer from = new UdpPeer();
@@ -220,9 +247,10 @@ final class StackTapTest {
     }
 
     /** While nothing comes, the stack's thread sleeps. */
-    @Test
-    void anIdleStackTakesNoProcessor() throws Exception {
-        run(stack -> {
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void anIdleStackTakesNoProcessor(Link link) throws Exception {
+        run(link, stack -> {
             done("ping", "-c", "1", "-W", "10", OURS);
             long before = ticks();
             Thread.sleep(500);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+import org.verbena.stack.*;
+import org.verbena.verbs.*;
+
+/** A host in user space that answers ping, and at UDP port 7 sends back what comes. Its interface is made by root before: see docs/stack.md. */
+public class StackEcho {
+    public static void main(String[] args) throws Exception {
+        if (args.length != 2) {
+            System.err.println("usage: StackEcho tap_DEVICE ADDRESS/BITS, such as tap_vrb0 10.9.0.2/24");
+            System.exit(2);
+        }
+        try (Context context = Verbs.open(args[0]);
+                Stack stack = Stack.open(context, StackConfig.of(args[1]));
+                UdpSocket socket = stack.bindUdp(7)) {
+            System.out.println("listening at " + stack.address().getHostAddress());
+            ByteBuffer bytes = ByteBuffer.allocateDirect(65_536);
+            UdpPeer from = new UdpPeer();
+            while (socket.receive(bytes.clear(), from, Duration.ofDays(1))) {
+                socket.send(bytes.flip(), from);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.tests.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.Finished;
+
+/** Processes of an ordinary user, each with a stack on a TAP interface of its own, and the kernel between them. */
+class StackProcessesTest {
+    @TempDir static Path dir;
+
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private static Finished run(String... command) throws Exception {
+        return Finished.run(command);
+    }
+
+    private static String done(String... command) throws Exception {
+        Finished f = run(command);
+        assertThat(f.code()).as(String.join(" ", command) + ": " + f.output()).isZero();
+        return f.output();
+    }
+
+    /** With two interfaces: the kernel is 10.81.1.1 on vrb1, 10.81.2.1 on vrb2, and forwards. */
+    private static void inNamespace(Action action) throws Exception {
+        Users.needsRoot("make network interfaces");
+        if (!Files.exists(Path.of("/dev/net/tun"))) {
+            System.out.println("SKIPPED: the kernel has no TAP interfaces: /dev/net/tun is missing");
+            Assumptions.abort("no TAP interfaces");
+        }
+        NetworkNamespace.callInNew(() -> {
+            for (String n : new String[] {"1", "2"}) {
+                done("ip", "tuntap", "add", "dev", "vrb" + n, "mode", "tap", "user", "nobody");
+                done("ip", "address", "add", "10.81." + n + ".1/24", "dev", "vrb" + n);
+                done("ip", "link", "set", "vrb" + n, "up");
+            }
+            Files.writeString(Path.of("/proc/sys/net/ipv4/ip_forward"), "1");
+            action.run();
+            return true;
+        });
+    }
+
+    private static Child start(String n, String... more) throws Exception {
+        List<String> command = new ArrayList<>(List.of("unshare", "--mount", "sh", "-c",
+                "mount -t tmpfs tmpfs /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec \"$@\"", "sh"));
+        Stream.of("setpriv", "--reuid=" + Users.NOBODY, "--regid=" + Users.NOBODY, "--clear-groups", "--no-new-privs")
+                .forEach(command::add);
+        List<String> words = new ArrayList<>(List.of("tap_vrb" + n, "10.81." + n + ".2/24", "10.81." + n + ".1"));
+        words.addAll(List.of(more));
+        return Child.of(StackPeer.class).classPath(Users.jars(dir)).under(command.toArray(String[]::new)).start(words
+                .toArray(
+                        String[]::new));
+    }
+
+    /** Through the kernel that forwards, whose time-to-live, checksums and fragments are its own. */
+    @Test
+    void twoStacksTalkThroughAForwardingKernel() throws Exception {
+        inNamespace(() -> {
+            try (Child echo = start("1")) {
+                assertThat(echo.await("CapEff")).isEqualTo("0000000000000000");
+                echo.await("ready");
+                try (Child asking = start("2", "10.81.1.2", "500")) {
+                    assertThat(asking.await("answered")).isEqualTo("500");
+                    assertThat(asking.awaitExit()).isZero();
+                }
+                assertThat(done("ping", "-c", "3", "-i", "0.01", "-W", "10", "-s", "3000", "10.81.1.2")).contains(
+                        " 0% packet loss");
+            }
+        });
+    }
+
+    @Test
+    void aKilledProcessLeavesNothingBehind() throws Exception {
+        inNamespace(() -> {
+            try (DatagramChannel kernel = DatagramChannel.open().connect(new InetSocketAddress("10.81.1.2", 7))) {
+                for (int i = 0; i < 3; i++) {
+                    try (Child echo = start("1")) {
+                        echo.await("ready");
+                        ByteBuffer sent = ByteBuffer.allocate(5000).putInt(0, i);
+                        for (int k = 0; k < 20; k++) {
+                            kernel.write(sent.rewind());
+                            ByteBuffer got = ByteBuffer.allocate(6000);
+                            kernel.read(got);
+                            assertThat(got.flip()).isEqualTo(sent.rewind());
+                        }
+                        echo.kill();
+                        echo.awaitExit();
+                    }
+                    assertThat(run("ping", "-c", "1", "-W", "1", "10.81.1.2").code()).as("nobody answers").isNotZero();
+                    done("ip", "neigh", "flush", "dev", "vrb1"); // the next one has another Ethernet address
+                }
+            }
+        });
+    }
+}
