@@ -45,7 +45,7 @@ final class StackOnLinkTest {
     }
 
     /** What the stack is on; the kernel's end is called {@code vrb0}. */
-    private enum Link {
+    enum Link {
         TAP("tap_vrb0"), VETH("xdp_vrb1");
 
         final String device;
@@ -263,7 +263,7 @@ final class StackOnLinkTest {
         try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
             for (Path t : threads.toList()) {
                 if (Files.readString(t.resolve("comm")).startsWith("verbena-stack-")) {
-                    String[] words = Files.readString(t.resolve("stat")).split(" ");
+                    String[] words = Files.readString(t.resolve("stat")).split(" ", -1);
                     return Long.parseLong(words[13]) + Long.parseLong(words[14]);
                 }
             }

@@ -66,7 +66,7 @@ final class Reassembly {
 
         /** Where the header begins, once the datagram is whole. */
         long at() {
-            return HEADER - header;
+            return (long) HEADER - header;
         }
 
         int headerBytes() {

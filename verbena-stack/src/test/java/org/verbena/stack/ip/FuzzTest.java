@@ -4,6 +4,7 @@ package org.verbena.stack.ip;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -40,7 +41,7 @@ final class FuzzTest {
                     a.wire.takeSent();
                 }
                 while (!q.isEmpty()) {
-                    q.take(java.nio.ByteBuffer.allocate(10));
+                    q.take(ByteBuffer.allocate(10));
                 }
             }
             assertThat(a.wire.held()).isLessThanOrEqualTo(256);
@@ -57,7 +58,7 @@ final class FuzzTest {
         Host peer = new Host(2);
         List<byte[]> all = new ArrayList<>();
         UdpQueue from = peer.udp.open(4000, 4096);
-        peer.udp.send(from, Host.payload(1, 100), a.address, 7, 0);
+        peer.udp.send(from, ByteBuffer.wrap(Host.payload(1, 100)), a.address, 7, 0);
         List<byte[]> request = peer.wire.takeSent();
         all.addAll(request);
         Host copy = new Host(1);
@@ -66,7 +67,7 @@ final class FuzzTest {
         all.add(reply);
         peer.take(reply);
         for (int n : new int[] {0, 1, 100, 1472, 3000, 9000}) {
-            peer.udp.send(from, Host.payload(n, n), a.address, 7, 0);
+            peer.udp.send(from, ByteBuffer.wrap(Host.payload(n, n)), a.address, 7, 0);
         }
         all.addAll(peer.wire.takeSent());
         byte[] echo = all.get(3).clone();

@@ -67,11 +67,11 @@ public final class Host {
     }
 
     /** Bytes that tell which datagram they are of. */
-    public static ByteBuffer payload(int number, int length) {
-        ByteBuffer b = ByteBuffer.allocate(length);
-        new Random(number).nextBytes(b.array());
+    public static byte[] payload(int number, int length) {
+        byte[] b = new byte[length];
+        new Random(number).nextBytes(b);
         if (length >= 4) {
-            b.putInt(0, number);
+            ByteBuffer.wrap(b).putInt(0, number);
         }
         return b;
     }

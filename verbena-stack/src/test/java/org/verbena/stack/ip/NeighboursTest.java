@@ -4,6 +4,7 @@ package org.verbena.stack.ip;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -21,7 +22,7 @@ final class NeighboursTest {
     private final UdpQueue from = a.udp.open(0, 4096);
 
     private void send() throws Exception {
-        assertThat(a.udp.send(from, Host.payload(0, 10), PEER, 7, a.now)).isZero();
+        assertThat(a.udp.send(from, ByteBuffer.wrap(Host.payload(0, 10)), PEER, 7, a.now)).isZero();
     }
 
     private static ArpPacket arp(byte[] frame) {
@@ -133,7 +134,7 @@ final class NeighboursTest {
                 PEER_MAC);
         for (int i = 0; i < 5000; i++) {
             Host far = a;
-            far.udp.send(from, Host.payload(0, 1), Host.SUBNET + 3 + i % 200, 7, far.now);
+            far.udp.send(from, ByteBuffer.wrap(Host.payload(0, 1)), Host.SUBNET + 3 + i % 200, 7, far.now);
         }
         assertThat(a.wire.held()).isLessThanOrEqualTo(256);
         a.wire.takeSent();

@@ -44,16 +44,17 @@ final class UdpOverIpv4Test {
                 // 256 buffers are what a datagram's fragments have to fit in
                 int most = Math.min(UdpPorts.MOST, (mtu - 20 & ~7) * 250);
                 int size = r.nextInt(3) == 0 ? r.nextInt(most + 1) : r.nextInt(Math.min(2 * mtu, most + 1));
-                ByteBuffer sent = Host.payload(i, size);
-                assertThat(a.udp.send(from, sent, b.address, PORT, a.now)).isZero();
-                assertThat(sent.hasRemaining()).isFalse();
+                byte[] sent = Host.payload(i, size);
+                ByteBuffer bytes = ByteBuffer.wrap(sent);
+                assertThat(a.udp.send(from, bytes, b.address, PORT, a.now)).isZero();
+                assertThat(bytes.hasRemaining()).isFalse();
                 Host.run(a, b);
                 if (i == 0 && to.isEmpty()) {
                     continue; // more fragments than wait for the address of a host
                 }
                 assertThat(to.source()).isEqualTo(a.address);
                 assertThat(to.sourcePort()).isEqualTo(from.port());
-                assertThat(take(to)).isEqualTo(sent.array());
+                assertThat(take(to)).isEqualTo(sent);
                 assertThat(to.isEmpty()).isTrue();
             }
             assertThat(a.wire.held()).isZero();
@@ -73,14 +74,14 @@ final class UdpOverIpv4Test {
             Map<Integer, byte[]> sent = new HashMap<>();
             Set<Integer> unharmed = new HashSet<>();
             Set<Integer> arrived = new HashSet<>();
-            a.udp.send(from, Host.payload(-1, 4), b.address, PORT, a.now);
+            a.udp.send(from, ByteBuffer.wrap(Host.payload(-1, 4)), b.address, PORT, a.now);
             Host.run(a, b);
             take(to);
             List<byte[]> later = new ArrayList<>();
             for (int i = 0; i < 60; i++) {
-                ByteBuffer p = Host.payload(i, 4 + r.nextInt(6000));
-                sent.put(i, p.array());
-                assertThat(a.udp.send(from, p, b.address, PORT, a.now)).isZero();
+                byte[] p = Host.payload(i, 4 + r.nextInt(6000));
+                sent.put(i, p);
+                assertThat(a.udp.send(from, ByteBuffer.wrap(p), b.address, PORT, a.now)).isZero();
                 boolean harmed = false;
                 for (byte[] f : a.wire.takeSent()) {
                     harmed |= carry(f, b, later, r, harmed ? 19 : 20);
@@ -141,14 +142,14 @@ final class UdpOverIpv4Test {
         Host a = new Host(1);
         Host b = new Host(2);
         UdpQueue from = a.udp.open(0, 4096);
-        a.udp.send(from, Host.payload(1, 10), b.address, PORT, a.now);
+        a.udp.send(from, ByteBuffer.wrap(Host.payload(1, 10)), b.address, PORT, a.now);
         Host.run(a, b);
         assertThat(b.counts.noPort).isEqualTo(1);
         assertThat(b.counts.errorsOut).isEqualTo(1);
         assertThat(a.counts.errorsIn).isEqualTo(1);
         assertThat(from.takeError()).as("not connected").isZero();
         from.connect(b.address, PORT);
-        a.udp.send(from, Host.payload(1, 10), b.address, PORT, a.now);
+        a.udp.send(from, ByteBuffer.wrap(Host.payload(1, 10)), b.address, PORT, a.now);
         Host.run(a, b);
         assertThat(from.takeError()).isEqualTo(Errno.ECONNREFUSED);
         assertThat(from.takeError()).isZero();
@@ -162,10 +163,10 @@ final class UdpOverIpv4Test {
         UdpQueue other = a.udp.open(1002, 4096);
         UdpQueue to = b.udp.open(PORT, 4096);
         to.connect(a.address, 1001);
-        a.udp.send(other, Host.payload(1, 10), b.address, PORT, a.now);
-        a.udp.send(one, Host.payload(2, 10), b.address, PORT, a.now);
+        a.udp.send(other, ByteBuffer.wrap(Host.payload(1, 10)), b.address, PORT, a.now);
+        a.udp.send(one, ByteBuffer.wrap(Host.payload(2, 10)), b.address, PORT, a.now);
         Host.run(a, b);
-        assertThat(take(to)).isEqualTo(Host.payload(2, 10).array());
+        assertThat(take(to)).isEqualTo(Host.payload(2, 10));
         assertThat(to.isEmpty()).isTrue();
         assertThat(b.counts.noPort).isEqualTo(1);
     }
@@ -177,13 +178,13 @@ final class UdpOverIpv4Test {
         UdpQueue from = a.udp.open(0, 4096);
         UdpQueue to = b.udp.open(PORT, 4096);
         for (int i = 0; i < 20; i++) {
-            a.udp.send(from, Host.payload(i, 1000), b.address, PORT, a.now);
+            a.udp.send(from, ByteBuffer.wrap(Host.payload(i, 1000)), b.address, PORT, a.now);
             Host.run(a, b);
         }
         assertThat(b.counts.datagramsIn).isEqualTo(4);
         assertThat(b.counts.queueFull).isEqualTo(16);
         for (int i = 0; i < 4; i++) {
-            assertThat(take(to)).isEqualTo(Host.payload(i, 1000).array());
+            assertThat(take(to)).isEqualTo(Host.payload(i, 1000));
         }
         assertThat(to.isEmpty()).isTrue();
     }
@@ -230,12 +231,12 @@ final class UdpOverIpv4Test {
             UdpQueue to = b.udp.open(PORT, 1024 + 8 * r.nextInt(512));
             List<byte[]> waiting = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
-                ByteBuffer p = Host.payload(i, r.nextInt(400));
+                byte[] p = Host.payload(i, r.nextInt(400));
                 long before = b.counts.datagramsIn;
-                a.udp.send(from, p, b.address, PORT, a.now);
+                a.udp.send(from, ByteBuffer.wrap(p), b.address, PORT, a.now);
                 Host.run(a, b);
                 if (b.counts.datagramsIn > before) {
-                    waiting.add(p.array());
+                    waiting.add(p);
                 }
                 while (!waiting.isEmpty() && r.nextInt(3) > 0) {
                     assertThat(take(to)).isEqualTo(waiting.removeFirst());
