@@ -80,8 +80,9 @@ final class TrafficLine {
     private static Optional<TrafficLine> address(Optional<InetAddress> address) {
         return address.map(a -> {
             Map<String, @Nullable Object> m = new LinkedHashMap<>();
-            m.put("address", a.getHostAddress());
-            return new TrafficLine(a.getHostAddress(), m);
+            String text = MonitoredFlow.text(a);
+            m.put("address", text);
+            return new TrafficLine(text, m);
         });
     }
 
@@ -104,9 +105,9 @@ final class TrafficLine {
         m.put("vlan", f.vlan() < 0 ? null : f.vlan());
         m.put("protocol", f.protocol() < 0 ? null : Protocols.name(f.protocol()));
         m.put("fragment", f.fragment());
-        m.put("source", f.source().map(InetAddress::getHostAddress).orElse(null));
+        m.put("source", f.source().map(MonitoredFlow::text).orElse(null));
         m.put("source_port", f.sourcePort() < 0 ? null : f.sourcePort());
-        m.put("destination", f.destination().map(InetAddress::getHostAddress).orElse(null));
+        m.put("destination", f.destination().map(MonitoredFlow::text).orElse(null));
         m.put("destination_port", f.destinationPort() < 0 ? null : f.destinationPort());
         StringBuilder b = new StringBuilder(f.sent() ? "out " : "in  ");
         if (f.vlan() >= 0) {
@@ -123,7 +124,7 @@ final class TrafficLine {
     }
 
     private static String end(InetAddress address, int port) {
-        String text = address.getHostAddress();
+        String text = MonitoredFlow.text(address);
         return port < 0 ? text : (text.indexOf(':') < 0 ? text : "[" + text + "]") + ":" + port;
     }
 

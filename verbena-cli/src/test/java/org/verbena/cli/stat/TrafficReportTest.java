@@ -3,6 +3,7 @@ package org.verbena.cli.stat;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.time.Instant;
 import java.util.List;
@@ -49,6 +50,29 @@ class TrafficReportTest {
     private static TrafficReport report(TrafficBy by, String... arguments) {
         return TrafficReport.of(options(arguments), by, 0, new TrafficLook(Instant.EPOCH, SECOND_ONE,
                 "XDP program 7 \"x\" (native)"), FIRST, 20);
+    }
+
+    @Test
+    void mappedAddressesAreThoseOfIpv6() throws Exception {
+        byte[] mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, 10, 0, 0, 1};
+        Optional<InetAddress> address = Optional.of(Inet6Address.getByAddress(null, mapped, -1));
+        MonitoredFlow flow = new MonitoredFlow(false, 0x86dd, -1, address, Optional.of(InetAddress.ofLiteral("::2")),
+                17,
+                false, 53, 54);
+        MonitorSample sample = new MonitorSample(2 * SECOND, Map.of(flow, new Count(1, 70, 1), WEB, new Count(1, 60,
+                1)),
+                new Count(1, 70), new Count(1, 60), 0, Count.NONE, 0);
+        TrafficLook look = new TrafficLook(Instant.EPOCH, sample, "");
+        TrafficReport flows = TrafficReport.of(options(), TrafficBy.FLOW, 0, look, null, 0);
+        assertThat(flows.text(null, true, 200)).anyMatch(l -> l.startsWith(
+                "in  udp [::ffff:10.0.0.1]:53 > [0:0:0:0:0:0:0:2]:54 "));
+        JsonNode line = new ObjectMapper().readTree(flows.json()).get("lines").get(0);
+        assertThat(line.get("source").asText()).isEqualTo("::ffff:10.0.0.1");
+        assertThat(line.get("type").asText()).isEqualTo("ip6");
+        assertThat(flows.csv(false)).anyMatch(l -> l.contains(",::ffff:10.0.0.1,53,"));
+        TrafficReport addresses = TrafficReport.of(options(), TrafficBy.ADDRESS, 0, look, null, 0);
+        assertThat(new ObjectMapper().readTree(addresses.json()).get("lines").findValuesAsText("address"))
+                .containsExactlyInAnyOrder("::ffff:10.0.0.1", "0:0:0:0:0:0:0:2", "10.0.0.1", "10.0.0.2");
     }
 
     private static List<String> words(String line) {

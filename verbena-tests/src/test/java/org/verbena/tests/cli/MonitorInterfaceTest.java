@@ -498,6 +498,23 @@ class MonitorInterfaceTest {
         }
     }
 
+    @Test
+    void mappedAddressesInIpv6AreShownAsThoseOfIpv6() throws Exception {
+        String mapped = "00000000000000000000ffff0a0000";
+        byte[] frame = HexFormat.of().parseHex("020000000001" + "020000000002" + "86dd" + "6000000000081140" + mapped
+                + "01" + mapped + "02" + "0035003600080000");
+        with(sink -> {
+            try (CommandProcess p = CommandProcess.start("monitor", NETDEV, "--once", "--csv", "-i", "200", "host",
+                    "::ffff:10.0.0.1")) {
+                awaitPacketSockets(1);
+                sink.send(frame);
+                interrupt(p);
+                assertThat(p.end().out().lines().toList()).hasSize(2).last().asString().contains(
+                        ",received,ip6,,udp,false,::ffff:10.0.0.1,53,::ffff:10.0.0.2,54,1,62,");
+            }
+        });
+    }
+
     private static void refused(String what, int code, String... arguments) {
         CommandProcess.Result r = CommandProcess.refuse(arguments);
         assertThat(r.code()).as(r.err()).isEqualTo(code);

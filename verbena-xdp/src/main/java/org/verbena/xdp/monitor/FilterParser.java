@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp.monitor;
 
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -11,6 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
+
+import org.verbena.xdp.packet.IpAddresses;
 
 /**
  * The grammar of pcap-filter(7), as far as the key of a packet answers it. As there, {@code and} and {@code or} have the
@@ -294,7 +295,7 @@ final class FilterParser {
         if (DOTTED.matcher(text).matches() || text.indexOf(':') >= 0 && text.indexOf('%') < 0 && text.indexOf(
                 '[') < 0) {
             try {
-                address = InetAddress.ofLiteral(text).getAddress();
+                address = IpAddresses.parse(text);
             } catch (IllegalArgumentException e) {
                 // reported below
             }

@@ -2,11 +2,12 @@
 package org.verbena.xdp.monitor;
 
 import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
+
+import org.verbena.xdp.packet.IpAddresses;
 
 /**
  * A flow, in one direction: packets with the same addresses, protocol, ports and VLAN that the interface received, or
@@ -43,10 +44,11 @@ public record MonitoredFlow(boolean sent, int etherType, int vlan, Optional<Inet
     }
 
     private static InetAddress address(byte[] key, int at, int length) {
-        try {
-            return InetAddress.getByAddress(Arrays.copyOfRange(key, at, at + length));
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException("4 and 16 bytes are an address", e);
-        }
+        return IpAddresses.of(Arrays.copyOfRange(key, at, at + length));
+    }
+
+    /** An address of a flow, as filters take it. An IPv4-mapped one is {@code ::ffff:10.0.0.1}. */
+    public static String text(InetAddress address) {
+        return IpAddresses.text(address);
     }
 }

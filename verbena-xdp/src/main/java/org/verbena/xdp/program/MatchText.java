@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp.program;
 
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.StringJoiner;
+
+import org.verbena.xdp.packet.IpAddresses;
 
 /** The fields that a flow compares, for messages. */
 final class MatchText {
@@ -74,17 +74,9 @@ final class MatchText {
     private static String format(Kind kind, byte[] value) {
         return switch (kind) {
             case MAC -> HexFormat.ofDelimiter(":").formatHex(value);
-            case ADDRESS -> address(value);
+            case ADDRESS -> IpAddresses.text(IpAddresses.of(value));
             case NUMBER -> Integer.toString(Integer.parseInt(HexFormat.of().formatHex(value), 16));
             case BITS -> "0x" + HexFormat.of().formatHex(value);
         };
-    }
-
-    private static String address(byte[] value) {
-        try {
-            return InetAddress.getByAddress(value).getHostAddress();
-        } catch (UnknownHostException e) {
-            throw new IllegalArgumentException("no address of " + value.length + " bytes", e);
-        }
     }
 }

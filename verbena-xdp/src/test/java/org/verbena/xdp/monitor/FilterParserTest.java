@@ -29,6 +29,8 @@ class FilterParserTest {
         same("not src host 1.2.3.4 and 1.2.3.5", "(not src host 1.2.3.4) and src host 1.2.3.5");
         same("net 10.1.0.0/16", "net 10.1.0.0 mask 255.255.0.0");
         same("net 2001:db8::/32", "net 2001:db8:: mask ffff:ffff::");
+        same("host ::ffff:10.0.0.1", "net ::ffff:a00:1/128");
+        same("net ::ffff:0:0/96", "net ::ffff:0.0.0.0/96");
         same("net 1.2.3.4", "net 1.2.3.4/32");
         same("ip proto udp", "ip proto 17");
         same("tcp&&!(vlan 3)||arp", "tcp and not ( vlan 3 ) or arp");
@@ -58,6 +60,7 @@ class FilterParserTest {
         "host fe80::1%lo | 6 | is neither",
         "host example.org | 6 | names of hosts are not looked up",
         "ip6 host 10.0.0.1 | 10 | '10.0.0.1' is an address of IPv4, and ip6 has those of IPv6",
+        "ip host ::ffff:10.0.0.1 | 9 | is an address of IPv6, and ip has those of IPv4",
         "arp host 10.0.0.1 | 10 | addresses in ARP are not looked at",
         "net 10.0.0.1/8 | 5 | '10.0.0.1/8' has bits behind its prefix of 8",
         "net 10.0.0.0/33 | 14 | the length of a prefix is 0 to 32, not '33'",

@@ -2,6 +2,7 @@
 package org.verbena.xdp.monitor;
 
 import java.math.BigInteger;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Optional;
@@ -33,7 +34,7 @@ final class FlowOf {
     private static Optional<InetAddress> address(PacketModel m, int field) {
         return m.field(field).map(b -> {
             try {
-                return InetAddress.getByAddress(b);
+                return b.length == 4 ? InetAddress.getByAddress(b) : Inet6Address.getByAddress(null, b, -1);
             } catch (UnknownHostException e) {
                 throw new IllegalStateException(e);
             }

@@ -4,6 +4,7 @@ package org.verbena.xdp.monitor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Map;
@@ -106,6 +107,26 @@ class MonitorProgramTest {
         packet[36] = (byte) (port >> 8);
         packet[37] = (byte) port;
         return packet;
+    }
+
+    /** Which is an address of IPv6, whatever it maps to. */
+    @Test
+    void mappedAddressStaysOneOfIpv6() throws Exception {
+        byte[] packet = new byte[62];
+        ByteBuffer.wrap(packet).putShort(12, (short) 0x86dd).putInt(14, 6 << 28).putShort(18, (short) 8).putShort(20,
+                (short) (17 << 8 | 64)).putInt(30, 0xffff).putInt(34, 0x0a000001).putInt(46, 0xffff).putInt(50,
+                        0x0a000002).putShort(54, (short) 53).putShort(56, (short) 54).putShort(58, (short) 8);
+        try (BpfMap flows = MonitorProgram.flows(512);
+                BpfMap totals = MonitorProgram.totals();
+                Fd six = load(flows, totals, PacketFilter.of("src host ::ffff:10.0.0.1 and dst net ::ffff:0:0/96"));
+                Fd four = load(flows, totals, PacketFilter.of("host 10.0.0.1"))) {
+            assertThat(Bpf.testRun(four, packet)).isZero();
+            assertThat(Bpf.testRun(six, packet)).isEqualTo(SNAPSHOT);
+            MonitoredFlow flow = FlowMonitor.sample(flows, totals, 0).flows().keySet().iterator().next();
+            assertThat(flow).isEqualTo(FlowOf.packet(packet));
+            assertThat(MonitoredFlow.text(flow.source().orElseThrow())).isEqualTo("::ffff:10.0.0.1");
+            assertThat(MonitoredFlow.text(flow.destination().orElseThrow())).isEqualTo("::ffff:10.0.0.2");
+        }
     }
 
     /** More flows than there is room for: the sums stay exact, and what is missing is named. */

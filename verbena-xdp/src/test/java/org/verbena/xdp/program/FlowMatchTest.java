@@ -4,6 +4,8 @@ package org.verbena.xdp.program;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.HexFormat;
+
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
@@ -49,6 +51,8 @@ class FlowMatchTest {
                 58));
         assertThat(six.key().toString()).endsWith(" 00 02 3a 08 0000 0000");
         assertThat(six).hasToString("IPv6, protocol 58, TOS 0x08, priority 0");
+        assertThat(match(FlowSpec.ipv6().match(FlowField.IPV6_SOURCE, HexFormat.of().parseHex(
+                "00000000000000000000ffff0a000001")))).hasToString("IPv6, source ::ffff:10.0.0.1, priority 0");
         assertThat(FlowMatch.of(FlowAttributes.builder().type(FlowType.ALL_DEFAULT).build())).hasToString(
                 "any packet, by default");
     }
