@@ -7,8 +7,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
@@ -72,6 +70,8 @@ public final class BpfMap implements AutoCloseable {
     private static final int MAX_VALUE = 1 << 20;
     private static final int INFO_BYTES = 48;
     private static final int BATCH = 256;
+    /** Of entries that are read at once, if not one is longer. */
+    private static final int BATCH_BYTES = 1 << 20;
 
     private final Fd fd;
     private final int type;
@@ -315,6 +315,19 @@ public final class BpfMap implements AutoCloseable {
         }
     }
 
+    /** Takes entries of a table where the kernel has written them. */
+    @FunctionalInterface
+    public interface Entries {
+        /**
+         * Takes one.
+         *
+         * @param memory has it until the method returns; the next ones come at the same place
+         * @param keyAt where the key begins
+         * @param valueAt where the value begins, {@link #valueBytes()} long
+         */
+        void entry(MemorySegment memory, long keyAt, long valueAt);
+    }
+
     /**
      * Visits all entries, many a system call: {@code BPF_MAP_LOOKUP_BATCH}. What is changed meanwhile may be seen or
      * not.
@@ -323,22 +336,37 @@ public final class BpfMap implements AutoCloseable {
      * @throws LinuxException {@code EOPNOTSUPP} (not such a table), {@code ENOMEM}
      */
     public void forEach(BiConsumer<byte[], byte[]> visitor) throws LinuxException {
-        List<byte[][]> all = new ArrayList<>();
-        int most = Math.min(BATCH, maxEntries);
-        while (!batches(most, all)) { // a bucket of the hash has more entries than there was space for
-            all.clear();
-            most = Math.toIntExact(Math.min(2L * most, Integer.MAX_VALUE));
-        }
-        all.forEach(e -> visitor.accept(e[0], e[1]));
+        forEachInPlace((memory, keyAt, valueAt) -> visitor.accept(memory.asSlice(keyAt, keyBytes).toArray(
+                ValueLayout.JAVA_BYTE), memory.asSlice(valueAt, valueBytes).toArray(ValueLayout.JAVA_BYTE)));
     }
 
-    private boolean batches(int most, List<byte[][]> all) throws LinuxException {
+    /**
+     * Visits all entries as {@link #forEach} does, without a copy of each: for tables with many entries, or with values of
+     * many processors. It takes the same memory however many there are.
+     *
+     * @param visitor takes the entries
+     * @throws LinuxException {@code EOPNOTSUPP} (not such a table), {@code ENOMEM}
+     */
+    public void forEachInPlace(Entries visitor) throws LinuxException {
+        int most = Math.clamp(BATCH_BYTES / (keyBytes + valueBytes), 1, Math.min(BATCH, maxEntries));
+        byte[] cursor = null;
+        do { // again if a bucket of the hash has more entries than there was space for: none of it was visited
+            cursor = batches(most, cursor, visitor);
+            most = Math.toIntExact(Math.min(2L * most, Integer.MAX_VALUE));
+        } while (cursor != null);
+    }
+
+    /** Visits entries from a cursor on; the cursor at which there was no space, or null behind the last entry. */
+    private byte @Nullable [] batches(int most, byte @Nullable [] from, Entries visitor) throws LinuxException {
         try (Arena arena = Arena.ofConfined()) {
             long valuesAt = (long) most * keyBytes + 7 & ~7L;
             long cursorAt = valuesAt + (long) most * valueBytes + 7 & ~7L;
             MemorySegment memory = arena.allocate(cursorAt + MAX_KEY, 8);
+            if (from != null) {
+                MemorySegment.copy(from, 0, memory, ValueLayout.JAVA_BYTE, cursorAt, from.length);
+            }
             long result = 0;
-            for (boolean first = true; result >= 0; first = false) {
+            for (boolean first = from == null; result >= 0; first = false) {
                 int number = fd.value();
                 MemorySegment a = Bpf.attributes(); // in_batch 0
                 a.set(ValueLayout.JAVA_LONG, 0, first ? 0 : memory.address() + cursorAt);
@@ -348,19 +376,18 @@ public final class BpfMap implements AutoCloseable {
                 a.set(ValueLayout.JAVA_INT, BATCH_COUNT, most);
                 a.set(ValueLayout.JAVA_INT, BATCH_MAP_FD, number);
                 result = Bpf.call(memory, Bpf.BPF_MAP_LOOKUP_BATCH);
-                if (result == -Errno.ENOSPC) {
-                    return false;
+                if (result == -Errno.ENOSPC) { // with the first bucket of the batch, whose cursor was written
+                    return memory.asSlice(cursorAt, MAX_KEY).toArray(ValueLayout.JAVA_BYTE);
                 }
                 if (result != -Errno.ENOENT) { // which comes with the last ones
                     Args.check(result, "bpf(BPF_MAP_LOOKUP_BATCH)");
                 }
                 int count = Math.min(a.get(ValueLayout.JAVA_INT, BATCH_COUNT), most);
                 for (int i = 0; i < count; i++) {
-                    all.add(new byte[][] {memory.asSlice((long) i * keyBytes, keyBytes).toArray(ValueLayout.JAVA_BYTE),
-                        memory.asSlice(valuesAt + (long) i * valueBytes, valueBytes).toArray(ValueLayout.JAVA_BYTE)});
+                    visitor.entry(memory, (long) i * keyBytes, valuesAt + (long) i * valueBytes);
                 }
             }
-            return true;
+            return null;
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
 
@@ -98,6 +100,55 @@ class BpfTest {
             assertThat(seen[0]).isEqualTo(300);
             assertThatThrownBy(() -> array.delete(key(1))).isInstanceOf(LinuxException.class);
         }
+    }
+
+    /** So long that one is read at a time: a bucket with two needs more space, and what came before is not read again. */
+    @Test
+    void entriesOfAFullBucketAreVisitedOnce() throws Exception {
+        int entries = 32;
+        try (BpfMap map = BpfMap.create(BpfMap.BPF_MAP_TYPE_HASH, 4, 600_000, entries)) {
+            byte[] value = new byte[600_000];
+            for (int i = 0; i < entries; i++) {
+                value[value.length - 1] = (byte) i;
+                map.update(key(i), value);
+            }
+            Map<Integer, Integer> seen = new TreeMap<>();
+            map.forEachInPlace((memory, keyAt, valueAt) -> {
+                int key = memory.get(ValueLayout.JAVA_INT_UNALIGNED, keyAt);
+                assertThat(memory.get(ValueLayout.JAVA_BYTE, valueAt + value.length - 1)).isEqualTo((byte) key);
+                seen.merge(key, 1, Integer::sum);
+            });
+            assertThat(seen).hasSize(entries).allSatisfy((key, times) -> assertThat(times).isOne());
+        }
+    }
+
+    @Test
+    void memoryOfAVisitDoesNotGrowWithTheEntries() throws Exception {
+        int entries = 100_000;
+        long[] bytes = new long[2];
+        long[] space = new long[2];
+        for (int i = 0; i < 2; i++) {
+            int n = i == 0 ? 300 : entries;
+            try (BpfMap map = BpfMap.create(BpfMap.BPF_MAP_TYPE_PERCPU_HASH, 4, 24, entries)) {
+                byte[] value = new byte[map.valueBytes()];
+                for (int key = 0; key < n; key++) {
+                    map.update(key(key), value);
+                }
+                int[] seen = new int[1];
+                long[] most = new long[1];
+                bytes[i] = AllocatedBytes.leastOf(() -> {
+                    seen[0] = 0;
+                    map.forEachInPlace((memory, keyAt, valueAt) -> {
+                        seen[0]++;
+                        most[0] = Math.max(most[0], memory.byteSize());
+                    });
+                });
+                assertThat(seen[0]).isEqualTo(n);
+                space[i] = most[0];
+            }
+        }
+        assertThat(space[1]).isEqualTo(space[0]).isLessThan(2 << 20);
+        assertThat(bytes[1]).as("after " + bytes[0] + " for 300 entries").isLessThan(100_000);
     }
 
     @Test

@@ -2,8 +2,9 @@
 package org.verbena.xdp.monitor;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -72,33 +73,38 @@ public final class FlowMonitor implements AutoCloseable {
     /** Looks at the maps. */
     static MonitorSample sample(BpfMap flows, BpfMap totals, long lost) throws LinuxException {
         // the totals first: what is counted meanwhile must not look like packets that no flow has
-        long[] t = sums(totals.lookup(ONLY).orElseThrow(), MonitorProgram.TOTAL_BYTES / 8);
+        int cpus = totals.valueBytes() / MonitorProgram.TOTAL_BYTES;
+        long[] t = new long[MonitorProgram.TOTAL_BYTES / Long.BYTES];
+        sum(MemorySegment.ofArray(totals.lookup(ONLY).orElseThrow()), 0, cpus, t);
         Map<MonitoredFlow, MonitorSample.Count> all = new HashMap<>();
-        flows.forEach((key, value) -> {
-            long[] v = sums(value, MonitorProgram.FLOW_VALUE_BYTES / 8);
-            all.put(MonitoredFlow.of(key), new MonitorSample.Count(v[MonitorProgram.FLOW_PACKETS / 8],
-                    v[MonitorProgram.FLOW_BYTES / 8], v[MonitorProgram.FLOW_LEARNED / 8]));
+        byte[] key = new byte[flows.keyBytes()];
+        long[] v = new long[MonitorProgram.FLOW_VALUE_BYTES / Long.BYTES];
+        long[] inFlows = new long[2];
+        flows.forEachInPlace((memory, keyAt, valueAt) -> {
+            MemorySegment.copy(memory, ValueLayout.JAVA_BYTE, keyAt, key, 0, key.length);
+            sum(memory, valueAt, cpus, v);
+            MonitorSample.Count count = new MonitorSample.Count(v[MonitorProgram.FLOW_PACKETS / Long.BYTES],
+                    v[MonitorProgram.FLOW_BYTES / Long.BYTES], v[MonitorProgram.FLOW_LEARNED / Long.BYTES]);
+            all.put(MonitoredFlow.of(key), count);
+            inFlows[0] += count.packets();
+            inFlows[1] += count.bytes();
         });
-        MonitorSample.Count inFlows = all.values().stream().reduce(MonitorSample.Count.NONE, MonitorSample.Count::plus);
         MonitorSample.Count received = new MonitorSample.Count(t[0], t[1]);
-        int s = MonitorProgram.TOTAL_SENT / 8;
+        int s = MonitorProgram.TOTAL_SENT / Long.BYTES;
         MonitorSample.Count sent = new MonitorSample.Count(t[s], t[s + 1]);
         MonitorSample.Count total = received.plus(sent);
-        return new MonitorSample(System.nanoTime(), all, received, sent, Math.max(0, t[MonitorProgram.TOTAL_LEARNED / 8]
-                - all.size()), new MonitorSample.Count(Math.max(0, total.packets() - inFlows.packets()), Math.max(0,
-                        total.bytes() - inFlows.bytes())), lost);
+        return new MonitorSample(System.nanoTime(), all, received, sent, Math.max(0, t[MonitorProgram.TOTAL_LEARNED
+                / Long.BYTES]
+                - all.size()), new MonitorSample.Count(Math.max(0, total.packets() - inFlows[0]), Math.max(0,
+                        total.bytes() - inFlows[1])), lost);
     }
 
-    /** The sums of all processors' values. */
-    private static long[] sums(byte[] values, int words) {
-        ByteBuffer b = ByteBuffer.wrap(values).order(ByteOrder.nativeOrder());
-        long[] sums = new long[words];
-        while (b.hasRemaining()) {
-            for (int i = 0; i < words; i++) {
-                sums[i] += b.getLong();
-            }
+    /** The sums of all processors' values, which lie one behind the other. */
+    private static void sum(MemorySegment memory, long at, int cpus, long[] sums) {
+        Arrays.fill(sums, 0);
+        for (int i = 0; i < cpus * sums.length; i++) {
+            sums[i % sums.length] += memory.get(ValueLayout.JAVA_LONG_UNALIGNED, at + (long) i * Long.BYTES);
         }
-        return sums;
     }
 
     /**

@@ -19,6 +19,7 @@ import org.verbena.linux.Bpf;
 import org.verbena.linux.BpfMap;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Seeds;
 import org.verbena.xdp.program.Privileges;
 import org.verbena.xdp.program.RandomTraffic;
@@ -151,6 +152,31 @@ class MonitorProgramTest {
             assertThat(is.sent()).isEqualTo(MonitorSample.Count.NONE);
             assertThat(is.evicted()).isEqualTo(all - is.flows().size());
             assertThat(there.plus(is.outside())).isEqualTo(is.received());
+        }
+    }
+
+    /** What is kept of a flow is what is shown of it, however many processors have counted. */
+    @Test
+    void sampleKeepsNothingOfTheKernelsValues() throws Exception {
+        int n = 20_000;
+        try (BpfMap flows = MonitorProgram.flows(4 * n); BpfMap totals = MonitorProgram.totals()) {
+            byte[] key = new byte[flows.keyBytes()];
+            byte[] value = new byte[flows.valueBytes()];
+            for (int at = MonitorProgram.FLOW_PACKETS; at < value.length; at += MonitorProgram.FLOW_VALUE_BYTES) {
+                value[at] = 3; // of each processor
+            }
+            key[Fields.KIND] = Fields.IPV4;
+            for (int i = 0; i < n; i++) {
+                ByteBuffer.wrap(key).putInt(Fields.SOURCE, i);
+                flows.update(key, value);
+            }
+            long packets = 3L * BpfMap.possibleCpus();
+            MonitorSample[] last = new MonitorSample[1];
+            long bytes = AllocatedBytes.leastOf(() -> last[0] = FlowMonitor.sample(flows, totals, 0));
+            assertThat(last[0].flows()).hasSize(n).allSatisfy((flow, count) -> assertThat(count.packets()).isEqualTo(
+                    packets));
+            assertThat(bytes / n).as("bytes of a flow").isLessThan(800);
+            System.out.println("a sample takes " + bytes / n + " bytes a flow");
         }
     }
 
