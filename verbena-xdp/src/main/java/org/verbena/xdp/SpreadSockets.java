@@ -20,7 +20,7 @@ import org.verbena.verbs.VerbsException;
  * So posted receives cannot be in that ring: it has chunks of a separate memory, and a poll copies the packet into the
  * receives that its work queue has posted. A chunk always goes back to the ring that it came from.
  *
- * <p>Under the lock of {@link Spreading}, but for {@link #give}.
+ * <p>Under the lock of {@link Spreading}, but for {@link #give}, and {@link #open} of all of it, which waits for queues.
  */
 final class SpreadSockets {
     /** Chunks of all sockets together, as far as each has as many as it needs at least. */

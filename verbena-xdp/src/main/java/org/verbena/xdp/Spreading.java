@@ -8,6 +8,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -19,25 +21,43 @@ import org.verbena.verbs.WorkQueueState;
 /**
  * The work queues of a context as far as they receive: those in the tables of queue pairs that are in RTR or later, and in
  * RDY themselves. The first such queue pair takes all queues of the interface, for the work queues of its table; others
- * may have tables of the same ones. The last one gives the queues back. Thread-safe.
+ * may have tables of the same ones. The last one gives the queues back. Thread-safe; while a queue pair waits for the queues to
+ * become free, which may take long, only those wait that want them, too.
  */
 final class Spreading {
     private final XdpContext context;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition taken = lock.newCondition();
+    /** All below under the lock. */
     private final List<SpreadWire> wires = new ArrayList<>();
     private final Set<XdpWorkQueue> members = new HashSet<>();
     private @Nullable SpreadSockets sockets;
+    /** Whether a queue pair waits for the queues, without the lock. */
+    private boolean taking;
 
     Spreading(XdpContext context) {
         this.context = context;
     }
 
     /** A queue pair receives from now on. */
-    synchronized SpreadWire open(String verb, XdpQueuePair qp, Collection<XdpWorkQueue> table, SpreadFlows flows)
+    SpreadWire open(String verb, XdpQueuePair qp, Collection<XdpWorkQueue> table, SpreadFlows flows)
             throws VerbsException {
-        SpreadSockets s = sockets;
-        if (s == null || !members.containsAll(table)) {
-            s = take(verb, qp, Set.copyOf(table)); // or it says who has the queues
+        lock.lock();
+        try {
+            while (taking) {
+                taken.awaitUninterruptibly();
+            }
+            SpreadSockets s = sockets;
+            if (s == null || !members.containsAll(table)) {
+                s = take(verb, qp, Set.copyOf(table)); // or it says who has the queues
+            }
+            return open(verb, qp, flows, s);
+        } finally {
+            lock.unlock();
         }
+    }
+
+    private SpreadWire open(String verb, XdpQueuePair qp, SpreadFlows flows, SpreadSockets s) throws VerbsException {
         SpreadWire wire = null;
         try {
             wire = SpreadWire.open(verb, qp, flows, s);
@@ -58,10 +78,8 @@ final class Spreading {
     }
 
     private SpreadSockets take(String verb, XdpQueuePair qp, Set<XdpWorkQueue> table) throws VerbsException {
-        int sends = qp.initAttributes().maxSendWr();
-        SpreadSockets s = SpreadSockets.open(verb, "the work queues of " + qp.describe(), context, table, context
-                .rawDevice().ownChunks(sends, context.mtu()));
-        sockets = s;
+        SpreadSockets s = takeUnlocked(verb, qp, table);
+        sockets = s; // nobody else has set it: who wants the queues waits, and there is one who has them
         members.addAll(table);
         try {
             for (XdpWorkQueue wq : table) {
@@ -76,11 +94,31 @@ final class Spreading {
         }
     }
 
+    /** Waits for the queues; others go on meanwhile, and work queues may come to other states. */
+    private SpreadSockets takeUnlocked(String verb, XdpQueuePair qp, Set<XdpWorkQueue> table) throws VerbsException {
+        int sends = qp.initAttributes().maxSendWr();
+        taking = true;
+        lock.unlock();
+        try {
+            return SpreadSockets.open(verb, "the work queues of " + qp.describe(), context, table, context.rawDevice()
+                    .ownChunks(sends, context.mtu()));
+        } finally {
+            lock.lock();
+            taking = false;
+            taken.signalAll();
+        }
+    }
+
     /** A queue pair receives no more. */
-    synchronized void close(SpreadWire wire) {
-        wires.remove(wire);
-        wire.close();
-        releaseUnused();
+    void close(SpreadWire wire) {
+        lock.lock();
+        try {
+            wires.remove(wire);
+            wire.close();
+            releaseUnused();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void releaseUnused() {
@@ -97,7 +135,16 @@ final class Spreading {
     }
 
     /** Moves a work queue to another state. */
-    synchronized void move(String verb, XdpWorkQueue wq, int to) throws VerbsException {
+    void move(String verb, XdpWorkQueue wq, int to) throws VerbsException {
+        lock.lock();
+        try {
+            moveLocked(verb, wq, to);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void moveLocked(String verb, XdpWorkQueue wq, int to) throws VerbsException {
         int from = wq.state();
         switch (to) {
             case WorkQueueState.RDY -> {
@@ -147,10 +194,15 @@ final class Spreading {
     }
 
     /** A work queue is closed, which no table has any more. */
-    synchronized void forget(XdpWorkQueue wq) {
-        wq.side().detach();
-        wq.closeSockets();
-        members.remove(wq);
-        wq.side().reset();
+    void forget(XdpWorkQueue wq) {
+        lock.lock();
+        try {
+            wq.side().detach();
+            wq.closeSockets();
+            members.remove(wq);
+            wq.side().reset();
+        } finally {
+            lock.unlock();
+        }
     }
 }

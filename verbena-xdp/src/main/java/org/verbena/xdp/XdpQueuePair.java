@@ -42,8 +42,8 @@ final class XdpQueuePair extends QueuePair implements Receiving {
     private volatile QueuePairState state = QueuePairState.RESET;
     private volatile String errorReason = "";
     private QueuePairAttributes attributes = QueuePairAttributes.builder().build();
-    /** Under the object's lock, as the next ones. */
-    private @Nullable Wire wire;
+    /** Changed under the object's lock, as the next ones. */
+    private volatile @Nullable Wire wire;
     /** Whether the engine looks at the wire. */
     private boolean watched;
     private @Nullable WireMemory memory;
@@ -320,7 +320,13 @@ final class XdpQueuePair extends QueuePair implements Receiving {
     }
 
     @Override
-    public synchronized void watchReceives() {
+    public void watchReceives() {
+        if (wire != null) { // else its lock may be held for long, until there is one, and that looks who waits then
+            watchWire();
+        }
+    }
+
+    private synchronized void watchWire() {
         Wire w = wire;
         if (w != null) {
             try {

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.xdp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.verbena.xdp.SpreadEnd.hash;
+import static org.verbena.xdp.SpreadEnd.to;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.DatagramChannel;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.Mapping;
+import org.verbena.linux.Xsk;
+import org.verbena.linux.XskConfig;
+import org.verbena.testkit.Await;
+import org.verbena.verbs.CompletionQueue;
+import org.verbena.verbs.FlowAttributes;
+import org.verbena.verbs.FlowField;
+import org.verbena.verbs.FlowSpec;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.RxHashConfiguration;
+import org.verbena.verbs.WorkQueue;
+import org.verbena.verbs.WorkQueueState;
+
+/** The queues of the interface that work queues share: who waits for them, and who has them to send. */
+class SpreadingTest {
+    private static final int PORT = 4000;
+
+    /** A hash function whose result is 0 for every packet. */
+    private static RxHashConfiguration none() {
+        return hash(new byte[RxHashConfiguration.TOEPLITZ_KEY_BYTES], 0);
+    }
+
+    private static void send(int number) throws Exception {
+        try (DatagramChannel peer = DatagramChannel.open().bind(new InetSocketAddress(RawLink.KERNEL, 0))) {
+            peer.send(ByteBuffer.allocate(4).putInt(0, number), new InetSocketAddress(RawLink.RAW, PORT));
+        }
+    }
+
+    private static void awaitNumber(SpreadEnd end, int queue, int number) {
+        byte[][] got = {null};
+        Await.until("datagram " + number, () -> (got[0] = end.frame(queue)) != null);
+        assertThat(ByteBuffer.wrap(got[0]).getInt(Frames.UDP_HEADERS)).isEqualTo(number);
+    }
+
+    /** False if another socket has the queue. */
+    private static boolean isBound(Xsk xsk, int ifindex) throws LinuxException {
+        try {
+            xsk.bind(ifindex, 0, Xsk.XDP_COPY);
+            return true;
+        } catch (LinuxException e) {
+            assertThat(e.errno()).isEqualTo(Errno.EBUSY);
+            return false;
+        }
+    }
+
+    /** One whose threads are in the caller's network namespace. */
+    private static Thread start(FutureTask<?> task) {
+        return Thread.ofPlatform().daemon().start(task);
+    }
+
+    private static void awaitInBind(Thread thread) {
+        Await.until("a thread that waits for a queue", () -> Arrays.stream(thread.getStackTrace()).anyMatch(e -> e
+                .getClassName().equals(QueueSocket.class.getName()) && e.getMethodName().equals("bound")));
+    }
+
+    /**
+     * The kernel frees a queue late, which is waited for: here a socket that nobody knows has the queue that one of this
+     * process has just given up.
+     */
+    @Test
+    void nobodyElseWaitsForTheQueues() throws Exception {
+        RawLink.run(1500, 2, link -> {
+            Mapping memory = Mapping.anonymous(64L * XdpLimits.CHUNK);
+            try (SpreadEnd end = SpreadEnd.open("other", 1);
+                    Xsk other = Xsk.open(memory.segment(), XskConfig.of(XdpLimits.CHUNK, 16))) {
+                CompletionQueue cq = end.cqs.getFirst();
+                QueuePair qp = end.pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(
+                        QueuePairType.RAW_PACKET).receiveSideScaling(end.table, none()).build());
+                RawEnd.ready("other").close();
+                Await.until("the queue", () -> isBound(other, link.other));
+                FutureTask<Void> opening = new FutureTask<>(() -> {
+                    SpreadEnd.start(qp);
+                    return null;
+                });
+                awaitInBind(start(opening));
+                FutureTask<Void> second = new FutureTask<>(() -> {
+                    end.ready(none(), 0);
+                    return null;
+                });
+                start(second);
+                WorkQueue wq = end.queues.getFirst();
+                to(wq, WorkQueueState.RDY);
+                to(wq, WorkQueueState.ERR);
+                to(wq, WorkQueueState.RESET);
+                to(wq, WorkQueueState.RDY);
+                end.postAll(0);
+                assertThat(end.poll(0)).isNull();
+                assertThat(cq.requestNotify(false)).isZero();
+                end.workQueue(end.cqs.getLast()).close();
+                assertThat(opening.isDone()).as("it has waited all the while").isFalse();
+                other.close();
+                opening.get(60, TimeUnit.SECONDS);
+                second.get(60, TimeUnit.SECONDS);
+                qp.createFlow(FlowAttributes.builder().spec(FlowSpec.udp().match(FlowField.DESTINATION_PORT, PORT))
+                        .build());
+                send(1);
+                assertThat(end.channel.await(Duration.ofSeconds(60))).as("armed before there were sockets")
+                        .isSameAs(cq);
+                awaitNumber(end, 0, 1);
+            }
+        });
+    }
+}
