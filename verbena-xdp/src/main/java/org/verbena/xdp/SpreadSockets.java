@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Xsk;
@@ -37,7 +39,10 @@ final class SpreadSockets {
     private static final class Lane {
         final QueueSocket socket;
         final SideLock lock = new SideLock();
-        boolean sends;
+        /** What a queue pair sends by; null if none does. */
+        @Nullable Port port;
+        /** That of a queue pair which is gone, while the kernel has not given back all that it has sent. */
+        @Nullable XskSender leaving;
 
         Lane(QueueSocket socket) {
             this.socket = socket;
@@ -159,31 +164,73 @@ final class SpreadSockets {
     /** What a queue pair sends by. */
     record Port(QueueSocket socket, WireMemory memory) {}
 
+    /** Whether a queue pair could send if the kernel gave back what another one has sent that is gone. */
+    boolean isPortLeaving() {
+        reclaim();
+        return lanes.stream().allMatch(l -> l.port != null) && lanes.stream().anyMatch(l -> l.leaving != null);
+    }
+
     /** Takes a queue for a queue pair to send by. */
     Port takePort(String verb, int chunks) throws VerbsException {
+        reclaim();
         for (Lane lane : lanes) {
-            if (!lane.sends) {
+            if (lane.port == null) {
                 int first = umem.take(verb, chunks);
                 if (first + chunks > registered) {
                     umem.give(first, chunks);
                     throw new VerbsException(verb, Errno.ENOMEM, "there are " + (registered - umem.regionChunks())
                             + " chunks for packets to send of all queue pairs with work queues: create them with a"
-                            + " smaller maxSendWr");
+                            + " smaller maxSendWr" + leaving());
                 }
-                lane.sends = true;
-                return new Port(lane.socket, new WireMemory(umem, null, first, chunks));
+                Port port = new Port(lane.socket, new WireMemory(umem, null, first, chunks));
+                lane.port = port;
+                return port;
             }
         }
         throw new VerbsException(verb, Errno.EBUSY, "all " + lanes.size() + " queues of the interface have a queue pair"
-                + " that sends: create this one with a maxSendWr of 0");
+                + " that sends: create this one with a maxSendWr of 0" + leaving());
     }
 
-    /** Undoes {@link #takePort}. */
-    void givePort(Port port) {
-        umem.give(port.memory.firstChunk(), port.memory.chunks());
+    private String leaving() {
+        long n = lanes.stream().filter(l -> l.leaving != null).count();
+        return n == 0
+                ? ""
+                : "; " + n + " of the queues have packets of queue pairs that are gone, which the kernel has not sent"
+                        + " yet: is " + context.xdpDevice().interfaceName() + " down?";
+    }
+
+    /**
+     * Undoes {@link #takePort}, when the kernel has given back all that was sent: whoever has the queue next would find what
+     * this one has sent. While the interface is down that is not so; then the queue and its chunks are taken back when
+     * another queue pair wants to send, or go with the last one.
+     *
+     * @param sender what has sent by it; null if nothing has
+     */
+    void givePort(Port port, @Nullable XskSender sender) {
         for (Lane lane : lanes) {
-            lane.sends &= lane.socket != port.socket;
+            if (lane.port == port) {
+                lane.leaving = sender;
+                if (sender == null || sender.isAllDone()) {
+                    free(lane, port);
+                }
+            }
         }
+    }
+
+    private void reclaim() {
+        for (Lane lane : lanes) {
+            Port port = lane.port;
+            XskSender sender = lane.leaving;
+            if (port != null && sender != null && sender.isAllDone()) {
+                free(lane, port);
+            }
+        }
+    }
+
+    private void free(Lane lane, Port port) {
+        lane.port = null;
+        lane.leaving = null;
+        umem.give(port.memory.firstChunk(), port.memory.chunks());
     }
 
     /** Gives the queues back; all other sockets are closed. */

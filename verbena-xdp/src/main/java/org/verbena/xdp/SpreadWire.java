@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp;
 
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.verbs.VerbsException;
 
 /** The wire of a queue pair with an indirection table: it sends by one socket, if at all, and its work queues receive. */
 final class SpreadWire {
-    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
-    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-
     /** Where its flows' packets go. */
     final SpreadFlows flows;
     private final SpreadSockets sockets;
@@ -46,7 +40,7 @@ final class SpreadWire {
             return new SpreadWire(flows, sockets, port, segments, new XskSender(qp, port.socket(), segments,
                     descriptors, port.memory()));
         } catch (VerbsException | RuntimeException e) {
-            sockets.givePort(port);
+            sockets.givePort(port, null);
             throw e;
         }
     }
@@ -57,25 +51,10 @@ final class SpreadWire {
         return sender;
     }
 
-    /** Whether the kernel has given back all that was sent; waits for that a little. */
-    private boolean isDone() {
-        XskSender s = sender;
-        long deadline = System.nanoTime() + PATIENCE_NANOS;
-        while (s != null && !s.isDone(s.last())) {
-            if (System.nanoTime() - deadline > 0) {
-                return false;
-            }
-            LockSupport.parkNanos(PAUSE_NANOS);
-            s.flush(); // what the kernel did not take
-            s.reap();
-        }
-        return true;
-    }
-
     /** Gives back what it sends by. */
     void close() {
-        if (port != null && isDone()) { // or whoever has it next would find what this one has sent
-            sockets.givePort(port);
+        if (port != null) {
+            sockets.givePort(port, sender);
         }
         if (segments != null) {
             segments.close();

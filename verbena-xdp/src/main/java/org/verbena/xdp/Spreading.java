@@ -8,7 +8,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 import org.jspecify.annotations.Nullable;
@@ -25,6 +27,10 @@ import org.verbena.verbs.WorkQueueState;
  * become free, which may take long, only those wait that want them, too.
  */
 final class Spreading {
+    /** How long it takes the kernel to give back what was sent, if it can send. */
+    private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+    private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
     private final XdpContext context;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition taken = lock.newCondition();
@@ -44,16 +50,33 @@ final class Spreading {
             throws VerbsException {
         lock.lock();
         try {
-            while (taking) {
-                taken.awaitUninterruptibly();
+            long deadline = System.nanoTime() + PATIENCE_NANOS;
+            while (true) {
+                while (taking) {
+                    taken.awaitUninterruptibly();
+                }
+                SpreadSockets s = sockets;
+                if (s == null || !members.containsAll(table)) {
+                    s = take(verb, qp, Set.copyOf(table)); // or it says who has the queues
+                } else if (qp.initAttributes().maxSendWr() > 0 && System.nanoTime() - deadline < 0 && s
+                        .isPortLeaving()) {
+                    pause();
+                    continue;
+                }
+                return open(verb, qp, flows, s);
             }
-            SpreadSockets s = sockets;
-            if (s == null || !members.containsAll(table)) {
-                s = take(verb, qp, Set.copyOf(table)); // or it says who has the queues
-            }
-            return open(verb, qp, flows, s);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Others may do anything meanwhile. */
+    private void pause() {
+        lock.unlock();
+        try {
+            LockSupport.parkNanos(PAUSE_NANOS);
+        } finally {
+            lock.lock();
         }
     }
 

@@ -186,6 +186,13 @@ final class XskSender implements FrameSender {
         return 0;
     }
 
+    /** Whether the kernel has given back all that was sent; gives it what it did not take before. */
+    boolean isAllDone() {
+        flush();
+        reap();
+        return isDone(last());
+    }
+
     @Override
     public void reap() {
         descriptors.reap(completions);

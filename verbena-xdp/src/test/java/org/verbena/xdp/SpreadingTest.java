@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.verbena.xdp.SpreadEnd.hash;
 import static org.verbena.xdp.SpreadEnd.to;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
@@ -18,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
+import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.Xsk;
 import org.verbena.linux.XskConfig;
 import org.verbena.testkit.Await;
@@ -26,9 +30,13 @@ import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowField;
 import org.verbena.verbs.FlowSpec;
 import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.RxHashConfiguration;
+import org.verbena.verbs.SendFlags;
+import org.verbena.verbs.WcStatus;
 import org.verbena.verbs.WorkQueue;
 import org.verbena.verbs.WorkQueueState;
 
@@ -118,6 +126,63 @@ class SpreadingTest {
                 assertThat(end.channel.await(Duration.ofSeconds(60))).as("armed before there were sockets")
                         .isSameAs(cq);
                 awaitNumber(end, 0, 1);
+            }
+        });
+    }
+
+    private static void post(RawLink link, SpreadEnd end, QueuePair qp, int number) throws Exception {
+        byte[] frame = Frames.udp(link.mac("one"), link.mac("other"), PORT, new byte[] {(byte) number}, true);
+        MemorySegment.copy(frame, 0, end.regions.getFirst().segment(), ValueLayout.JAVA_BYTE, 0, frame.length);
+        assertThat(qp.sendQueue().postSend(number, SendFlags.SIGNALED, end.regions.getFirst(), 0, frame.length))
+                .isZero();
+    }
+
+    /** Nobody gets the queues of queue pairs whose frames wait, nor are they lost. */
+    @Test
+    void queuesOfClosedQueuePairsComeBackWithTheInterface() throws Exception {
+        RawLink.run(1500, 2, link -> {
+            try (SpreadEnd end = SpreadEnd.open("other", 0);
+                    DatagramChannel peer = DatagramChannel.open().bind(new InetSocketAddress(RawLink.KERNEL, PORT))) {
+                peer.configureBlocking(false);
+                end.ready(none(), 0); // it keeps all queues
+                QueuePair one = end.ready(none(), 16);
+                QueuePair two = end.ready(none(), 16);
+                NetworkLinks.setDown(link.netlink, link.other);
+                post(link, end, one, 1);
+                post(link, end, two, 2);
+                one.close();
+                two.modify(QueuePairAttributes.builder().state(QueuePairState.RESET).build());
+                Errors.expect(Errno.EBUSY, () -> end.ready(none(), 16), "2 of the queues have packets", "other down");
+                end.ready(none(), 0);
+                NetworkLinks.setUp(link.netlink, link.other);
+                List<QueuePair> again = List.of(end.ready(none(), 16), end.ready(none(), 16));
+                assertThat(new byte[] {RawLink.receive(peer)[0], RawLink.receive(peer)[0]}).containsExactlyInAnyOrder(1,
+                        2);
+                for (int round = 3; round < 40; round++) {
+                    post(link, end, again.get(round % 2), round);
+                    assertThat(RawLink.receive(peer)).containsExactly(round);
+                    Await.until("the send", () -> end.sendCq.startPoll() == 0);
+                    assertThat(WcStatus.toString(end.sendCq.status())).isEqualTo("SUCCESS");
+                    assertThat(end.sendCq.wrId()).isEqualTo(round);
+                    end.sendCq.endPoll();
+                }
+                Errors.expect(Errno.EBUSY, () -> end.ready(none(), 16), "maxSendWr of 0");
+            }
+        });
+    }
+
+    /** What waits is dropped with the sockets. */
+    @Test
+    void queuesAreFreeWithFramesThatWait() throws Exception {
+        RawLink.run(1500, 2, link -> {
+            try (SpreadEnd end = SpreadEnd.open("other", 0)) {
+                QueuePair one = end.ready(none(), 16);
+                NetworkLinks.setDown(link.netlink, link.other);
+                post(link, end, one, 1);
+                one.close();
+                NetworkLinks.setUp(link.netlink, link.other);
+                end.ready(none(), 16);
+                end.ready(none(), 16);
             }
         });
     }
