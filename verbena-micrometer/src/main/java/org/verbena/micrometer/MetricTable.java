@@ -149,6 +149,10 @@ final class MetricTable {
         d.put(SamplePoint.SRQ_POSTED, "Receives posted to the shared receive queue");
         d.put(SamplePoint.SRQ_RECEIVES, "Receives of the shared receive queue completed");
         d.put(SamplePoint.SRQ_LIMIT_EVENTS, "Times that few receives were left");
+        d.put(SamplePoint.WQ_RX_RECEIVES, "Receives of the work queue completed");
+        d.put(SamplePoint.WQ_RX_RECEIVE_BYTES, "Bytes of receives of the work queue");
+        d.put(SamplePoint.WQ_RESP_FLUSHED, "Receives flushed, because the work queue was in state ERR");
+        d.put(SamplePoint.WQ_RX_PACKETS, "Packets received by the work queue");
     }
 
     private static void device(Map<Integer, String> d) {

@@ -85,12 +85,12 @@ public record EntryView(long id, long sequence, int type, int number, int state,
         return sum;
     }
 
-    /** The same with the cells of its parts, see {@link ObjectKind#partType}. */
+    /** The same with the cells of its parts, see {@link ObjectKind#isPart}. */
     EntryView withSums(List<EntryView> ofContext) {
-        int partType = kind().partType();
+        ObjectKind kind = kind();
         long[] sums = cells.clone();
         for (EntryView part : ofContext) {
-            if (part.type == partType && part.cells.length == cells.length) {
+            if (kind.isPart(part.type) && part.cells.length == cells.length) {
                 for (int i = 0; i < sums.length; i++) {
                     sums[i] += part.cells[i];
                 }

@@ -87,6 +87,11 @@ public class ObjectKind {
         return -1;
     }
 
+    /** Whether cells of the objects of a kind add up with those of this one, if they are of the same context. */
+    public boolean isPart(int objectType) {
+        return objectType == partType();
+    }
+
     /** Whether there is one such object in a process, or for all it has of something: its values are the whole process's. */
     public boolean isOfProcess() {
         return false;

@@ -12,7 +12,6 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -190,8 +189,8 @@ public final class ProcessCounters implements AutoCloseable {
      */
     public List<EntryView> entries() throws CounterFileException {
         List<EntryView> all = read();
-        Set<Integer> partTypes = totals.stream().map(t -> t.kind().partType()).collect(Collectors.toSet());
-        Map<Long, List<EntryView>> parts = all.stream().filter(e -> partTypes.contains(e.type()))
+        List<ObjectKind> wholes = totals.stream().map(EntryView::kind).distinct().toList();
+        Map<Long, List<EntryView>> parts = all.stream().filter(e -> wholes.stream().anyMatch(k -> k.isPart(e.type())))
                 .collect(Collectors.groupingBy(EntryView::context));
         return all.stream().sorted(Comparator.comparingLong(EntryView::id))
                 .map(e -> e.hasParts() ? e.withSums(parts.getOrDefault(e.context(), List.of())) : e).toList();

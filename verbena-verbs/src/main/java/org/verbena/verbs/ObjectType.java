@@ -24,6 +24,8 @@ public final class ObjectType {
     public static final int DEVICE = 6;
     /** A protection domain, {@link ProtectionDomain}. */
     public static final int PD = 7;
+    /** A work queue, {@link WorkQueue}. The numbers before it are those of other modules. */
+    public static final int WQ = 14;
 
     private ObjectType() {}
 

@@ -242,6 +242,17 @@ public final class SamplePoint {
     /** Requests to the connection manager that were refused: too many wait, or the listener does not take them. */
     public static final int DEVICE_CM_REFUSED = 0x613;
 
+    // ---- work queue
+
+    /** Receives of a work queue completed; its {@code PORT_RX_RECEIVES}, and so on for the others, has them, too. */
+    public static final int WQ_RX_RECEIVES = 0xe18;
+    /** Their bytes. */
+    public static final int WQ_RX_RECEIVE_BYTES = 0xe19;
+    /** Receives flushed, because the work queue was in ERR. */
+    public static final int WQ_RESP_FLUSHED = 0xe22;
+    /** Packets received. */
+    public static final int WQ_RX_PACKETS = 0xe29;
+
     /** Numbers with this bit are the provider's own. Bits 8 to 15 are the object type, bits 0 to 7 the number. */
     public static final int PROVIDER = SamplePoints.PROVIDER;
 

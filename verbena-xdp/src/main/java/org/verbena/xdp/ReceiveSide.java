@@ -34,8 +34,8 @@ final class ReceiveSide implements Source {
 
     private final Receiving owner;
     private final XdpCompletionQueue cq;
-    /** Null for a work queue, which publishes nothing. */
-    private final @Nullable CounterEntry counters;
+    /** Of a queue pair, or a work queue, whose points have the same cells. */
+    private final CounterEntry counters;
     private final int number;
     private final int capacity;
     private final boolean partial;
@@ -68,7 +68,7 @@ final class ReceiveSide implements Source {
      *
      * @param holds whether the region is that of the first receive, which it holds itself, at any time
      */
-    ReceiveSide(Receiving owner, XdpCompletionQueue cq, @Nullable CounterEntry counters, int number, int capacity,
+    ReceiveSide(Receiving owner, XdpCompletionQueue cq, CounterEntry counters, int number, int capacity,
             boolean partial, boolean holds) {
         this.owner = owner;
         this.cq = cq;
@@ -97,7 +97,7 @@ final class ReceiveSide implements Source {
                     waiting.add(new Waiting(ids[i], WcStatus.WR_FLUSH_ERR, 0, 0));
                 }
                 hasWaiting = true;
-                count(SamplePoint.QP_RESP_FLUSHED, n);
+                XdpCounted.add(counters, SamplePoint.QP_RESP_FLUSHED, n);
                 return 0;
             }
             if (owner.refusesReceives()) { // since it was looked at without the lock
@@ -256,7 +256,7 @@ final class ReceiveSide implements Source {
             for (int chunk : rest) {
                 waiting.add(new Waiting(wrIds[chunk], WcStatus.WR_FLUSH_ERR, 0, 0));
             }
-            count(SamplePoint.QP_RESP_FLUSHED, rest.length);
+            XdpCounted.add(counters, SamplePoint.QP_RESP_FLUSHED, rest.length);
             Arrays.fill(sequence, -1);
             received = posted;
             failed = true;
@@ -395,16 +395,9 @@ final class ReceiveSide implements Source {
     /** Counts completed receives, and the packets in them. */
     void count(int requests, long bytes, int packets) {
         received += requests;
-        count(SamplePoint.QP_RX_RECEIVES, requests);
-        count(SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
-        count(SamplePoint.QP_RX_PACKETS, packets);
-    }
-
-    private void count(int point, long n) {
-        CounterEntry c = counters;
-        if (c != null) {
-            XdpCounted.add(c, point, n);
-        }
+        XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVES, requests);
+        XdpCounted.add(counters, SamplePoint.QP_RX_RECEIVE_BYTES, bytes);
+        XdpCounted.add(counters, SamplePoint.QP_RX_PACKETS, packets);
     }
 
     /** Whether packets may have the sum of their pseudo-header alone, and nothing else tells which. */

@@ -18,6 +18,7 @@ import org.verbena.verbs.Device;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.Feature;
 import org.verbena.verbs.Gid;
+import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.PortAttributes;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -189,7 +190,7 @@ final class XdpContext extends Context {
 
     @Override
     protected long implSamplePoints(int objectType) {
-        return XdpCounted.of(objectType);
+        return objectType != ObjectType.WQ || device instanceof XdpDevice ? XdpCounted.of(objectType) : 0;
     }
 
     @Override

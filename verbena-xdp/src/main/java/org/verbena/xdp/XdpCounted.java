@@ -19,13 +19,19 @@ final class XdpCounted {
 
     static final PublishedObjects.Counted ALL = new PublishedObjects.Counted(0, 0, QP, 0, 0, CQ, 0, 0, DEVICE);
 
+    private static final long WQ = PublishedObjects.cells(SamplePoint.WQ_RX_RECEIVES, SamplePoint.WQ_RX_RECEIVE_BYTES,
+            SamplePoint.WQ_RESP_FLUSHED, SamplePoint.WQ_RX_PACKETS);
     private static final long FLOW = PublishedObjects.cells(SamplePoint.PACKETS, SamplePoint.BYTES);
 
     private XdpCounted() {}
 
     /** What is counted of objects of a kind, of some at least. */
     static long of(int objectType) {
-        return objectType != ObjectType.FLOW ? ALL.of(objectType) : PublishedObjects.COUNTING ? FLOW : 0;
+        return switch (objectType) {
+            case ObjectType.FLOW -> PublishedObjects.COUNTING ? FLOW : 0;
+            case ObjectType.WQ -> PublishedObjects.COUNTING ? WQ : 0;
+            default -> ALL.of(objectType);
+        };
     }
 
     /** Adds to a point's cell; under the lock of what is counted. */

@@ -32,6 +32,7 @@ final class XdpQueuePair extends QueuePair implements Receiving {
     /** Null for a queue pair with receives of its own. */
     private final @Nullable XdpIndirectionTable table;
     private final int number;
+    private final CounterEntry counters;
     private final SendSide sends;
     private final ReceiveSide receives;
     private final XdpCompletionQueue sendCq;
@@ -57,7 +58,7 @@ final class XdpQueuePair extends QueuePair implements Receiving {
         this.number = number;
         sendCq = (XdpCompletionQueue) init.sendCq();
         receiveCq = (XdpCompletionQueue) init.receiveCq();
-        CounterEntry counters = context.published().queuePair(number, init, sendCq.publishedId(), receiveCq
+        counters = context.published().queuePair(number, init, sendCq.publishedId(), receiveCq
                 .publishedId(), 0);
         int depth = Math.max(1, init.maxSendWr());
         sends = new SendSide(this, sendCq, counters, number, new SendRequests(depth, Math.max(1, init.maxSendSge()),
@@ -196,7 +197,7 @@ final class XdpQueuePair extends QueuePair implements Receiving {
             case ERR -> {
                 if (state != QueuePairState.ERR) {
                     errorReason = "moved to ERR by the application";
-                    state = QueuePairState.ERR;
+                    set(QueuePairState.ERR);
                     flush();
                 }
             }
@@ -208,10 +209,16 @@ final class XdpQueuePair extends QueuePair implements Receiving {
         if (to != QueuePairState.RESET && to != QueuePairState.ERR) {
             attributes = attributes.with(a);
         }
-        state = to;
+        set(to);
         if (to == QueuePairState.RTS && sends.hasFailed()) {
             fail(sends.failure());
         }
+    }
+
+    @SuppressWarnings("EnumOrdinal") // the C value
+    private void set(QueuePairState to) {
+        state = to;
+        counters.setState(to.ordinal());
     }
 
     /** Opens the way of a queue pair whose work queues receive. */
@@ -312,7 +319,7 @@ final class XdpQueuePair extends QueuePair implements Receiving {
                 return;
             }
             errorReason = reason;
-            state = QueuePairState.ERR;
+            set(QueuePairState.ERR);
             flush();
         }
         context.count(SamplePoint.DEVICE_QP_ERRORS);

@@ -10,8 +10,10 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Xsk;
+import org.verbena.telemetry.CounterEntry;
 import org.verbena.verbs.AsyncEvent;
 import org.verbena.verbs.AsyncEventType;
+import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.ReceiveQueue;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.WorkQueue;
@@ -30,6 +32,7 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
     private final XdpCompletionQueue cq;
     private final int index;
     private final int number;
+    private final CounterEntry counters;
     private final ReceiveSide side;
     private final ReceiveQueue receiveQueue;
     private volatile int state = WorkQueueState.RESET;
@@ -44,8 +47,10 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
         this.number = number;
         pd = (XdpProtectionDomain) init.protectionDomain().underlying();
         cq = (XdpCompletionQueue) init.completionQueue();
-        side = new ReceiveSide(this, cq, null, number, init.maxWr(), context.rawDevice().isVirtual(), true);
+        counters = context.published().workQueue(number, init, cq.publishedId(), XdpCounted.of(ObjectType.WQ));
+        side = new ReceiveSide(this, cq, counters, number, init.maxWr(), context.rawDevice().isVirtual(), true);
         receiveQueue = new XdpReceiveQueue(this, side, init.maxWr());
+        publish(counters);
         cq.add(side);
         opened();
     }
@@ -79,6 +84,9 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
     void set(int to) {
         boolean failed = to == WorkQueueState.ERR && state != to;
         state = to;
+        if (!isClosed()) { // or the entry may be another object's
+            counters.setState(to);
+        }
         if (failed) {
             cq.completed(true);
         }

@@ -64,7 +64,7 @@ public final class StatCommand implements Callable<Integer> {
                                 .of();
 
     @Option(names = {"-t", "--type"}, paramLabel = "TYPE", split = ",",
-            description = "Objects of these types only: qp, cq, srq, mr, port, device, pd, flow, connection, listener,"
+            description = "Objects of these types only: qp, cq, srq, wq, mr, port, device, pd, flow, connection, listener,"
                     + " remote_memory, rule, rule_counter, sockets.") private List<String> types = List
                             .of();
 
@@ -142,7 +142,7 @@ public final class StatCommand implements Callable<Integer> {
         for (String t : types) {
             int type = type(t.strip());
             if (type < 0) {
-                throw wrong("there is no type of objects '" + t + "': qp, cq, srq, mr, port, device, pd, flow,"
+                throw wrong("there is no type of objects '" + t + "': qp, cq, srq, wq, mr, port, device, pd, flow,"
                         + " connection, listener, remote_memory, rule, rule_counter, sockets");
             }
             chosen.add(type);

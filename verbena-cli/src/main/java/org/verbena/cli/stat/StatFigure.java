@@ -75,6 +75,11 @@ enum StatFigure {
                 default -> NONE;
             };
             case ObjectType.SRQ -> this == RX ? new int[] {SamplePoint.SRQ_RECEIVES} : NONE;
+            case ObjectType.WQ -> switch (this) {
+                case RX -> new int[] {SamplePoint.WQ_RX_RECEIVES};
+                case RX_BYTES -> new int[] {SamplePoint.WQ_RX_RECEIVE_BYTES};
+                default -> NONE;
+            };
             case ObjectType.MR -> ofMemory();
             case SocketObjectType.CONNECTION -> ofConnection();
             case SocketObjectType.SOCKETS -> moved(ofConnection(), SocketSamplePoint.SOCKETS_TX_RING_BYTES

@@ -37,7 +37,7 @@ public record StatProcess(long pid, String command, Instant created, long nanos,
             case ObjectType.PORT -> 1;
             case ObjectType.QP -> 2;
             case ObjectType.CQ -> 3;
-            case ObjectType.SRQ -> 4;
+            case ObjectType.SRQ, ObjectType.WQ -> 4;
             case ObjectType.MR -> 5;
             case SocketObjectType.SOCKETS -> 7;
             case SocketObjectType.LISTENER -> 8;

@@ -237,6 +237,7 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
             case ObjectType.SRQ -> a.getOrDefault("type", "") + (a.containsKey("maxWr")
                     ? ", " + a.get("maxWr") + " receives"
                     : "");
+            case ObjectType.WQ -> a.containsKey("maxWr") ? a.get("maxWr") + " receives" : "";
             case SocketObjectType.CONNECTION, SocketObjectType.LISTENER -> StatSocketTable.about(o);
             case RemoteMemorySamplePoint.OBJECT_TYPE -> regions(a, "local") + " here, " + regions(a, "remote")
                     + " there, "

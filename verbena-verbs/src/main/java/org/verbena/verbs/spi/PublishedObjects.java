@@ -11,6 +11,7 @@ import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SharedReceiveQueueAttributes;
+import org.verbena.verbs.WorkQueueInitAttributes;
 
 /** What a context publishes of its objects in the process's {@link CounterFile}, and which cells are counted of them. */
 public final class PublishedObjects {
@@ -115,6 +116,14 @@ public final class PublishedObjects {
     public CounterEntry sharedReceiveQueue(int number, SharedReceiveQueueAttributes a) {
         CounterEntry e = take(ObjectType.SRQ, number, CounterLayout.SMALL_CELLS, counted.srq);
         set(e, a.type(), a.maxWr(), a.maxSge());
+        return e;
+    }
+
+    /** Shows a work queue; {@code cq} is an entry, or 0, and {@code cells} are those that are counted of it. */
+    public CounterEntry workQueue(int number, WorkQueueInitAttributes init, long cq, long cells) {
+        CounterEntry e = take(ObjectType.WQ, number, CounterLayout.LARGE_CELLS, cells);
+        e.addUpIn(port);
+        set(e, cq, init.maxWr());
         return e;
     }
 

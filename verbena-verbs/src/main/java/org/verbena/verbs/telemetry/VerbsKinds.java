@@ -18,6 +18,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SamplePoint;
 import org.verbena.verbs.SharedReceiveQueueType;
+import org.verbena.verbs.WorkQueueState;
 
 /** The kinds of verbs objects in a counter file. */
 public final class VerbsKinds implements KindProvider {
@@ -47,7 +48,7 @@ public final class VerbsKinds implements KindProvider {
                     public String describe(int number, String device) {
                         return device;
                     }
-                }, new Kind(ObjectType.PD, "PD", "PD_"));
+                }, new Kind(ObjectType.PD, "PD", "PD_"), new WorkQueueKind());
     }
 
     private static Map<Integer, String> points(int type, String prefix) {
@@ -144,7 +145,24 @@ public final class VerbsKinds implements KindProvider {
         }
     }
 
-    /** The points of its queue pairs. */
+    /** Its points have the cells of those of a queue pair, so that both add up in the port. */
+    private static final class WorkQueueKind extends Kind {
+        WorkQueueKind() {
+            super(ObjectType.WQ, "WQ", "WQ_", "cq", "maxWr");
+        }
+
+        @Override
+        public String state(int state) {
+            return WorkQueueState.toString(state);
+        }
+
+        @Override
+        public boolean isLarge() {
+            return true;
+        }
+    }
+
+    /** The points of its queue pairs, with what its work queues have received. */
     private static final class PortKind extends Kind {
         PortKind() {
             super(ObjectType.PORT, "PORT", ofQueuePairs());
@@ -160,6 +178,11 @@ public final class VerbsKinds implements KindProvider {
         @Override
         public int partType() {
             return ObjectType.QP;
+        }
+
+        @Override
+        public boolean isPart(int type) {
+            return type == ObjectType.QP || type == ObjectType.WQ;
         }
 
         @Override
