@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +41,8 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
     private final Object watching = new Object();
     /** Changed under the lock of {@link Spreading} and that of {@link #watching}. */
     private List<Xsk> sockets = List.of();
+    /** Those that the engine looks at; under the lock of {@link #watching}. */
+    private final Set<Xsk> watched = new HashSet<>();
 
     XdpWorkQueue(XdpContext context, WorkQueueInitAttributes init, int index, int number) throws VerbsException {
         super(init);
@@ -112,17 +116,9 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
     // ---- sockets, under the lock of Spreading
 
     /** Receives by these sockets from now on. */
-    void attach(SpreadSockets from, List<Xsk> opened) throws VerbsException {
+    void attach(SpreadSockets from, List<Xsk> opened) {
         synchronized (watching) {
             sockets = opened;
-        }
-        try {
-            for (Xsk s : opened) {
-                context.engine().watch(s.fd(), 0, events -> side.readable());
-            }
-        } catch (LinuxException e) {
-            closeSockets();
-            throw new VerbsException("attach " + describe(), e);
         }
         side.start(new WorkQueueReceiver(side, from, opened, initAttributes().maxWr()), null);
         if (cq.isArmed()) {
@@ -140,7 +136,7 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
         List<Xsk> old = sockets;
         synchronized (watching) {
             sockets = List.of();
-            old.forEach(s -> context.engine().forget(s.fd()));
+            unwatch();
         }
         old.forEach(Xsk::close);
     }
@@ -167,12 +163,32 @@ final class XdpWorkQueue extends WorkQueue implements Receiving {
         synchronized (watching) {
             for (Xsk s : sockets) {
                 try {
-                    context.engine().rewatch(s.fd(), Epoll.IN | Epoll.ONESHOT);
+                    if (watched.contains(s)) {
+                        context.engine().rewatch(s.fd(), Epoll.IN | Epoll.ONESHOT);
+                    } else {
+                        context.engine().watch(s.fd(), Epoll.IN | Epoll.ONESHOT, events -> arrived());
+                        watched.add(s);
+                    }
                 } catch (LinuxException | IllegalStateException e) {
                     XdpLog.log(System.Logger.Level.WARNING, "cannot wait for packets of " + describe(), e);
                 }
             }
         }
+    }
+
+    /** On the engine's thread; as of a queue pair, the kernel looks at sleepers only while there are some. */
+    private void arrived() {
+        side.readable();
+        synchronized (watching) {
+            if (!cq.isArmed()) { // whoever arms it later watches again
+                unwatch();
+            }
+        }
+    }
+
+    private void unwatch() {
+        watched.forEach(s -> context.engine().forget(s.fd()));
+        watched.clear();
     }
 
     @Override

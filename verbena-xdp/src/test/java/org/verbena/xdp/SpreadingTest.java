@@ -5,20 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.verbena.xdp.SpreadEnd.hash;
 import static org.verbena.xdp.SpreadEnd.to;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.NetworkLinks;
@@ -126,6 +131,59 @@ class SpreadingTest {
                 assertThat(end.channel.await(Duration.ofSeconds(60))).as("armed before there were sockets")
                         .isSameAs(cq);
                 awaitNumber(end, 0, 1);
+            }
+        });
+    }
+
+    /** How many of these descriptors an epoll set of this process has. */
+    private static long watched(List<Integer> sockets) throws IOException {
+        long n = 0;
+        try (Stream<Path> all = Files.list(Path.of("/proc/self/fdinfo"))) {
+            for (Path info : all.toList()) {
+                try {
+                    n += Files.readAllLines(info).stream().filter(l -> l.startsWith("tfd:") && sockets.contains(Integer
+                            .parseInt(l.substring(4).strip().split(" ", 2)[0]))).count();
+                } catch (IOException e) {
+                    // closed meanwhile
+                }
+            }
+        }
+        return n;
+    }
+
+    /** Which costs each packet time. */
+    @Test
+    void kernelLooksAtSleepersOnlyWhileThereAreSome() throws Exception {
+        int queues = 3;
+        RawLink.run(1500, queues, link -> {
+            try (SpreadEnd end = SpreadEnd.ready("other", 0)) {
+                QueuePair qp = end.ready(none(), 0);
+                qp.createFlow(FlowAttributes.builder().spec(FlowSpec.udp().match(FlowField.DESTINATION_PORT, PORT))
+                        .build());
+                XdpWorkQueue wq = (XdpWorkQueue) end.queues.getFirst();
+                List<Integer> sockets = wq.sockets().stream().map(Fd::value).toList();
+                assertThat(sockets).hasSize(queues);
+                CompletionQueue cq = end.cqs.getFirst();
+                for (int i = 0; i < 5; i++) {
+                    send(2 * i);
+                    awaitNumber(end, 0, 2 * i);
+                    assertThat(watched(sockets)).isZero();
+                    assertThat(cq.requestNotify(false)).isZero();
+                    assertThat(watched(sockets)).isEqualTo(queues);
+                    send(2 * i + 1);
+                    assertThat(end.channel.await(Duration.ofSeconds(60))).isSameAs(cq);
+                    awaitNumber(end, 0, 2 * i + 1);
+                    Await.until("the end of looking", () -> watched(sockets) == 0);
+                }
+                assertThat(cq.requestNotify(false)).isZero();
+                to(wq, WorkQueueState.RESET);
+                assertThat(watched(sockets)).isZero();
+                to(wq, WorkQueueState.RDY);
+                end.postAll(0);
+                assertThat(watched(wq.sockets().stream().map(Fd::value).toList())).as("it is armed").isEqualTo(queues);
+                send(99);
+                assertThat(end.channel.await(Duration.ofSeconds(60))).isSameAs(cq);
+                awaitNumber(end, 0, 99);
             }
         });
     }
