@@ -7,7 +7,9 @@ import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -43,14 +45,15 @@ final class SharedMember implements AutoCloseable {
         out = process.inputReader();
     }
 
-    /** A new process on an interface of the calling thread's namespace. */
-    static SharedMember start(String name) throws Exception {
+    /** A new process on an interface of the calling thread's namespace; behind a command that takes privileges, for instance. */
+    static SharedMember start(String name, String... wrapper) throws Exception {
         String classes = Stream.of(Xsk.class, CounterFile.class, Context.class, XdpDevice.class, SharedMember.class,
                 Jvm.class, org.assertj.core.api.Assertions.class, org.junit.jupiter.api.Assumptions.class,
                 org.opentest4j.TestAbortedException.class).map(Jvm::classesOf).map(Path::toString).distinct().collect(
                         Collectors.joining(File.pathSeparator));
-        return new SharedMember(new ProcessBuilder(Jvm.command(Jvm.NATIVE_ON_CLASS_PATH, "-cp", classes,
-                SharedMember.class.getName(), name)).redirectError(ProcessBuilder.Redirect.INHERIT).start());
+        List<String> command = new ArrayList<>(List.of(wrapper));
+        command.addAll(Jvm.command(Jvm.NATIVE_ON_CLASS_PATH, "-cp", classes, SharedMember.class.getName(), name));
+        return new SharedMember(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
     }
 
     void tell(String line) throws Exception {

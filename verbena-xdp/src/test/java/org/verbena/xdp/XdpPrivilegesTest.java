@@ -19,7 +19,9 @@ import org.verbena.testkit.Jvm;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
+import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
+import org.verbena.verbs.FlowField;
 import org.verbena.verbs.FlowSpec;
 import org.verbena.verbs.ProtectionDomain;
 import org.verbena.verbs.QueuePair;
@@ -77,5 +79,30 @@ class XdpPrivilegesTest {
             assertThat(attempt("setpriv", "--bounding-set=-ipc_lock", "prlimit", "--memlock=65536:65536")).contains(
                     "ulimit -l").doesNotContain("ready to receive");
         });
+    }
+
+    /** The kernel lets only CAP_SYS_ADMIN open an attachment by its number; who attaches without leaves a file for the others. */
+    @Test
+    void programOfAProcessWithMorePrivilegesIsNotShared() throws Exception {
+        String[] without = {"setpriv", "--bounding-set=-sys_admin"};
+        RawLink.run(1500, 4, link -> {
+            try (RawEnd end = RawEnd.ready("other")) {
+                Flow flow = end.qp.createFlow(udp(4000));
+                assertThat(attempt()).contains("\nflow");
+                assertThat(attempt(without)).contains("ready to receive", "EPERM",
+                        "the program was attached by a process with CAP_SYS_ADMIN, and only such can share it")
+                        .doesNotContain("\nflow");
+                flow.close();
+                try (SharedMember member = SharedMember.start("other", without)) {
+                    assertThat(member.ask("take 4001")).isEqualTo("done");
+                    assertThat(attempt(without)).contains("\nflow");
+                    end.qp.createFlow(udp(4000)).close();
+                }
+            }
+        });
+    }
+
+    private static FlowAttributes udp(int port) {
+        return FlowAttributes.builder().spec(FlowSpec.udp().match(FlowField.DESTINATION_PORT, port)).build();
     }
 }
