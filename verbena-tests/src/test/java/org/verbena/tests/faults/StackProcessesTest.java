@@ -64,8 +64,7 @@ class StackProcessesTest {
         List<String> words = new ArrayList<>(List.of("tap_vrb" + n, "10.81." + n + ".2/24", "10.81." + n + ".1"));
         words.addAll(List.of(more));
         return Child.of(StackPeer.class).classPath(Users.jars(dir)).under(command.toArray(String[]::new)).start(words
-                .toArray(
-                        String[]::new));
+                .toArray());
     }
 
     /** Through the kernel that forwards, whose time-to-live, checksums and fragments are its own. */
