@@ -29,6 +29,7 @@ import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
+import org.verbena.testkit.LinkState;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
@@ -73,6 +74,7 @@ final class StackOnLinkTest {
             ip("link", "set", "vrb0", "up");
             try (Context context = Verbs.open(link.device);
                     Stack stack = Stack.open(context, StackConfig.of(OURS + "/24"))) {
+                LinkState.awaitUp("vrb0");
                 action.run(stack);
             } finally {
                 ip("link", "delete", "vrb0");

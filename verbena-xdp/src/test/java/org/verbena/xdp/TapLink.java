@@ -16,6 +16,7 @@ import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
+import org.verbena.testkit.LinkState;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowType;
 
@@ -84,6 +85,7 @@ final class TapLink implements AutoCloseable {
     static RawEnd ready() throws Exception {
         RawEnd end = RawEnd.ready(DEVICE);
         end.qp.createFlow(everything());
+        LinkState.awaitUp("vrb0");
         return end;
     }
 

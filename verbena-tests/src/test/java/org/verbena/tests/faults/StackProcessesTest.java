@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Finished;
+import org.verbena.testkit.LinkState;
 
 /** Processes of an ordinary user, each with a stack on a TAP interface of its own, and the kernel between them. */
 class StackProcessesTest {
@@ -74,6 +75,7 @@ class StackProcessesTest {
             try (Child echo = start("1")) {
                 assertThat(echo.await("CapEff")).isEqualTo("0000000000000000");
                 echo.await("ready");
+                LinkState.awaitUp("vrb1");
                 try (Child asking = start("2", "10.81.1.2", "500")) {
                     assertThat(asking.await("answered")).isEqualTo("500");
                     assertThat(asking.awaitExit()).isZero();
@@ -91,6 +93,7 @@ class StackProcessesTest {
                 for (int i = 0; i < 3; i++) {
                     try (Child echo = start("1")) {
                         echo.await("ready");
+                        LinkState.awaitUp("vrb1");
                         ByteBuffer sent = ByteBuffer.allocate(5000).putInt(0, i);
                         for (int k = 0; k < 20; k++) {
                             kernel.write(sent.rewind());

@@ -22,6 +22,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.linux.Tap;
 import org.verbena.testkit.Finished;
+import org.verbena.testkit.LinkState;
 
 /** An ordinary user exchanges packets with the kernel's sockets over a TAP interface that root has made. */
 class TapUserTest {
@@ -77,6 +78,7 @@ class TapUserTest {
                 assertThat(user.await("CapEff")).isEqualTo("0000000000000000");
                 assertThat(user.await("devices")).isEqualTo("[tap_vrb0]");
                 user.await("ready");
+                LinkState.awaitUp("vrb0");
                 assertThatThrownBy(() -> Tap.openTap("vrb0")).isInstanceOfSatisfying(LinuxException.class,
                         e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
                 peer.bind(new InetSocketAddress(KERNEL, 0)).connect(new InetSocketAddress(RAW, 7));
