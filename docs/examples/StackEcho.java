@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
@@ -19,7 +20,11 @@ public class StackEcho {
             ByteBuffer bytes = ByteBuffer.allocateDirect(65_536);
             UdpPeer from = new UdpPeer();
             while (socket.receive(bytes.clear(), from, Duration.ofDays(1))) {
-                socket.send(bytes.flip(), from);
+                try {
+                    socket.send(bytes.flip(), from);
+                } catch (IOException e) { // not every sender can be answered: its port may be 0, its subnet one without a way
+                    System.out.println("not answered: " + e.getMessage());
+                }
             }
         }
     }

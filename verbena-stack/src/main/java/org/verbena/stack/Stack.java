@@ -9,6 +9,8 @@ import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
@@ -29,7 +31,8 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A host of its own on a link, in user space: it answers ARP and ping, and has UDP sockets. A thread of the stack's receives, and sleeps while nothing comes.
+ * A host of its own on a link, in user space: it answers ARP and ping, and has UDP sockets. A thread of the stack's does its work, and sleeps
+ * while nothing comes; while a receiver {@linkplain StackConfig#withSpin polls}, that does it.
  *
  * {@snippet :
  * try (Context context = Verbs.open("tap_vrb0");
@@ -38,7 +41,11 @@ import org.verbena.verbs.VerbsException;
  *     UdpPeer from = new UdpPeer();
  *     ByteBuffer bytes = ByteBuffer.allocateDirect(65_536);
  *     while (socket.receive(bytes.clear(), from, Duration.ofSeconds(10))) {
- *         socket.send(bytes.flip(), from);
+ *         try {
+ *             socket.send(bytes.flip(), from);
+ *         } catch (IOException e) {
+ *             // not every sender can be answered: its port may be 0, or its subnet one without a way
+ *         }
  *     }
  * }
  * }
@@ -50,6 +57,14 @@ public final class Stack implements AutoCloseable {
     private static final int BATCH = 64;
     /** After this it is looked whether the stack was closed. */
     private static final long LONGEST_WAIT = 100_000_000L;
+    /** Between looks whether the interface is still there. */
+    private static final long LOOK_EVERY = 1_000_000_000L;
+    /** Batches that a receiver takes in one go. */
+    private static final int MOST_TURNS = 64;
+    /** So long after a receiver has polled, the stack's thread leaves the work to it. */
+    private static final long LEAD = 1_000_000;
+    /** Locally administered; behind it is the IPv4 address, so that a program that starts again has the same, and no other host of the link has it. */
+    private static final long LOCAL_MAC = 0x0256_0000_0000L;
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     final ReentrantLock lock = new ReentrantLock();
@@ -62,13 +77,21 @@ public final class Stack implements AutoCloseable {
     private final InetAddress address;
     private final List<UdpSocket> sockets = new ArrayList<>();
     private final Thread engine;
+    private final long spin;
+    private final Condition left = lock.newCondition();
+    /** Whether a receiver has polled last, and when; with the lock. */
+    private boolean polled;
+    private long lastPoll;
     private volatile boolean closed;
-    private volatile @Nullable Exception failure;
+    private volatile @Nullable Throwable failure;
+    /** With the lock. */
+    private boolean wireClosed;
 
     private Stack(Wire wire, long mac, StackConfig config) {
         this.wire = wire;
         SecureRandom random = new SecureRandom();
         clock = System::nanoTime;
+        spin = config.spin();
         ip = new Ipv4(wire, mac, config.address(), counts, random);
         udp = new UdpPorts(ip, counts, random);
         address = toAddress(config.address().address());
@@ -79,20 +102,33 @@ public final class Stack implements AutoCloseable {
      * Opens a stack on a device that nothing else has a queue pair on; the device's interface has to be up before anything comes or goes.
      *
      * @param context stays the caller's, and open for as long as the stack is
-     * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets, {@code EBUSY} if another has its queue,
+     * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets, or its interface several receive queues,
+     *     {@code EBUSY} if another has its queue,
      *     {@code ENODEV} if its interface is gone, {@code EPERM} as docs/xdp.md has it
      */
     public static Stack open(Context context, StackConfig config) throws VerbsException {
+        QueuePairWire.requireRawPackets(context);
         String device = context.device().name();
         long mac = config.mac().orElseGet(() -> device.startsWith("tap_")
-                ? new SecureRandom().nextLong(1L << 40) | 0x0200_0000_0000L
+                ? LOCAL_MAC | config.address().address() & 0xffff_ffffL
                 : 0);
         if (mac == 0) {
             mac = macOf(context);
         }
-        Stack s = new Stack(QueuePairWire.open(context, mtu(device)), mac, config);
-        s.engine.start();
-        return s;
+        Wire wire = QueuePairWire.open(context, mtu(device));
+        try {
+            Stack s = new Stack(wire, mac, config);
+            s.ip.announce(s.now());
+            s.engine.start();
+            return s;
+        } catch (RuntimeException | Error e) { // there is no memory or thread for it
+            try {
+                wire.close();
+            } catch (IOException closing) {
+                e.addSuppressed(closing);
+            }
+            throw e;
+        }
     }
 
     private static int mtu(String device) throws VerbsException {
@@ -181,7 +217,7 @@ public final class Stack implements AutoCloseable {
 
     /** Throws if nothing can come or go any more; with the lock. */
     void requireOpen() throws IOException {
-        Exception f = failure;
+        Throwable f = failure;
         if (f != null) {
             throw new IOException("the stack has failed: " + f.getMessage(), f);
         }
@@ -195,43 +231,106 @@ public final class Stack implements AutoCloseable {
     }
 
     private void work() {
+        long looked = now();
         try {
-            while (!closed) {
-                long wait = turn();
-                if (wait > 0 && !closed) {
-                    wire.await(Math.min(wait, LONGEST_WAIT));
+            while (!closed && failure == null) {
+                long wait = workLocked();
+                if (wait > 0) {
+                    wire.sleep(Math.min(wait, LONGEST_WAIT));
+                } else if (lock.hasQueuedThreads()) {
+                    LockSupport.parkNanos(1); // or who sends and receives might not get it for long
+                }
+                if (now() - looked >= LOOK_EVERY) {
+                    wire.requireLink();
+                    looked = now();
                 }
             }
-        } catch (IOException | RuntimeException e) {
-            failure = e;
-            wakeAll();
+        } catch (IOException | RuntimeException | Error e) {
+            fail(e);
         }
     }
 
-    /** Takes what has come and does what is due; answers for how long nothing is to be done, 0 if more may have come. */
-    private long turn() throws IOException {
+    /** Works if no receiver does; for how long to sleep then, 0 if not at all. */
+    private long workLocked() throws IOException {
         lock.lock();
         try {
-            if (closed) {
-                return 0;
+            long since = now();
+            while (isPolled() && now() - since < LOOK_EVERY) {
+                left.awaitNanos(LEAD);
             }
-            long now = now();
-            for (int i = 0; i < BATCH; i++) {
-                ReceivedFrame f = wire.receive();
-                if (f == null) {
-                    long due = ip.work(now);
-                    return due == Long.MAX_VALUE ? LONGEST_WAIT : Math.max(due - now, 1);
-                }
+            if (isPolled()) {
+                return 0; // to look after the link
+            }
+            polled = false;
+            long wait = closed ? 0 : turn();
+            return wait > 0 && wire.arm() ? wait : 0;
+        } catch (InterruptedException e) {
+            return 0; // nobody has this thread
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private boolean isPolled() {
+        return polled && !closed && now() - lastPoll < LEAD;
+    }
+
+    /** Does the work of the stack's thread once, on that of a receiver; with the lock. */
+    void poll() {
+        polled = true;
+        lastPoll = now();
+        try {
+            // What a device has handed over in one go nobody would be woken for.
+            for (int i = 0; i < MOST_TURNS && turn() == 0; i++) {
+                lastPoll = now();
+            }
+        } catch (IOException | RuntimeException | Error e) {
+            fail(e);
+        }
+    }
+
+    /** A receiver polls no more, and sleeps; with the lock. */
+    void stopPolling() {
+        if (polled) {
+            polled = false;
+            left.signal();
+        }
+    }
+
+    /** For how many nanoseconds a receiver polls before it sleeps. */
+    long spin() {
+        return spin;
+    }
+
+    private void fail(Throwable e) {
+        lock.lock();
+        try {
+            if (failure == null) {
+                failure = e;
+            }
+            sockets.forEach(UdpSocket::wake);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes what has come and does what is due; answers for how long nothing is to be done, 0 if more may have come. With the lock. */
+    private long turn() throws IOException {
+        long now = now();
+        boolean more = true;
+        for (int i = 0; more && i < BATCH; i++) {
+            ReceivedFrame f = wire.receive();
+            more = f != null;
+            if (f != null) {
                 try {
                     ip.input(f, now);
                 } finally {
                     f.release();
                 }
             }
-            return 0;
-        } finally {
-            lock.unlock();
         }
+        long due = ip.work(now);
+        return more ? 0 : due == Long.MAX_VALUE ? LONGEST_WAIT : Math.max(due - now, 1);
     }
 
     private void wakeAll() {
@@ -246,15 +345,7 @@ public final class Stack implements AutoCloseable {
     /** Ends the stack and its sockets; calls that wait throw {@link ClosedChannelException}. */
     @Override
     public void close() throws IOException {
-        lock.lock();
-        try {
-            if (closed) {
-                return;
-            }
-            closed = true;
-        } finally {
-            lock.unlock();
-        }
+        closed = true;
         wakeAll();
         boolean interrupted = false;
         while (engine.isAlive()) {
@@ -269,7 +360,10 @@ public final class Stack implements AutoCloseable {
         }
         lock.lock(); // nobody sends meanwhile
         try {
-            wire.close();
+            if (!wireClosed) {
+                wireClosed = true;
+                wire.close();
+            }
         } finally {
             lock.unlock();
         }

@@ -3,9 +3,8 @@ package org.verbena.stack;
 
 import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.time.Duration;
 import java.util.OptionalLong;
-
-import org.jspecify.annotations.Nullable;
 
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.ip.Ipv4Address;
@@ -18,12 +17,16 @@ import org.verbena.stack.ip.Ipv4Address;
  * }
  */
 public final class StackConfig {
+    private static final long DEFAULT_SPIN = 20_000;
+
     private final Ipv4Address address;
     private final OptionalLong mac;
+    private final long spin;
 
-    private StackConfig(Ipv4Address address, OptionalLong mac) {
+    private StackConfig(Ipv4Address address, OptionalLong mac, long spin) {
         this.address = address;
         this.mac = mac;
+        this.spin = spin;
     }
 
     /**
@@ -44,7 +47,9 @@ public final class StackConfig {
         if (!i.isHost(a)) {
             throw new IllegalArgumentException("'" + address + "' is not the address of a host");
         }
-        return new StackConfig(i, OptionalLong.empty());
+        return new StackConfig(i, OptionalLong.empty(), Runtime.getRuntime().availableProcessors() > 1
+                ? DEFAULT_SPIN
+                : 0);
     }
 
     /**
@@ -58,11 +63,12 @@ public final class StackConfig {
             throw new IllegalArgumentException("the gateway " + gateway + " is not another host of "
                     + Ipv4Address.text(address.address()) + "/" + address.prefix());
         }
-        return new StackConfig(new Ipv4Address(address.address(), address.prefix(), g), mac);
+        return new StackConfig(new Ipv4Address(address.address(), address.prefix(), g), mac, spin);
     }
 
     /**
-     * The Ethernet address, in the low 48 bits. Without this it is the interface's, or of a {@code tap_} device, whose other end has that, random.
+     * The Ethernet address, in the low 48 bits. Without this it is the interface's, or of a {@code tap_} device, whose other
+     * end has that, 02:56 and the four bytes of the IPv4 address.
      *
      * @throws IllegalArgumentException if it is 0, of a group, or longer
      */
@@ -70,17 +76,31 @@ public final class StackConfig {
         if (address48 <= 0 || address48 >>> 48 != 0 || EthernetHeader.isGroup(address48)) {
             throw new IllegalArgumentException(Long.toHexString(address48) + " is not the Ethernet address of a host");
         }
-        return new StackConfig(address, OptionalLong.of(address48));
+        return new StackConfig(address, OptionalLong.of(address48), spin);
+    }
+
+    /**
+     * How long a receiver polls the device before it sleeps: without this 20 microseconds, or 0 with one processor. Who polls does the work of the stack's
+     * thread, so a datagram is there without a thread that has to wake. 0 for those that wait long.
+     *
+     * @throws IllegalArgumentException if it is negative or more than a second
+     */
+    public StackConfig withSpin(Duration time) {
+        if (time.isNegative() || time.compareTo(Duration.ofSeconds(1)) > 0) {
+            throw new IllegalArgumentException("to poll for " + time + " is not 0 to 1 second");
+        }
+        return new StackConfig(address, mac, time.toNanos());
     }
 
     private static int parse(String text) {
-        @Nullable InetAddress a = null;
         try {
-            a = Inet4Address.ofLiteral(text);
+            if (text.matches("[0-9]+([.][0-9]+){3}")) { // the JDK takes fewer numbers, too
+                return toInt(Inet4Address.ofLiteral(text));
+            }
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("'" + text + "' is not an IPv4 address", e);
+            // one of the numbers is too large
         }
-        return toInt(a);
+        throw new IllegalArgumentException("'" + text + "' is not an IPv4 address");
     }
 
     static int toInt(InetAddress a) {
@@ -90,6 +110,10 @@ public final class StackConfig {
 
     Ipv4Address address() {
         return address;
+    }
+
+    long spin() {
+        return spin;
     }
 
     OptionalLong mac() {

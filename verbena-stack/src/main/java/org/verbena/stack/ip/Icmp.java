@@ -45,8 +45,9 @@ public final class Icmp implements Protocol {
         int type = IcmpMessage.type(m, at);
         if (type == IcmpMessage.ECHO && !d.isToMany()) { // RFC 1122 lets a host be silent to many, against floods
             echo(d, now);
-        } else if (IcmpMessage.isError(type)) {
-            error(d, type);
+        } else if (type == IcmpMessage.UNREACHABLE || type == IcmpMessage.TIME_EXCEEDED
+                || type == IcmpMessage.PARAMETER_PROBLEM) {
+            take(d, type); // a redirect is for IP, and a source quench for nobody (RFC 6633)
         } else {
             counts.notForUs++;
         }
@@ -58,6 +59,9 @@ public final class Icmp implements Protocol {
         }
         int n = d.length();
         int word = Bytes.i32(d.memory(), d.at() + 4);
+        if (ip.fragments(n) > Ipv4.MOST_FRAGMENTS) {
+            return;
+        }
         if (n > ip.room()) {
             MemorySegment.copy(d.memory(), d.at(), whole, 0, n);
             IcmpMessage.write(whole, 0, n, IcmpMessage.ECHO_REPLY, 0, word);
@@ -73,7 +77,7 @@ public final class Icmp implements Protocol {
         }
     }
 
-    private void error(Datagram d, int type) {
+    private void take(Datagram d, int type) {
         MemorySegment m = d.memory();
         long quoted = d.at() + IcmpMessage.BYTES;
         int left = d.length() - IcmpMessage.BYTES;
@@ -100,8 +104,8 @@ public final class Icmp implements Protocol {
         // Errors about our own errors and echo replies matter to nobody.
     }
 
-    /** Says that a datagram did not reach anybody here, unless that must not be said of it or too much is said already. */
-    public void unreachable(Datagram d, int code, long now) throws IOException {
+    /** Says what has become of a datagram, unless that must not be said of it or too much is said already. */
+    public void error(Datagram d, int type, int code, long now) throws IOException {
         boolean answersError = d.protocol == Ipv4Header.ICMP && d.length() > 0 && IcmpMessage.isError(Bytes.u8(d
                 .memory(), d.at()));
         if (d.isToMany() || answersError || ip.way(d.source()) != 0) {
@@ -118,7 +122,7 @@ public final class Icmp implements Protocol {
         int quoted = Math.min(d.headerBytes + d.length(), Math.min(MOST - Ipv4Header.BYTES, ip.room())
                 - IcmpMessage.BYTES);
         MemorySegment.copy(d.memory(), d.header, f.memory(), Ipv4.payload(f) + IcmpMessage.BYTES, quoted);
-        IcmpMessage.write(f.memory(), Ipv4.payload(f), IcmpMessage.BYTES + quoted, IcmpMessage.UNREACHABLE, code, 0);
+        IcmpMessage.write(f.memory(), Ipv4.payload(f), IcmpMessage.BYTES + quoted, type, code, 0);
         ip.send(f, Ipv4Header.ICMP, d.source(), IcmpMessage.BYTES + quoted, now);
         counts.errorsOut++;
     }

@@ -4,6 +4,7 @@ package org.verbena.stack.ip;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ public final class Ipv4 {
     /** What is looked at in a received frame where it is. */
     private static final int LOOKED_AT = EthernetHeader.BYTES + 60;
     private static final int TTL = 64;
+    /** Into so many fragments a datagram is cut at most, for so many frames are not held for anything else. */
+    public static final int MOST_FRAGMENTS = 160;
+    private static final int COUNTERS = 256;
 
     private final Wire wire;
     private final long mac;
@@ -36,22 +40,29 @@ public final class Ipv4 {
     private final Datagram datagram = new Datagram();
     /** Holds packets that came in several parts. */
     private final MemorySegment whole = Arena.ofAuto().allocate(Ipv4Header.MOST);
-    private int identification;
+    private final SplittableRandom random;
+    /** Numbers of datagrams that go in fragments, by a hash of the receiver that others cannot compute (RFC 7739, 5.3). */
+    private final int[] identifications = new int[COUNTERS];
+    private final int key;
 
     /**
      * An end of a link.
      *
      * @param mac its Ethernet address
-     * @param random for the number of the first datagram
+     * @param random for what others should not guess
      */
     public Ipv4(Wire wire, long mac, Ipv4Address address, Counts counts, RandomGenerator random) {
         this.wire = wire;
         this.mac = mac;
         this.address = address;
         this.counts = counts;
-        neighbours = new Neighbours(wire, mac, address.address(), counts);
+        neighbours = new Neighbours(wire, mac, address, counts);
         reassembly = new Reassembly(counts);
-        identification = random.nextInt();
+        this.random = new SplittableRandom(random.nextLong());
+        key = random.nextInt() | 1;
+        for (int i = 0; i < COUNTERS; i++) {
+            identifications[i] = random.nextInt();
+        }
         icmp = new Icmp(this, counts);
         protocols[Ipv4Header.ICMP] = icmp;
     }
@@ -116,7 +127,7 @@ public final class Ipv4 {
         }
         int to = Ipv4Header.destination(m, at);
         boolean broadcast = address.isBroadcast(to);
-        if (!broadcast && to != address.address()) {
+        if (broadcast ? !group : group || to != address.address()) { // one without the other: RFC 1122, 3.3.6
             counts.notForUs++;
             return;
         }
@@ -128,7 +139,7 @@ public final class Ipv4 {
         }
         Datagram d = datagram;
         d.checked = f.isChecked();
-        d.toMany = group || broadcast;
+        d.toMany = broadcast;
         if ((Ipv4Header.fragmentWord(m, at) & (Ipv4Header.MORE_FRAGMENTS | Ipv4Header.OFFSET)) == 0) {
             deliver(m, at, header, total - header, now);
             return;
@@ -141,6 +152,18 @@ public final class Ipv4 {
     }
 
     private void deliver(MemorySegment m, long at, int header, int length, long now) throws IOException {
+        describe(m, at, header, length);
+        Datagram d = datagram;
+        Protocol p = protocols[d.protocol];
+        if (p == null) {
+            counts.notForUs++;
+            icmp.error(d, IcmpMessage.UNREACHABLE, IcmpMessage.PROTOCOL, now);
+        } else {
+            p.received(d, now);
+        }
+    }
+
+    private void describe(MemorySegment m, long at, int header, int length) {
         Datagram d = datagram;
         d.memory = m;
         d.header = at;
@@ -149,13 +172,6 @@ public final class Ipv4 {
         d.protocol = Ipv4Header.protocol(m, at);
         d.source = Ipv4Header.source(m, at);
         d.destination = Ipv4Header.destination(m, at);
-        Protocol p = protocols[d.protocol];
-        if (p == null) {
-            counts.notForUs++;
-            icmp.unreachable(d, IcmpMessage.PROTOCOL, now);
-        } else {
-            p.received(d, now);
-        }
     }
 
     /** The longest payload that is sent in one packet. */
@@ -163,12 +179,15 @@ public final class Ipv4 {
         return wire.mtu() - Ipv4Header.BYTES;
     }
 
-    /** 0 if there is a way to an address; else {@code ENETUNREACH}, or {@code EINVAL} for an address that none can be sent to. */
+    /**
+     * 0 if there is a way to an address; else {@code ENETUNREACH}, or {@code EINVAL} for an address that none can be sent to. What is for the own address
+     * never comes to the link, and is not for {@link #send}.
+     */
     public int way(int to) {
         if (address.isBroadcast(to) || Ipv4Address.isMulticast(to)) {
             return 0;
         }
-        return !address.isHost(to) || to == address.address()
+        return !address.isHost(to)
                 ? Errno.EINVAL
                 : address.nextHop(to) == 0 ? Errno.ENETUNREACH : 0;
     }
@@ -189,7 +208,7 @@ public final class Ipv4 {
 
     /** Sends a frame whose payload is in its place, to an address with a {@link #way}. */
     public void send(SendFrame f, int protocol, int to, int length, long now) throws IOException {
-        finish(f, protocol, to, length, 0, identification++, now);
+        finish(f, protocol, to, length, 0, random.nextInt(), now);
     }
 
     private void finish(SendFrame f, int protocol, int to, int length, int fragmentWord, int id, long now)
@@ -208,9 +227,23 @@ public final class Ipv4 {
         }
     }
 
-    /** Sends a payload of up to {@link Ipv4Header#MOST} - 20 bytes in as many fragments as it takes; false if there were too few buffers. */
+    /** Into how many fragments a payload is cut. */
+    public int fragments(int length) {
+        return length <= room() ? 1 : Math.ceilDiv(length, room() & ~7);
+    }
+
+    /** Takes back a frame that is not sent. */
+    public void giveBack(SendFrame f) {
+        wire.giveBack(f);
+    }
+
+    /** Sends a payload in up to {@link #MOST_FRAGMENTS}; false, and nothing is sent, if there are too few buffers. */
     public boolean send(int protocol, int to, MemorySegment payload, int length, long now) throws IOException {
-        int id = identification++;
+        if (!wire.hasFree(fragments(length))) {
+            counts.noBuffer++;
+            return false;
+        }
+        int id = identifications[to * key >>> 24]++;
         int most = length <= room() ? length : room() & ~7;
         int at = 0;
         do {
@@ -228,8 +261,20 @@ public final class Ipv4 {
         return true;
     }
 
+    /** Tells the link of the address, with the next {@link #work}. */
+    public void announce(long now) {
+        neighbours.announce(now);
+    }
+
     /** Does what is due; answers when to call again. */
     public long work(long now) throws IOException {
-        return Math.min(neighbours.work(now), reassembly.work(now));
+        for (Reassembly.Partial late = reassembly.late(now); late != null; late = reassembly.late(now)) {
+            if (late.headerBytes() > 0) { // the first fragment is there (RFC 1122, 3.3.2)
+                datagram.toMany = address.isBroadcast(late.destination());
+                describe(late.memory, late.at(), late.headerBytes(), late.beginBytes());
+                icmp.error(datagram, IcmpMessage.TIME_EXCEEDED, IcmpMessage.REASSEMBLY, now);
+            }
+        }
+        return Math.min(neighbours.work(now), reassembly.next());
     }
 }

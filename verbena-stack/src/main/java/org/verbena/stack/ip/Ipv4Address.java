@@ -26,15 +26,21 @@ public record Ipv4Address(int address, int prefix, int gateway) {
         return a >>> 28 == 0xe;
     }
 
-    /** Whether an address can be that of a sender, and so of one host: neither 0.x, 127.x, a group nor reserved. */
+    /** Whether an address can be that of a sender, and so of one host: neither 0.x, 127.x, a group, reserved nor the subnet's own. */
     public boolean isHost(int a) {
         int first = a >>> 24;
-        return first != 0 && first != 127 && first < 224 && !isBroadcast(a);
+        return first != 0 && first != 127 && first < 224 && !isBroadcast(a) && (prefix >= 31 || a != (address
+                & mask()));
+    }
+
+    /** Whether a host is on this link. */
+    public boolean isNear(int a) {
+        return ((a ^ address) & mask()) == 0;
     }
 
     /** The host of this link that gets a packet to a host's address; 0 if there is no way. */
     public int nextHop(int to) {
-        return ((to ^ address) & mask()) == 0 ? to : gateway;
+        return isNear(to) ? to : gateway;
     }
 
     /** An address as four numbers. */

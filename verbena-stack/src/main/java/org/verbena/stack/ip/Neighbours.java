@@ -3,9 +3,11 @@ package org.verbena.stack.ip;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 
 import org.verbena.stack.header.ArpPacket;
 import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.wire.SendFrame;
 import org.verbena.stack.wire.Wire;
 import org.verbena.verbs.spi.NumberMap;
@@ -20,22 +22,28 @@ public final class Neighbours {
     static final int TRIES = 3;
     static final long RETRY = 1_000_000_000L;
     static final long REACHABLE = 30_000_000_000L;
-    /** Packets that wait for one neighbor; the oldest gives way. */
-    static final int WAITING = 4;
+    /** Packets that wait for the addresses of hosts, of all; of a host the oldest gives way. */
+    static final int WAITING = 64;
 
+    private static final int ANNOUNCEMENTS = 2;
+    private static final long ANNOUNCE_INTERVAL = 2_000_000_000L;
     private static final long NEVER = Long.MAX_VALUE;
 
     private final Wire wire;
     private final long mac;
-    private final int address;
+    private final Ipv4Address address;
     private final Counts counts;
     private final Entry[] entries = new Entry[MOST];
     private final NumberMap<Entry> byAddress = new NumberMap<>();
     private int size;
+    private int waiting;
     /** No entry has anything to do before. */
     private long deadline = NEVER;
+    /** How often the own address is still to be told, and when next. */
+    private int announcements;
+    private long announceAt;
 
-    Neighbours(Wire wire, long mac, int address, Counts counts) {
+    Neighbours(Wire wire, long mac, Ipv4Address address, Counts counts) {
         this.wire = wire;
         this.mac = mac;
         this.address = address;
@@ -44,15 +52,15 @@ public final class Neighbours {
 
     private static final class Entry {
         final int address;
-        final SendFrame[] waiting = new SendFrame[WAITING];
-        final int[] bytes = new int[WAITING];
-        int waits;
+        final ArrayDeque<SendFrame> waiting = new ArrayDeque<>(2);
         long mac;
         boolean known;
         /** Requests that have not been answered. */
         int asked;
         /** When to ask again or give up, while asked for; else until when the address is good. */
         long due;
+        /** When it was sent to last, or told its address. */
+        long used;
 
         Entry(int address) {
             this.address = address;
@@ -68,10 +76,11 @@ public final class Neighbours {
         } else if (e.known && e.asked == 0 && now - e.due >= 0) {
             ask(e, now);
         }
+        e.used = now;
         if (e.known) {
             transmit(f, bytes, e.mac);
         } else {
-            hold(e, f, bytes);
+            hold(e, f);
         }
     }
 
@@ -82,47 +91,62 @@ public final class Neighbours {
         wire.send(f, bytes);
     }
 
-    private void hold(Entry e, SendFrame f, int bytes) {
-        if (e.waits == WAITING) {
-            wire.giveBack(e.waiting[0]);
+    private void hold(Entry e, SendFrame f) {
+        if (waiting == WAITING) {
             counts.unresolved++;
-            e.waits--;
-            System.arraycopy(e.waiting, 1, e.waiting, 0, e.waits);
-            System.arraycopy(e.bytes, 1, e.bytes, 0, e.waits);
+            SendFrame oldest = e.waiting.poll();
+            if (oldest == null) {
+                wire.giveBack(f);
+                return;
+            }
+            wire.giveBack(oldest);
+            waiting--;
         }
-        e.waiting[e.waits] = f;
-        e.bytes[e.waits++] = bytes;
+        e.waiting.add(f);
+        waiting++;
     }
 
     private Entry create(int to, long now) {
         if (size == MOST) {
-            removeOldest(now);
+            removeLeastUsed(now);
         }
         Entry e = new Entry(to);
+        e.used = now;
         entries[size++] = e;
         byAddress.put(to, e);
         return e;
     }
 
-    /** Makes room: of those known the one that was for the longest, else the one that is asked for the longest. */
-    private void removeOldest(long now) {
+    /** Makes room: one that has not answered goes before those that have, and of these the one that was not used for the longest. */
+    private void removeLeastUsed(long now) {
         int worst = 0;
         for (int i = 1; i < size; i++) {
             Entry a = entries[i];
             Entry b = entries[worst];
-            if (a.known != b.known ? a.known : a.due - now < b.due - now) {
+            if (a.known != b.known ? b.known : a.used - now < b.used - now) {
                 worst = i;
             }
         }
         remove(worst);
     }
 
+    /** Makes room among those that are old and not used; true if there was one. */
+    private boolean removeUnused(long now) {
+        for (int i = 0; i < size; i++) {
+            Entry e = entries[i];
+            if (e.known && e.asked == 0 && now - e.due >= 0 && now - e.used >= REACHABLE) {
+                remove(i);
+                return true;
+            }
+        }
+        return false;
+    }
+
     private void remove(int i) {
         Entry e = entries[i];
-        counts.unresolved += e.waits;
-        while (e.waits > 0) {
-            wire.giveBack(e.waiting[--e.waits]);
-        }
+        counts.unresolved += e.waiting.size();
+        waiting -= e.waiting.size();
+        e.waiting.forEach(wire::giveBack);
         byAddress.remove(e.address);
         entries[i] = entries[--size];
     }
@@ -142,9 +166,25 @@ public final class Neighbours {
             return;
         }
         EthernetHeader.write(f.memory(), f.at(), to, mac, EthernetHeader.ARP);
-        ArpPacket.write(f.memory(), f.at() + EthernetHeader.BYTES, operation, mac, address, targetMac, target);
+        ArpPacket.write(f.memory(), f.at() + EthernetHeader.BYTES, operation, mac, address.address(), targetMac,
+                target);
         counts.framesOut++;
         wire.send(f, EthernetHeader.BYTES + ArpPacket.BYTES);
+    }
+
+    /** Tells all of the own address from now on, twice (RFC 5227, 2.3): who knew another host by it learns. */
+    void announce(long now) {
+        announcements = ANNOUNCEMENTS;
+        announceAt = now;
+    }
+
+    private long workOnAnnouncements(long now) throws IOException {
+        if (announcements > 0 && now - announceAt >= 0) {
+            announcements--;
+            announceAt = now + ANNOUNCE_INTERVAL;
+            say(EthernetHeader.BROADCAST, ArpPacket.REQUEST, 0, address.address());
+        }
+        return announcements > 0 ? announceAt : NEVER;
     }
 
     /** Takes a packet of ARP that was checked. */
@@ -155,14 +195,15 @@ public final class Neighbours {
             counts.malformed++;
             return;
         }
-        if (sender == address) {
+        if (sender == address.address()) {
             counts.conflicts++;
             return;
         }
-        boolean forUs = ArpPacket.target(m, at) == address;
+        boolean forUs = ArpPacket.target(m, at) == address.address();
         Entry e = byAddress.get(sender);
         // A request tells who is about to send to us; a flood of them does not drive out those that we have asked for.
-        if (e == null && forUs && sender != 0 && size < MOST / 2) {
+        if (e == null && forUs && address.isHost(sender) && address.isNear(sender) && (size < MOST / 2 || removeUnused(
+                now))) {
             e = create(sender, now);
         }
         if (e != null) {
@@ -178,14 +219,18 @@ public final class Neighbours {
         e.known = true;
         e.asked = 0;
         e.due = now + REACHABLE;
-        for (int i = 0; i < e.waits; i++) {
-            transmit(e.waiting[i], e.bytes[i], from);
+        for (SendFrame f = e.waiting.poll(); f != null; f = e.waiting.poll()) {
+            waiting--;
+            transmit(f, EthernetHeader.BYTES + Ipv4Header.totalBytes(f.memory(), f.at() + EthernetHeader.BYTES), from);
         }
-        e.waits = 0;
     }
 
     /** Asks again for what was not answered, or gives up; answers when to call again. */
     long work(long now) throws IOException {
+        return Math.min(workOnAnnouncements(now), workOnEntries(now));
+    }
+
+    private long workOnEntries(long now) throws IOException {
         if (deadline == NEVER || now - deadline < 0) {
             return deadline;
         }

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.stack.header.Ipv4Header;
 
 /**
- * Datagrams of which fragments have come (RFC 791, 3.2): {@value #MOST} at a time, each for 30 seconds. Fragments that overlap others but do not
- * repeat them end their datagram, as RFC 5722 has it for IPv6: no sender makes them, and they serve to slip by filters.
+ * Datagrams of which fragments have come (RFC 791, 3.2): {@value #MOST} at a time, each for 30 seconds. Of a datagram whose fragments overlap
+ * but do not repeat each other nothing is taken any more, as RFC 5722 has it for IPv6: no sender makes them, and they serve to slip by filters.
  */
 final class Reassembly {
     static final int MOST = 16;
@@ -38,6 +38,10 @@ final class Reassembly {
         private int protocol;
         private int identification;
         private long until;
+        /** Its fragments contradict each other: those to come are dropped, too. */
+        private boolean dead;
+        /** Bytes of the payload in the fragment that has the begin. */
+        private int begin;
         private int units;
         /** Bytes of the payload, once the last fragment has come, or -1. */
         private int total;
@@ -58,6 +62,8 @@ final class Reassembly {
             protocol = Ipv4Header.protocol(m, at);
             identification = Ipv4Header.identification(m, at);
             until = now + PATIENCE;
+            dead = false;
+            begin = 0;
             units = 0;
             total = -1;
             header = 0;
@@ -75,6 +81,14 @@ final class Reassembly {
 
         int payloadBytes() {
             return total;
+        }
+
+        int beginBytes() {
+            return begin;
+        }
+
+        int destination() {
+            return destination;
         }
 
         /** How many of some units are there. */
@@ -113,6 +127,7 @@ final class Reassembly {
             }
             if (offset == 0) {
                 header = headerBytes;
+                begin = length;
                 MemorySegment.copy(m, at, memory, HEADER - headerBytes, headerBytes);
             }
             return true;
@@ -135,13 +150,16 @@ final class Reassembly {
             i = begin(m, at, now);
         }
         Partial p = partials[i];
+        if (p.dead) {
+            return null;
+        }
         int word = Ipv4Header.fragmentWord(m, at);
         int header = Ipv4Header.headerBytes(m, at);
         int length = Ipv4Header.totalBytes(m, at) - header;
         if (length == 0 || !p.add(m, at, header, (word & Ipv4Header.OFFSET) * UNIT, length, (word
                 & Ipv4Header.MORE_FRAGMENTS) != 0)) {
             counts.reassemblyFailed++;
-            end(i);
+            p.dead = true;
             return null;
         }
         if (p.isWhole()) {
@@ -154,7 +172,7 @@ final class Reassembly {
 
     private int begin(MemorySegment m, long at, long now) {
         if (size == MOST) {
-            counts.reassemblyFailed++;
+            counts.reassemblyFailed += partials[0].dead ? 0 : 1;
             end(0); // the oldest
         }
         if (partials[size] == null) {
@@ -171,12 +189,22 @@ final class Reassembly {
         partials[--size] = p;
     }
 
-    /** Ends what has waited too long; answers when to call again. */
-    long work(long now) {
+    /** Ends a datagram that has waited too long, and answers it, until the next call; null if there is none. */
+    @Nullable
+    Partial late(long now) {
         while (size > 0 && now - partials[0].until >= 0) {
-            counts.reassemblyFailed++;
+            Partial p = partials[0];
             end(0);
+            if (!p.dead) {
+                counts.reassemblyFailed++;
+                return p;
+            }
         }
+        return null;
+    }
+
+    /** When the next one will have waited too long. */
+    long next() {
         return size == 0 ? Long.MAX_VALUE : partials[0].until;
     }
 }

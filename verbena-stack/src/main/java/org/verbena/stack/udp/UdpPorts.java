@@ -85,7 +85,7 @@ public final class UdpPorts implements Protocol {
         int from = UdpHeader.source(m, at);
         if (q == null || !q.accepts(d.source(), from)) {
             counts.noPort++;
-            ip.icmp().unreachable(d, IcmpMessage.PORT, now);
+            ip.icmp().error(d, IcmpMessage.UNREACHABLE, IcmpMessage.PORT, now);
         } else if (q.offer(m, at + UdpHeader.BYTES, UdpHeader.length(m, at) - UdpHeader.BYTES, d.source(), from)) {
             counts.datagramsIn++;
         } else {
@@ -110,9 +110,13 @@ public final class UdpPorts implements Protocol {
     public int send(UdpQueue from, ByteBuffer payload, int to, int port, long now) throws IOException {
         int n = payload.remaining();
         int length = UdpHeader.BYTES + n;
-        int wrong = n > MOST ? Errno.EMSGSIZE : port == 0 ? Errno.EINVAL : ip.way(to);
+        int wrong = n > MOST || ip.fragments(length) > Ipv4.MOST_FRAGMENTS ? Errno.EMSGSIZE : way(to, port);
         if (wrong != 0) {
             return wrong;
+        }
+        if (to == ip.address().address()) {
+            toSelf(from, payload, port);
+            return 0;
         }
         if (length > ip.room()) {
             write(whole, wholeBytes, 0, from, payload, to, port);
@@ -122,7 +126,12 @@ public final class UdpPorts implements Protocol {
             if (f == null) {
                 return Errno.ENOBUFS;
             }
-            write(f.memory(), f.bytes(), Ipv4.payload(f), from, payload, to, port);
+            try {
+                write(f.memory(), f.bytes(), Ipv4.payload(f), from, payload, to, port);
+            } catch (RuntimeException e) { // the buffer's memory is closed, or is of another thread
+                ip.giveBack(f);
+                throw e;
+            }
             ip.send(f, Ipv4Header.UDP, to, length, now);
         }
         if (wrong == 0) {
@@ -130,6 +139,29 @@ public final class UdpPorts implements Protocol {
             counts.datagramsOut++;
         }
         return wrong;
+    }
+
+    /** What is for a port of this host does not come to the link. */
+    private void toSelf(UdpQueue from, ByteBuffer payload, int port) {
+        int n = payload.remaining();
+        int own = ip.address().address();
+        counts.datagramsOut++;
+        UdpQueue q = queues.get(port);
+        wholeBytes.put(0, payload, payload.position(), n);
+        payload.position(payload.limit());
+        if (q == null || !q.accepts(own, from.port())) {
+            counts.noPort++;
+            from.fail(IcmpMessage.UNREACHABLE, IcmpMessage.PORT, own, port);
+        } else if (q.offer(whole, 0, n, own, from.port())) {
+            counts.datagramsIn++;
+        } else {
+            counts.queueFull++;
+        }
+    }
+
+    /** 0 if a peer can be sent to, else an errno. */
+    public int way(int to, int port) {
+        return port == 0 ? Errno.EINVAL : ip.way(to);
     }
 
     private void write(MemorySegment m, ByteBuffer bytes, long at, UdpQueue from, ByteBuffer payload, int to,

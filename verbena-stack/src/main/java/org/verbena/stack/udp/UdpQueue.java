@@ -53,6 +53,7 @@ public final class UdpQueue {
         remote = address;
         remotePort = p;
         connected = true;
+        error = 0;
         head = tail; // what others have sent before is not for a connected socket
     }
 
@@ -68,6 +69,10 @@ public final class UdpQueue {
     /** Adds a datagram; false if there is no room. */
     public boolean offer(MemorySegment m, long at, int length, int source, int sourcePort) {
         int bytes = RECORD + (length + 7 & ~7);
+        if (head == tail) { // an empty ring has all its room in one piece
+            head = 0;
+            tail = 0;
+        }
         int place = (int) (tail % size);
         int skipped = size - place < bytes ? size - place : 0;
         if (tail + skipped + bytes - head > size) {
@@ -89,10 +94,11 @@ public final class UdpQueue {
 
     void fail(int type, int code, int destination, int destinationPort) {
         if (connected && destination == remote && destinationPort == remotePort) {
-            error = type == IcmpMessage.UNREACHABLE && code == IcmpMessage.PORT
-                    ? Errno.ECONNREFUSED
-                    : Errno.EHOSTUNREACH;
-            listener.run();
+            // The others may pass: as Linux has it, a socket does not hear of them.
+            if (type == IcmpMessage.UNREACHABLE && (code == IcmpMessage.PORT || code == IcmpMessage.PROTOCOL)) {
+                error = Errno.ECONNREFUSED;
+                listener.run();
+            }
         }
     }
 

@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +18,6 @@ import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
-import org.verbena.verbs.Flow;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowType;
 import org.verbena.verbs.MemoryRegion;
@@ -27,6 +29,7 @@ import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
+import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
 
@@ -36,13 +39,15 @@ public final class QueuePairWire implements Wire {
     private static final int SENDS = 256;
     private static final int SIGNAL_EVERY = 32;
     private static final int ETHERNET = 14;
-    /** Nanoseconds between looks whether the interface is still there, while nothing comes. */
-    private static final long LOOK_EVERY = 1_000_000_000;
+    private static final int VLAN_TAG = 4;
+    /** RFC 791, 3.2. */
+    private static final int LEAST_MTU = 68;
     /** What AF_XDP wants free before a frame that it sends from where it is; a cache line begins there. */
     private static final int BEFORE = 64;
 
     private final Context context;
-    private final ProtectionDomain pd;
+    /** What is to be closed, the last first. */
+    private final Deque<VerbsObject> opened;
     private final CompletionChannel channel;
     private final CompletionQueue receiveCq;
     private final CompletionQueue sendCq;
@@ -52,63 +57,99 @@ public final class QueuePairWire implements Wire {
     private final int chunk;
     private final int offset;
     private final int mtu;
-    private final SendFrame[] frames = new SendFrame[SENDS];
+    private final int receives;
+    private final SendFrame[] frames;
     /** Numbers of frames that are free, as a stack. */
-    private final int[] free = new int[SENDS];
+    private final int[] free;
     /** Numbers of frames that were posted, in a ring. */
-    private final int[] posted = new int[SENDS];
+    private final int[] posted;
     private final Frame frame = new Frame();
-    /** The frame was found by {@link #await}, and is still to be received. */
+    /** The frame was found by {@link #arm}, and is still to be received. */
     private boolean early;
-    private @Nullable Flow flow;
     private int freeFrames;
     private long sends;
     private long sent;
-    private long looked = System.nanoTime();
 
-    private QueuePairWire(Context context, int mtu) throws VerbsException {
+    private QueuePairWire(Context context, int mtu, Deque<VerbsObject> opened) throws VerbsException {
         this.context = context;
         this.mtu = mtu;
+        this.opened = opened;
         DeviceAttributes d = context.queryDevice();
-        chunk = d.rawReceiveBuffer().orElseThrow(() -> new VerbsException("open a stack on " + context.device().name(),
-                Errno.EOPNOTSUPP, "the device has no queue pairs for raw packets; those called tap_ and xdp_ have"));
+        chunk = d.rawReceiveBuffer().orElseThrow();
         offset = d.rawReceiveOffset().orElse(0);
+        receives = Math.min(RECEIVES, d.maxQpWr());
+        int sends = Math.min(SENDS, d.maxQpWr());
         int stride = Math.ceilDiv(BEFORE + ETHERNET + mtu, chunk) * chunk;
-        pd = context.allocateProtectionDomain();
-        channel = context.createCompletionChannel();
-        receiveCq = context.createCompletionQueue(CompletionQueueAttributes.builder().cqe(RECEIVES).channel(channel)
-                .build());
-        sendCq = context.createCompletionQueue(SENDS);
-        qp = pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).type(QueuePairType.RAW_PACKET)
-                .maxSendWr(SENDS).maxReceiveWr(RECEIVES).maxSendSge(1).build());
-        region = pd.allocate((long) RECEIVES * chunk + (long) SENDS * stride, AccessFlags.LOCAL_WRITE);
+        ProtectionDomain pd = opened(context.allocateProtectionDomain());
+        region = opened(pd.allocate((long) receives * chunk + (long) sends * stride, AccessFlags.LOCAL_WRITE));
+        channel = opened(context.createCompletionChannel());
+        receiveCq = opened(context.createCompletionQueue(CompletionQueueAttributes.builder().cqe(receives).channel(
+                channel)
+                .build()));
+        sendCq = opened(context.createCompletionQueue(sends));
+        qp = opened(pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).type(QueuePairType.RAW_PACKET)
+                .maxSendWr(sends).maxReceiveWr(receives).maxSendSge(1).build()));
+        frames = new SendFrame[sends];
+        free = new int[sends];
+        posted = new int[sends];
         ByteBuffer bytes = region.segment().asByteBuffer();
-        for (int i = 0; i < SENDS; i++) {
-            frames[i] = new SendFrame(region.segment(), bytes, (long) RECEIVES * chunk + (long) i * stride + BEFORE, i);
+        for (int i = 0; i < sends; i++) {
+            frames[i] = new SendFrame(region.segment(), bytes, (long) receives * chunk + (long) i * stride + BEFORE, i);
             free[freeFrames++] = i;
+        }
+        start();
+    }
+
+    private <T extends VerbsObject> T opened(T o) {
+        opened.push(o);
+        return o;
+    }
+
+    /**
+     * Takes over a device that has no other queue pair of this kind.
+     *
+     * @param mtu the interface's
+     * @throws VerbsException {@code EOPNOTSUPP} for a device without raw packets, or with several receive queues
+     */
+    public static QueuePairWire open(Context context, int mtu) throws VerbsException {
+        String verb = "open a stack on " + context.device().name();
+        requireRawPackets(context);
+        int queues = context.queryDevice().maxQp();
+        if (queues > 1) { // packets come on any of them, and a queue pair has one
+            throw new VerbsException(verb, Errno.EOPNOTSUPP, "its interface has " + queues
+                    + " receive queues and a stack takes one: set it to one, 'ethtool -L INTERFACE combined 1' or 'rx 1'");
+        }
+        // A context knows the MTU that was when it was opened.
+        long most = Math.min(mtu, context.queryPort(1).maxMessageSize() - ETHERNET - VLAN_TAG);
+        if (most < LEAST_MTU) {
+            throw new VerbsException(verb, Errno.EINVAL, "the interface's MTU is " + most + ", and IPv4 needs "
+                    + LEAST_MTU);
+        }
+        Deque<VerbsObject> opened = new ArrayDeque<>();
+        try {
+            return new QueuePairWire(context, (int) most, opened);
+        } catch (VerbsException | RuntimeException | Error e) {
+            close(opened).ifPresent(e::addSuppressed);
+            throw e;
         }
     }
 
-    /** Takes over a device that has no other queue pair of this kind; {@code mtu} is the interface's. */
-    public static QueuePairWire open(Context context, int mtu) throws VerbsException {
-        QueuePairWire w = new QueuePairWire(context, mtu);
-        try {
-            w.start();
-        } catch (VerbsException | RuntimeException e) {
-            w.close();
-            throw e;
+    /** Throws {@code EOPNOTSUPP} for a device without raw packets. */
+    public static void requireRawPackets(Context context) throws VerbsException {
+        if (context.queryDevice().rawReceiveBuffer().isEmpty()) {
+            throw new VerbsException("open a stack on " + context.device().name(), Errno.EOPNOTSUPP,
+                    "the device has no queue pairs for raw packets; those called tap_ and xdp_ have");
         }
-        return w;
     }
 
     private void start() throws VerbsException {
         qp.modify(QueuePairAttributes.to(QueuePairState.INIT).port(1).build());
-        for (int i = 0; i < RECEIVES; i++) {
+        for (int i = 0; i < receives; i++) {
             post(i);
         }
         qp.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
         qp.modify(QueuePairAttributes.to(QueuePairState.RTS).build());
-        flow = qp.createFlow(FlowAttributes.builder().type(FlowType.ALL_DEFAULT).build());
+        opened(qp.createFlow(FlowAttributes.builder().type(FlowType.ALL_DEFAULT).build()));
     }
 
     private void post(int place) throws VerbsException {
@@ -160,7 +201,7 @@ public final class QueuePairWire implements Wire {
             do {
                 check(sendCq);
                 while (sent <= sendCq.wrId()) {
-                    free[freeFrames++] = posted[(int) (sent++ % SENDS)];
+                    free[freeFrames++] = posted[(int) (sent++ % posted.length)];
                 }
             } while (sendCq.nextPoll() == 0);
         } finally {
@@ -178,7 +219,7 @@ public final class QueuePairWire implements Wire {
     public void send(SendFrame f, int bytes) throws IOException {
         // The last free frame is signalled, too: who waits for frames waits for a completion.
         boolean signal = (sends + 1) % SIGNAL_EVERY == 0 || freeFrames == 0;
-        posted[(int) (sends % SENDS)] = f.number();
+        posted[(int) (sends % posted.length)] = f.number();
         int wrong = qp.sendQueue().postSend(sends, signal ? SendFlags.SIGNALED : SendFlags.NONE, region, f.at(), bytes);
         if (wrong != 0) {
             giveBack(f);
@@ -193,33 +234,62 @@ public final class QueuePairWire implements Wire {
     }
 
     @Override
-    public void await(long nanos) throws IOException {
+    public boolean arm() throws IOException {
         int wrong = receiveCq.requestNotify(false);
         if (wrong != 0) {
             throw new VerbsException("wait for frames", wrong, "the completion queue cannot wake");
         }
         early = receive() != null; // one that came before the request wakes nobody
-        if (early) {
-            return;
-        }
+        return !early;
+    }
+
+    @Override
+    public void sleep(long nanos) throws IOException {
         channel.await(Duration.ofNanos(nanos));
-        if (System.nanoTime() - looked >= LOOK_EVERY) {
-            looked = System.nanoTime();
-            context.queryPort(1); // ENODEV: a receiver learns in no other way that the interface of an xdp_ device is gone
+    }
+
+    @Override
+    public boolean hasFree(int n) throws IOException {
+        if (freeFrames < n) {
+            reap();
+        }
+        return freeFrames >= n;
+    }
+
+    @Override
+    public void requireLink() throws IOException {
+        try {
+            context.queryPort(1);
+        } catch (VerbsException e) {
+            if (e.errno() == Errno.ENODEV) { // others are of the question
+                throw e;
+            }
         }
     }
 
     @Override
     public void close() throws VerbsException {
-        if (flow != null) {
-            flow.close();
+        Optional<VerbsException> e = close(opened);
+        if (e.isPresent()) {
+            throw e.get();
         }
-        qp.close();
-        sendCq.close();
-        receiveCq.close();
-        channel.close();
-        region.close();
-        pd.close();
+    }
+
+    /** Closes all, the last first, whatever one of them says; answers the first that is said. */
+    private static Optional<VerbsException> close(Deque<VerbsObject> all) {
+        VerbsException first = null;
+        while (!all.isEmpty()) {
+            try {
+                all.pop().close();
+            } catch (VerbsException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        return Optional.ofNullable(first);
     }
 
     /** The one frame that is looked at, until it is released. */

@@ -5,9 +5,7 @@ import java.io.IOException;
 
 import org.jspecify.annotations.Nullable;
 
-/**
- * A link for Ethernet frames. One thread receives, releases and waits; sends are of one thread at a time, with any of them beside it waiting.
- */
+/** A link for Ethernet frames. For one thread at a time, but for {@link #sleep}, which one thread calls beside the others. */
 public interface Wire extends AutoCloseable {
     /** How long an IP packet may be. */
     int mtu();
@@ -27,11 +25,20 @@ public interface Wire extends AutoCloseable {
      */
     void send(SendFrame frame, int bytes) throws IOException;
 
+    /** Whether that many buffers are free; looks which have been sent. */
+    boolean hasFree(int frames) throws IOException;
+
+    /** Throws if the link is gone, which who only receives may not learn otherwise. For any thread; takes a while. */
+    void requireLink() throws IOException;
+
     /** Takes back a buffer that is not sent. */
     void giveBack(SendFrame frame);
 
-    /** Waits until frames may have come, for at most so many nanoseconds. */
-    void await(long nanos) throws IOException;
+    /** Has the next {@link #sleep} end when a frame comes; false if one is there already, which {@link #receive} answers. */
+    boolean arm() throws IOException;
+
+    /** Sleeps until a frame has come since {@link #arm}, or for so many nanoseconds. */
+    void sleep(long nanos) throws IOException;
 
     @Override
     void close() throws IOException;

@@ -129,7 +129,37 @@ final class IcmpTest {
         IcmpMessage.write(m, Ipv4.HEADERS, 36, IcmpMessage.UNREACHABLE, IcmpMessage.PORT, 0);
         a.take(error);
         assertThat(answers()).isEmpty();
-        assertThat(a.counts.noPort).isEqualTo(3);
+        assertThat(a.counts.noPort).as("the third is for one host, in a frame for all").isEqualTo(2);
+    }
+
+    /** RFC 1122, 3.3.2: only if the first fragment is there. */
+    @Test
+    void fragmentsThatDoNotBecomeWholeAreReported() throws Exception {
+        for (int offset : new int[] {0, 8}) {
+            byte[] f = udp(a.address, a.mac, 72);
+            Ipv4Header.write(MemorySegment.ofArray(f), 14, 100, 7 + offset, offset | Ipv4Header.MORE_FRAGMENTS, 64,
+                    Ipv4Header.UDP, PEER,
+                    a.address);
+            a.take(f);
+            a.pass(Reassembly.PATIENCE);
+            List<byte[]> sent = answers();
+            assertThat(sent).hasSize(offset == 0 ? 1 : 0);
+            if (offset == 0) {
+                MemorySegment m = MemorySegment.ofArray(sent.getFirst());
+                assertThat(IcmpMessage.of(m, Ipv4.HEADERS)).isEqualTo(new IcmpMessage(IcmpMessage.TIME_EXCEEDED,
+                        IcmpMessage.REASSEMBLY, 0));
+                assertThat(Ipv4Header.totalBytes(m, 14)).isEqualTo(28 + 100);
+                assertThat(Arrays.copyOfRange(sent.getFirst(), Ipv4.HEADERS + 8, Ipv4.HEADERS + 108)).isEqualTo(Arrays
+                        .copyOfRange(f, 14, 114));
+            }
+        }
+        byte[] f = udp(-1, EthernetHeader.BROADCAST, 72);
+        Ipv4Header.write(MemorySegment.ofArray(f), 14, 100, 99, Ipv4Header.MORE_FRAGMENTS, 64, Ipv4Header.UDP, PEER,
+                -1);
+        a.take(f);
+        a.pass(Reassembly.PATIENCE);
+        assertThat(answers()).as("of a packet to all").isEmpty();
+        assertThat(a.counts.reassemblyFailed).isEqualTo(3);
     }
 
     @Test

@@ -43,7 +43,7 @@ final class NeighboursTest {
 
     @Test
     void aHostThatDoesNotAnswerIsAskedForThreeTimes() throws Exception {
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < Neighbours.WAITING + 2; i++) {
             send();
         }
         List<byte[]> sent = a.wire.takeSent();
@@ -60,19 +60,20 @@ final class NeighboursTest {
         a.pass(SECOND);
         assertThat(a.wire.takeSent()).isEmpty();
         assertThat(a.wire.held()).isZero();
-        assertThat(a.counts.unresolved).isEqualTo(6);
+        assertThat(a.counts.unresolved).isEqualTo(Neighbours.WAITING + 2);
     }
 
     @Test
     void packetsWaitForTheAnswerAndGoInOrder() throws Exception {
-        send();
-        send();
+        for (int length = 1; length <= 2; length++) {
+            assertThat(a.udp.send(from, ByteBuffer.wrap(Host.payload(0, length)), PEER, 7, a.now)).isZero();
+        }
         a.wire.takeSent();
         a.take(say(ArpPacket.REPLY, PEER, PEER_MAC, a.address));
         List<byte[]> sent = a.wire.takeSent();
         assertThat(sent).hasSize(2).allSatisfy(f -> assertThat(EthernetHeader.of(MemorySegment.ofArray(f), 0))
                 .isEqualTo(new EthernetHeader(PEER_MAC, a.mac, EthernetHeader.IPV4)));
-        assertThat(sent.get(0)[19]).isLessThan(sent.get(1)[19]);
+        assertThat(sent).extracting(f -> f.length).containsExactly(Ipv4.HEADERS + 8 + 1, Ipv4.HEADERS + 8 + 2);
     }
 
     @Test
@@ -122,26 +123,73 @@ final class NeighboursTest {
     }
 
     @Test
+    void theOwnAddressIsToldTwice() throws Exception {
+        a.ip.announce(a.now);
+        a.pass(0);
+        List<byte[]> sent = a.wire.takeSent();
+        assertThat(sent).hasSize(1);
+        assertThat(arp(sent.getFirst())).isEqualTo(new ArpPacket(ArpPacket.REQUEST, a.mac, a.address, 0, a.address));
+        a.pass(2 * SECOND - 1);
+        assertThat(a.wire.takeSent()).isEmpty();
+        a.pass(1);
+        assertThat(a.wire.takeSent()).hasSize(1);
+        a.pass(10 * SECOND);
+        assertThat(a.wire.takeSent()).isEmpty();
+        Host b = new Host(2);
+        b.take(sent.getFirst());
+        assertThat(b.wire.takeSent()).as("who hears it").isEmpty();
+        assertThat(b.counts.malformed + b.counts.conflicts).isZero();
+    }
+
+    @Test
     void aFloodOfRequestsAndOfHostsIsBounded() throws Exception {
         send();
         a.take(say(ArpPacket.REPLY, PEER, PEER_MAC, a.address));
         for (int i = 0; i < 5000; i++) {
-            a.take(say(ArpPacket.REQUEST, 0x0b00_0000 + i, PEER_MAC + i, a.address));
+            a.take(say(ArpPacket.REQUEST, 0x0b00_0000 + i, PEER_MAC + i, a.address)); // not of this link
         }
         a.wire.takeSent();
         send();
         assertThat(EthernetHeader.destination(MemorySegment.ofArray(a.wire.takeSent().getFirst()), 0)).isEqualTo(
                 PEER_MAC);
         for (int i = 0; i < 5000; i++) {
-            Host far = a;
-            far.udp.send(from, ByteBuffer.wrap(Host.payload(0, 1)), Host.SUBNET + 3 + i % 200, 7, far.now);
+            a.udp.send(from, ByteBuffer.wrap(Host.payload(0, 1)), Host.SUBNET + 3 + i % 200, 7, a.now);
         }
-        assertThat(a.wire.held()).isLessThanOrEqualTo(256);
+        assertThat(a.wire.held()).isEqualTo(Neighbours.WAITING);
         a.wire.takeSent();
+        send();
+        assertThat(a.wire.takeSent()).as("who is known is sent to").hasSize(1);
         for (int i = 0; i < 4; i++) {
             a.pass(SECOND);
         }
         assertThat(a.wire.held()).isZero();
+    }
+
+    /** In a subnet that has more hosts than are kept. */
+    @Test
+    void thoseThatAnswerStayWhileOthersAreAskedForInVain() throws Exception {
+        Ipv4 wide = new Ipv4(a.wire, a.mac, new Ipv4Address(a.address, 8, 0), a.counts, new java.util.Random(1));
+        org.verbena.stack.udp.UdpPorts udp = new org.verbena.stack.udp.UdpPorts(wide, a.counts, new java.util.Random(
+                1));
+        UdpQueue q = udp.open(0, 4096);
+        FakeFrames frames = f -> wide.input(f, a.now);
+        frames.take(a, say(ArpPacket.REQUEST, PEER, PEER_MAC, a.address));
+        for (int i = 0; i < 3000; i++) {
+            udp.send(q, ByteBuffer.allocate(1), Host.SUBNET + 1000 + i, 7, a.now);
+        }
+        a.wire.takeSent();
+        udp.send(q, ByteBuffer.allocate(1), PEER, 7, a.now);
+        assertThat(EthernetHeader.of(MemorySegment.ofArray(a.wire.takeSent().getFirst()), 0))
+                .isEqualTo(new EthernetHeader(PEER_MAC, a.mac, EthernetHeader.IPV4));
+    }
+
+    private interface FakeFrames {
+        void input(org.verbena.stack.wire.ReceivedFrame f) throws Exception;
+
+        default void take(Host h, byte[] frame) throws Exception {
+            h.wire.put(frame);
+            input(h.wire.receive());
+        }
     }
 
     @Test

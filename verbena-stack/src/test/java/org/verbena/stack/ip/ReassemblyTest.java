@@ -71,7 +71,7 @@ final class ReassemblyTest {
                 }
             }
             assertThat(whole).isEqualTo(1);
-            assertThat(all.work(0)).isEqualTo(Long.MAX_VALUE);
+            assertThat(all.next()).isEqualTo(Long.MAX_VALUE);
         });
         assertThat(counts.reassemblyFailed).isZero();
     }
@@ -104,7 +104,13 @@ final class ReassemblyTest {
         all.add(fragment(1, data, 0, 32, true), 0, 0);
         assertThat(all.add(fragment(1, data, 24, 64, false), 0, 0)).isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(1);
-        assertThat(all.add(fragment(1, data, 32, 64, false), 0, 0)).as("a new one that lacks its begin").isNull();
+        for (int at = 0; at < 64; at += 32) {
+            assertThat(all.add(fragment(1, data, at, at + 32, at == 0), 0, 0)).as("none of it is taken any more")
+                    .isNull();
+        }
+        assertThat(all.late(Reassembly.PATIENCE)).isNull();
+        all.add(fragment(1, data, 0, 32, true), 0, 0);
+        assertThat(all.add(fragment(1, data, 32, 64, false), 0, 0)).as("another of that number, later").isNotNull();
     }
 
     @Test
@@ -139,11 +145,16 @@ final class ReassemblyTest {
         }
         assertThat(counts.reassemblyFailed).isEqualTo(4);
         assertThat(all.add(fragment(4, data, 32, 64, false), 0, 100)).isNotNull();
-        assertThat(all.work(100)).isEqualTo(5 + Reassembly.PATIENCE);
-        all.work(5 + Reassembly.PATIENCE);
+        assertThat(all.late(100)).isNull();
+        assertThat(all.next()).isEqualTo(5 + Reassembly.PATIENCE);
+        assertThat(all.late(5 + Reassembly.PATIENCE)).isNotNull();
+        assertThat(all.late(5 + Reassembly.PATIENCE)).isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(5);
-        all.work(100 + Reassembly.PATIENCE);
+        for (int i = 0; i < Reassembly.MOST - 2; i++) {
+            assertThat(all.late(100 + Reassembly.PATIENCE)).isNotNull();
+        }
+        assertThat(all.late(100 + Reassembly.PATIENCE)).isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(4 + Reassembly.MOST - 1);
-        assertThat(all.work(0)).isEqualTo(Long.MAX_VALUE);
+        assertThat(all.next()).isEqualTo(Long.MAX_VALUE);
     }
 }

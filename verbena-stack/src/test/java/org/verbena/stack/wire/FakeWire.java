@@ -96,7 +96,20 @@ public final class FakeWire implements Wire {
     }
 
     @Override
-    public void await(long nanos) {}
+    public boolean hasFree(int n) {
+        return free.size() >= n;
+    }
+
+    @Override
+    public void requireLink() {}
+
+    @Override
+    public boolean arm() {
+        return incoming.isEmpty();
+    }
+
+    @Override
+    public void sleep(long nanos) {}
 
     @Override
     public void close() {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.tests.faults;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -42,7 +43,11 @@ final class StackPeer {
         ByteBuffer b = ByteBuffer.allocateDirect(65_536);
         UdpPeer from = new UdpPeer();
         while (socket.receive(b.clear(), from, Duration.ofMinutes(5))) {
-            socket.send(b.flip(), from);
+            try {
+                socket.send(b.flip(), from);
+            } catch (IOException e) {
+                System.err.println("not answered: " + e.getMessage());
+            }
         }
     }
 
