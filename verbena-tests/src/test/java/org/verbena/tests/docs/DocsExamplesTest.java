@@ -286,7 +286,7 @@ class DocsExamplesTest {
                     .map(f -> f.replace(".java", "")).toList();
         }
         Stream<String> known = Stream.of(List.of("HelloVerbs", "Metrics", "PlainEcho", "PlainSockets", "Services",
-                "SmcErmCalls"),
+                "SmcErmCalls", "StackEcho"),
                 PRINTS.keySet(),
                 CHANNELS.keySet()).flatMap(Collection::stream);
         assertThat(names).containsExactlyInAnyOrderElementsOf(known.toList());

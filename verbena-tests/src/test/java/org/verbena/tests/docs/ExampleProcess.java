@@ -84,6 +84,11 @@ final class ExampleProcess implements AutoCloseable {
                 example, List.of(arguments));
     }
 
+    /** Starts with a stack and the devices that it is on. */
+    static ExampleProcess withStack(Path example, String... arguments) throws IOException {
+        return new ExampleProcess(way("stack", CORE + "|.*verbena-(stack|xdp)\\b.*"), example, List.of(arguments));
+    }
+
     /** Starts a process for several examples, as {@link #onModulePath}. */
     static ExampleProcess host() throws IOException {
         String tests = Jvm.classesOf(ExampleHost.class) + File.pathSeparator + Jvm.classesOf(Folders.class);
