@@ -14,6 +14,7 @@ module org.verbena.cli {
     requires org.verbena.erm;
     requires org.verbena.linux;
     requires org.verbena.sockets;
+    requires org.verbena.stack;
     requires org.verbena.telemetry;
     requires org.verbena.verbs;
     requires static org.verbena.xdp; // only monitor needs it

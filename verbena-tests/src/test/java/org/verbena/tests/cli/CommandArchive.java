@@ -31,7 +31,7 @@ final class CommandArchive {
     /** The modules that the build has made, and what they need. */
     private static final List<Path> BUILT = Arrays.stream(System.getProperty("java.class.path").split(
             File.pathSeparator, -1)).filter(p -> p.matches(
-                    ".*verbena-(linux|telemetry|verbs|shm|roce|rdmacore|xdp|sockets|erm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
+                    ".*verbena-(linux|telemetry|verbs|shm|roce|rdmacore|xdp|stack|sockets|erm|cli)\\b.*|.*/(picocli|HdrHistogram|jackson|jline|jspecify)[^/]*"))
             .map(Path::of).toList();
 
     /**

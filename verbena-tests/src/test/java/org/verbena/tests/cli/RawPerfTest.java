@@ -16,7 +16,7 @@ import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.testkit.Capabilities;
 
-/** {@code verbena perf} of raw packets. */
+/** {@code verbena perf} of raw packets, and of the stack over them. */
 class RawPerfTest {
     private static final Path INTERFACES = Path.of("/sys/class/net");
 
@@ -25,8 +25,8 @@ class RawPerfTest {
     void rawPacketsAreMeasuredBesideTheKernel() throws Exception {
         Capabilities.requireNetworkAndBpf();
         List<String> rows = new ArrayList<>();
-        try (CommandProcess p = CommandProcess.start("perf", "raw-lat", "raw-rate", "raw-bw", "udp-lat-spin",
-                "udp-rate", "tcp-bw", "--duration=30ms", "--warm-up=10ms", "--json")) {
+        try (CommandProcess p = CommandProcess.start("perf", "raw-lat", "raw-rate", "raw-bw", "stack-udp-lat",
+                "udp-lat-spin", "udp-rate", "tcp-bw", "--duration=30ms", "--warm-up=10ms", "--json")) {
             CommandProcess.Result r = p.end();
             assertThat(r.code()).as(r.err()).isZero();
             for (JsonNode row : new ObjectMapper().readTree(r.out())) {
@@ -34,8 +34,43 @@ class RawPerfTest {
             }
         }
         assertThat(rows).containsExactly("raw-lat 64 xdp_perf0", "raw-rate 64 xdp_perf0", "raw-bw 32768 xdp_perf0",
-                "udp-lat-spin 64 udp", "udp-rate 64 udp", "tcp-bw 32768 tcp");
+                "stack-udp-lat 64 xdp_perf1", "udp-lat-spin 64 udp", "udp-rate 64 udp", "tcp-bw 32768 tcp");
         assertThat(INTERFACES.resolve("perf0")).doesNotExist();
+    }
+
+    /** A datagram of one byte, one in many fragments, and a rate; the table has the factor to the kernel's UDP. */
+    @Test
+    void stackIsMeasuredAtEachSize() throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        try (CommandProcess p = CommandProcess.start("perf", "stack-udp-lat", "udp-lat-spin", "--size=1,1473,65507",
+                "--duration=30ms", "--warm-up=10ms")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).as(r.err()).isZero();
+            assertThat(r.out()).contains("vs udp").containsPattern("stack-udp-lat +65507 .*[0-9]x");
+        }
+        try (CommandProcess p = CommandProcess.start("perf", "stack-udp-lat", "--rate=1k", "--duration=50ms",
+                "--warm-up=10ms")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).as(r.err()).isZero();
+        }
+        try (CommandProcess p = CommandProcess.start("perf", "stack-udp-lat", "--size=65508")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).isEqualTo(1);
+            assertThat(r.err()).contains("a datagram has 65507 bytes at most");
+        }
+    }
+
+    /** The stack would take the packets of the connection between the two processes. */
+    @Test
+    void stackNeedsAnInterfaceOfItsOwn() throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + RoceNamespaces.ADDRESS_B + ":0",
+                "--device=xdp_vcable1"), listener -> {
+                    CommandProcess.Result r = CommandProcess.run("perf", "stack-udp-lat", "--device=xdp_vcable0",
+                            "--connect=" + RoceNamespaces.ADDRESS_B + ":" + RoceCommandTest.port(listener));
+                    assertThat(r.code()).isEqualTo(1);
+                    assertThat(r.err()).contains("a stack takes all packets of vcable0");
+                });
     }
 
     /** The longest message of one frame, one byte more, and a rate. */

@@ -49,7 +49,7 @@ class LayersTest {
             Map.entry("sockets", List.of("verbs", "telemetry", "linux")),
             Map.entry("erm", List.of("sockets", "verbs", "telemetry", "linux")),
             Map.entry("agent", List.of()), // it finds the others by name, in another class loader
-            Map.entry("cli", List.of("shm", "xdp", "erm", "sockets", "verbs", "telemetry", "linux"))));
+            Map.entry("cli", List.of("shm", "xdp", "stack", "erm", "sockets", "verbs", "telemetry", "linux"))));
 
     /** Libraries beyond the JDK. What is not named here is core and has none; Unsafe is not the JDK's API. */
     private static final Map<String, List<String>> LIBRARIES = Map.of(

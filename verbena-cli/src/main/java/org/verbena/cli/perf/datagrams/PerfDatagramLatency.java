@@ -7,7 +7,7 @@ import org.verbena.cli.perf.run.PerfControl;
 import org.verbena.cli.perf.run.PerfPaced;
 
 /**
- * {@code udp-lat-spin} and {@code raw-lat}: a message and its answer. Where several are under way, the first byte of each has its
+ * {@code udp-lat-spin}, {@code raw-lat} and {@code stack-udp-lat}: a message and its answer. Where several are under way, the first byte of each has its
  * number, which the answer brings back, so that an answer is not taken for that of a lost one.
  */
 final class PerfDatagramLatency extends PerfDatagramLoop implements PerfPaced {

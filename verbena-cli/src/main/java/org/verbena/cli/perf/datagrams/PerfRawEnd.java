@@ -41,7 +41,7 @@ import org.verbena.verbs.WcStatus;
  * One end of a test of raw packets: a queue pair whose frames are UDP datagrams over IPv4, made here, so that a flow by the port
  * steers them and they compare with what the kernel's UDP does between the same addresses. A socket of the kernel keeps the port.
  */
-public final class PerfRawEnd implements PerfDatagrams {
+final class PerfRawEnd implements PerfDeviceEnd {
     /** Of Ethernet, IPv4 without options, and UDP. */
     static final int HEADERS = 14 + 20 + 8;
     /** What the MTU includes of them. */
@@ -111,17 +111,12 @@ public final class PerfRawEnd implements PerfDatagrams {
         payload = pd.allocate(size, AccessFlags.LOCAL_WRITE);
     }
 
-    public static PerfRawEnd open(PerfJob job, boolean initiator, Context context, PerfControl peer)
-            throws IOException {
+    static PerfRawEnd open(PerfJob job, boolean initiator, Context context, PerfControl peer) throws IOException {
         if (!(peer.localAddress() instanceof Inet4Address)) {
             throw new CommandException("tests of raw packets are over IPv4: connect to an address of IPv4");
         }
-        if (context.queryDevice().rawReceiveBuffer().isEmpty()) {
-            throw new CommandException(context.device().name() + " has no queue pairs for raw packets: see 'verbena"
-                    + " devices' for one that begins with xdp_");
-        }
         String name = context.device().name();
-        NetworkInterface link = NetworkInterface.getByName(name.substring(name.indexOf('_') + 1));
+        NetworkInterface link = NetworkInterface.getByName(PerfDeviceEnd.link(context));
         if (link == null) {
             throw new CommandException("the interface of " + name + " is gone");
         }
@@ -145,12 +140,13 @@ public final class PerfRawEnd implements PerfDatagrams {
         return universal >>> 40 << 24 | universal & 0xff_ffff;
     }
 
-    /** For the line to the peer. */
+    @Override
     public String describe() throws IOException {
         return "mac=" + mac + " udp=" + PerfUdp.port(reserved);
     }
 
     /** Writes the frames to be sent, posts the receives, and lets packets in. */
+    @Override
     public void connect(PerfFields other) throws IOException {
         long to = other.number("mac", 0, (1L << 48) - 1);
         int port = (int) other.number("udp", 1, 65_535);

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.concurrent.Callable;
 
+import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.support.CommandException;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
@@ -14,23 +15,30 @@ import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 
 /**
- * A veth pair between two network namespaces, for processes that are started at its ends. The kernel removes both when they have
- * ended. The ends have one name, so that the processes have the same arguments.
+ * Two veth pairs between two network namespaces, for processes that are started at their ends. The kernel removes all when they have
+ * ended. The ends of a pair have one name, so that the processes have the same arguments.
  */
 public final class PerfVeth {
-    /** The name of the device at both ends. */
-    public static final String DEVICE = "xdp_perf0";
     /** Where the listening process is reached. */
     public static final String LISTENER = "10.77.0.2";
     private static final String CLIENT = "10.77.0.1";
+    /** The kernel has its addresses on this one. */
     private static final String LINK = "perf0";
-    private static final String OTHER = "perf1";
+    /** This one is for what leaves the kernel no packets. */
+    private static final String ALONE = "perf1";
+    /** The name of the near ends as long as they are in the far namespace is longer by this. */
+    private static final String NEAR = "n";
     private static final int PREFIX = 24;
 
     private final Netlink far;
 
     private PerfVeth(Netlink far) {
         this.far = far;
+    }
+
+    /** The name of the device at both ends, for a test of raw packets. */
+    public static String device(PerfTest test) {
+        return "xdp_" + (test.isStack() ? ALONE : LINK);
     }
 
     /** What is done at the end of the listener, in the midst of which {@link #inNear} does what is to be done at the other one. */
@@ -43,7 +51,8 @@ public final class PerfVeth {
         return inNamespace(() -> {
             NetworkNamespace.disableIpv6(); // its packets would come between those that are measured
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-                NetworkLinks.createVeth(netlink, LINK, OTHER);
+                NetworkLinks.createVeth(netlink, LINK, LINK + NEAR);
+                NetworkLinks.createVeth(netlink, ALONE, ALONE + NEAR);
                 up(netlink, LISTENER);
                 return action.call(new PerfVeth(netlink));
             }
@@ -54,8 +63,10 @@ public final class PerfVeth {
         return inNamespace(() -> {
             NetworkNamespace.disableIpv6(); // its packets would come between those that are measured
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE); Fd near = NetworkNamespace.open()) {
-                NetworkLinks.move(far, NetworkLinks.index(far, OTHER), near);
-                NetworkLinks.rename(netlink, NetworkLinks.index(netlink, OTHER), LINK);
+                for (String link : new String[] {LINK, ALONE}) {
+                    NetworkLinks.move(far, NetworkLinks.index(far, link + NEAR), near);
+                    NetworkLinks.rename(netlink, NetworkLinks.index(netlink, link + NEAR), link);
+                }
                 up(netlink, CLIENT);
             }
             return action.call();
@@ -85,5 +96,6 @@ public final class PerfVeth {
         int index = NetworkLinks.index(netlink, LINK);
         NetworkAddresses.add(netlink, index, InetAddress.ofLiteral(address), PREFIX);
         NetworkLinks.setUp(netlink, index);
+        NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, ALONE));
     }
 }

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.HdrHistogram.Histogram;
 
 import org.verbena.cli.perf.datagrams.PerfDatagramLoop;
-import org.verbena.cli.perf.datagrams.PerfRawEnd;
+import org.verbena.cli.perf.datagrams.PerfDeviceEnd;
 import org.verbena.cli.perf.datagrams.PerfUdp;
 import org.verbena.cli.perf.erm.PerfErm;
 import org.verbena.cli.perf.limits.PerfLimitLatency;
@@ -202,7 +202,7 @@ public final class PerfClient implements AutoCloseable {
     }
 
     private PerfLoop openRaw(PerfJob job, String test) throws IOException {
-        PerfRawEnd end = PerfRawEnd.open(job, true, devices.get(job.device()), server);
+        PerfDeviceEnd end = PerfDeviceEnd.open(job, true, devices.get(job.device()), server);
         try {
             server.send(test + " " + end.describe());
             end.connect(server.expect("READY", PerfServer.ANSWER_SECONDS));

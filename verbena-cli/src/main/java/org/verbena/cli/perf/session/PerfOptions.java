@@ -43,8 +43,12 @@ public record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device,
         List<PerfJob> jobs = new ArrayList<>();
         String name = PerfJob.NO_DEVICE;
         for (PerfTest t : tests) {
-            if (t.takesDevice() && name.equals(PerfJob.NO_DEVICE)) {
-                name = !device.isEmpty() ? device : t.isRaw() ? PerfVeth.DEVICE : OpenDevices.first();
+            if (t.takesDevice()) {
+                name = !device.isEmpty()
+                        ? device
+                        : t.isRaw()
+                                ? PerfVeth.device(t)
+                                : name.equals(PerfJob.NO_DEVICE) ? OpenDevices.first() : name;
             }
             for (long size : sizes(t)) {
                 if ((t.isUdp() || t.isRaw()) && size > PerfUdp.MAX_SIZE && tests.size() > 1) {

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import org.verbena.cli.perf.datagrams.PerfDatagramLoop;
-import org.verbena.cli.perf.datagrams.PerfRawEnd;
+import org.verbena.cli.perf.datagrams.PerfDeviceEnd;
 import org.verbena.cli.perf.datagrams.PerfUdp;
 import org.verbena.cli.perf.erm.PerfErm;
 import org.verbena.cli.perf.limits.PerfLimitLatency;
@@ -213,7 +213,7 @@ public final class PerfServer {
     }
 
     private PerfLoop openRaw(PerfControl client, PerfJob job, PerfFields test) throws IOException {
-        PerfRawEnd end = PerfRawEnd.open(job, false, device(job), client);
+        PerfDeviceEnd end = PerfDeviceEnd.open(job, false, device(job), client);
         try {
             end.connect(test);
             client.send("READY " + end.describe());
