@@ -33,6 +33,7 @@ import org.verbena.testkit.Await;
 import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
+import org.verbena.testkit.TapInterface;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
@@ -60,10 +61,11 @@ final class StackOnLinkTest {
 
         void make() throws Exception {
             if (this == TAP) {
-                ip("tuntap", "add", "dev", "vrb0", "mode", "tap");
+                TapInterface.require();
+                TapInterface.add("vrb0");
             } else {
-                ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
-                ip("link", "set", "vrb1", "up");
+                TapInterface.ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
+                TapInterface.ip("link", "set", "vrb1", "up");
             }
         }
     }
@@ -73,21 +75,16 @@ final class StackOnLinkTest {
         NetworkNamespace.callInNew(() -> {
             NetworkNamespace.disableIpv6();
             link.make();
-            ip("address", "add", KERNEL + "/24", "dev", "vrb0");
-            ip("link", "set", "vrb0", "up");
+            TapInterface.up("vrb0", KERNEL + "/24");
             try (Context context = Verbs.open(link.device);
                     Stack stack = Stack.open(context, StackConfig.of(OURS + "/24"))) {
                 LinkState.awaitUp("vrb0");
                 action.run(stack);
             } finally {
-                ip("link", "delete", "vrb0");
+                TapInterface.ip("link", "delete", "vrb0");
             }
             return 0;
         });
-    }
-
-    private static String ip(String... words) throws Exception {
-        return done("ip", words);
     }
 
     private static String done(String program, String... words) throws Exception {
@@ -122,7 +119,7 @@ final class StackOnLinkTest {
             for (String size : new String[] {"0", "56", "1472", "1473", "8000", "65507"}) {
                 ping(3, "-s", size);
             }
-            assertThat(ip("neigh", "show", OURS)).matches("(?s).*(REACHABLE|STALE|DELAY).*");
+            assertThat(TapInterface.ip("neigh", "show", OURS)).matches("(?s).*(REACHABLE|STALE|DELAY).*");
             assertThat(stack.statistics().echoes()).isGreaterThanOrEqualTo(18);
             assertThat(stack.statistics().reassembled()).isGreaterThanOrEqualTo(9);
             assertThat(stack.statistics().malformed()).isZero();
@@ -202,14 +199,15 @@ final class StackOnLinkTest {
     void anotherStackWithTheAddressIsFoundAtOnce(Link link) throws Exception {
         run(link, stack -> {
             ping(1);
-            Matcher m = Pattern.compile("lladdr (\\S+)").matcher(ip("neigh", "show", OURS));
+            Matcher m = Pattern.compile("lladdr (\\S+)").matcher(TapInterface.ip("neigh", "show", OURS));
             assertThat(m.find()).isTrue();
             String before = m.group(1);
             stack.close();
             try (Context context = Verbs.open(link.device);
                     Stack other = Stack.open(context, StackConfig.of(OURS + "/24").withMac(0x0200_0000_0077L))) {
                 LinkState.awaitUp("vrb0");
-                Await.until("the kernel has heard of it", () -> !ip("neigh", "show", OURS).contains(before));
+                Await.until("the kernel has heard of it", () -> !TapInterface.ip("neigh", "show", OURS).contains(
+                        before));
                 ping(1);
                 assertThat(other.statistics().echoes()).isPositive();
             }
@@ -258,7 +256,7 @@ final class StackOnLinkTest {
     void anInterfaceThatGoesFailsTheSockets(Link link) throws Exception {
         run(link, stack -> {
             try (UdpSocket socket = stack.bindUdp(7)) {
-                ip("link", "delete", "vrb0");
+                TapInterface.ip("link", "delete", "vrb0");
                 assertThatThrownBy(() -> socket.receive(ByteBuffer.allocate(1), new UdpPeer(), PATIENCE))
                         .hasMessageContaining("the stack has failed");
                 link.make(); // for the end of the test

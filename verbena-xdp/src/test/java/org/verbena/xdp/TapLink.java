@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.xdp;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.DatagramChannel;
 import java.util.List;
-import java.util.stream.Stream;
 
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Capabilities;
-import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
+import org.verbena.testkit.TapInterface;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowType;
 
@@ -44,6 +41,7 @@ final class TapLink implements AutoCloseable {
     /** Runs a test; {@code options} are more words for {@code ip tuntap add}. */
     static void run(int mtu, Action action, String... options) throws Exception {
         Capabilities.requireNetworkAndBpf();
+        TapInterface.require();
         NetworkNamespace.callInNew(() -> {
             try (TapLink link = create(mtu, options)) {
                 action.run(link);
@@ -54,20 +52,14 @@ final class TapLink implements AutoCloseable {
 
     private static TapLink create(int mtu, String... options) throws Exception {
         NetworkNamespace.disableIpv6(); // its own packets would come between
-        ip(Stream.concat(Stream.of("tuntap", "add", "dev", "vrb0", "mode", "tap"), Stream.of(options)).toArray(
-                String[]::new));
+        TapInterface.add("vrb0", options);
         Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);
         TapLink link = new TapLink(netlink, NetworkLinks.index(netlink, "vrb0"));
         NetworkLinks.setMtu(netlink, link.index, mtu);
         NetworkAddresses.add(netlink, link.index, InetAddress.getByName(RawLink.KERNEL), 24);
-        ip("neigh", "add", RawLink.RAW, "dev", "vrb0", "lladdr", "02:00:00:00:00:09");
+        TapInterface.ip("neigh", "add", RawLink.RAW, "dev", "vrb0", "lladdr", "02:00:00:00:00:09");
         NetworkLinks.setUp(netlink, link.index);
         return link;
-    }
-
-    static void ip(String... words) throws Exception {
-        Finished done = Finished.run(Stream.concat(Stream.of("ip"), Stream.of(words)).toList());
-        assertThat(done.code()).as(String.join(" ", words) + ": " + done.output()).isZero();
     }
 
     /** The kernel's address of Ethernet. */

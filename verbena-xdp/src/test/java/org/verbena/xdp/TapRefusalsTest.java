@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.linux.Errno;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.testkit.Await;
+import org.verbena.testkit.TapInterface;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.FlowAttributes;
@@ -33,10 +34,10 @@ class TapRefusalsTest {
     @Test
     void onlyInterfacesThatStayAreDevices() throws Exception {
         TapLink.run(1500, link -> {
-            TapLink.ip("tuntap", "add", "dev", "tun7", "mode", "tun");
+            TapInterface.ip("tuntap", "add", "dev", "tun7", "mode", "tun");
             assertThat(RawDevice.all()).extracting(Object::toString).containsExactlyInAnyOrder("xdp_lo", "xdp_vrb0",
                     "tap_vrb0");
-            TapLink.ip("tuntap", "del", "dev", "tun7", "mode", "tun");
+            TapInterface.ip("tuntap", "del", "dev", "tun7", "mode", "tun");
             try (Context c = RawEnd.context(TapLink.DEVICE)) {
                 DeviceAttributes d = c.queryDevice();
                 assertThat(d.rawReceiveBuffer()).hasValue(4096);

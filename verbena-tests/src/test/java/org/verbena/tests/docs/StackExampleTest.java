@@ -6,16 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
+import org.verbena.testkit.TapInterface;
 import org.verbena.tests.faults.Users;
 
 /** The commands of docs/stack.md, in a network namespace. */
@@ -28,14 +26,9 @@ class StackExampleTest {
     @Test
     void stackAnswersPingAndEchoes() throws Exception {
         Users.needsRoot("make network interfaces");
-        if (!Files.exists(Path.of("/dev/net/tun"))) {
-            System.out.println("SKIPPED: the kernel has no TAP interfaces: /dev/net/tun is missing");
-            Assumptions.abort("no TAP interfaces");
-        }
+        TapInterface.require();
         NetworkNamespace.callInNew(() -> {
-            done("ip", "tuntap", "add", "dev", "vrb0", "mode", "tap", "user", "root");
-            done("ip", "address", "add", "10.9.0.1/24", "dev", "vrb0");
-            done("ip", "link", "set", "vrb0", "up");
+            TapInterface.addUp("vrb0", "10.9.0.1/24", "user", "root");
             try (ExampleProcess p = ExampleProcess.withStack(ExampleProcess.FOLDER.resolve("StackEcho.java"),
                     "tap_vrb0",
                     "10.9.0.2/24"); DatagramChannel c = DatagramChannel.open()) {

@@ -12,13 +12,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
+import org.verbena.testkit.TapInterface;
 
 /** Processes of an ordinary user, each with a stack on a TAP interface of its own, and the kernel between them. */
 class StackProcessesTest {
@@ -41,15 +41,10 @@ class StackProcessesTest {
     /** With two interfaces: the kernel is 10.81.1.1 on vrb1, 10.81.2.1 on vrb2, and forwards. */
     private static void inNamespace(Action action) throws Exception {
         Users.needsRoot("make network interfaces");
-        if (!Files.exists(Path.of("/dev/net/tun"))) {
-            System.out.println("SKIPPED: the kernel has no TAP interfaces: /dev/net/tun is missing");
-            Assumptions.abort("no TAP interfaces");
-        }
+        TapInterface.require();
         NetworkNamespace.callInNew(() -> {
             for (String n : new String[] {"1", "2"}) {
-                done("ip", "tuntap", "add", "dev", "vrb" + n, "mode", "tap", "user", "nobody");
-                done("ip", "address", "add", "10.81." + n + ".1/24", "dev", "vrb" + n);
-                done("ip", "link", "set", "vrb" + n, "up");
+                TapInterface.addUp("vrb" + n, "10.81." + n + ".1/24", "user", "nobody");
             }
             Files.writeString(Path.of("/proc/sys/net/ipv4/ip_forward"), "1");
             action.run();

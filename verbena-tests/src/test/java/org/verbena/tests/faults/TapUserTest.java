@@ -7,13 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -21,8 +19,8 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.linux.Tap;
-import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
+import org.verbena.testkit.TapInterface;
 
 /** An ordinary user exchanges packets with the kernel's sockets over a TAP interface that root has made. */
 class TapUserTest {
@@ -31,21 +29,13 @@ class TapUserTest {
 
     @TempDir static Path dir;
 
-    private static void run(String... command) throws Exception {
-        Finished done = Finished.run(command);
-        assertThat(done.code()).as(String.join(" ", command) + ": " + done.output()).isZero();
-    }
-
     private interface Action {
         void run() throws Exception;
     }
 
     private static void inNamespace(Action action) throws Exception {
         Users.needsRoot("make network interfaces");
-        if (!Files.exists(Path.of("/dev/net/tun"))) {
-            System.out.println("SKIPPED: the kernel has no TAP interfaces: /dev/net/tun is missing");
-            Assumptions.abort("no TAP interfaces");
-        }
+        TapInterface.require();
         NetworkNamespace.callInNew(() -> {
             action.run();
             return true;
@@ -62,8 +52,8 @@ class TapUserTest {
     }
 
     private static void make(String name, String user) throws Exception {
-        run("ip", "tuntap", "add", "dev", name, "mode", "tap", "user", user);
-        run("ip", "link", "set", name, "up");
+        TapInterface.add(name, "user", user);
+        TapInterface.ip("link", "set", name, "up");
     }
 
     @Test
@@ -71,8 +61,8 @@ class TapUserTest {
         inNamespace(() -> {
             make("vrb0", "nobody");
             make("roots", "root");
-            run("ip", "address", "add", KERNEL + "/24", "dev", "vrb0");
-            run("ip", "neigh", "add", RAW, "dev", "vrb0", "lladdr", "02:00:00:00:00:09");
+            TapInterface.ip("address", "add", KERNEL + "/24", "dev", "vrb0");
+            TapInterface.ip("neigh", "add", RAW, "dev", "vrb0", "lladdr", "02:00:00:00:00:09");
             try (Child user = start("666"); DatagramChannel peer = DatagramChannel.open()) {
                 assertThat(user.await("Uid")).startsWith("65534 65534");
                 assertThat(user.await("CapEff")).isEqualTo("0000000000000000");
@@ -107,7 +97,7 @@ class TapUserTest {
                 assertThat(user.await("devices")).as("it is root's").isEqualTo("[]");
                 user.awaitExit();
             }
-            run("ip", "tuntap", "del", "dev", "vrb0", "mode", "tap");
+            TapInterface.ip("tuntap", "del", "dev", "vrb0", "mode", "tap");
             make("vrb0", "nobody");
             try (Child user = start("600")) {
                 assertThat(user.await("devices")).as("/dev/net/tun is root's").isEqualTo("[]");
