@@ -48,6 +48,8 @@ public final class NetworkLinks {
      * @param hardwareAddress of Ethernet: 6 bytes; may be empty
      */
     public record Link(int index, String name, int mtu, boolean up, boolean loopback, List<Byte> hardwareAddress) {
+        /** The universal/local bit of an EUI-64. */
+        private static final long LOCAL_BIT = 0x0200_0000_0000_0000L;
 
         /**
          * A name of the interface for the world: EUI-64 of its hardware address, or without one a locally administered
@@ -64,7 +66,13 @@ public final class NetworkLinks {
                 id = id << 8 | hardwareAddress.get(i) & 0xff;
                 id = i == 2 ? id << 16 | 0xfffe : id;
             }
-            return id ^ 0x0200_0000_0000_0000L; // the universal/local bit
+            return id ^ LOCAL_BIT;
+        }
+
+        /** The Ethernet address, in the low 48 bits, that an {@link #eui64} was made of. */
+        public static long ethernetAddress(long eui64) {
+            long universal = eui64 ^ LOCAL_BIT;
+            return universal >>> 40 << 24 | universal & 0xff_ffff;
         }
     }
 

@@ -71,6 +71,15 @@ class NetlinkTest {
         assertThat(new NetlinkReply.Attribute(1, bytes('a', 'b')).text()).isEqualTo("ab");
     }
 
+    /** The universal/local bit is inverted both ways (RFC 4291, appendix A). */
+    @Test
+    void ethernetAddressIsFoundInTheEui64() {
+        NetworkLinks.Link link = new NetworkLinks.Link(1, "a", 1500, true, false, List.of((byte) 0x12, (byte) 0x34,
+                (byte) 0x56, (byte) 0x78, (byte) 0x9a, (byte) 0xbc));
+        assertThat(link.eui64()).isEqualTo(0x1034_56ff_fe78_9abcL);
+        assertThat(NetworkLinks.Link.ethernetAddress(link.eui64())).isEqualTo(0x1234_5678_9abcL);
+    }
+
     @Test
     void familiesAreFoundByName() throws Exception {
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_GENERIC)) {

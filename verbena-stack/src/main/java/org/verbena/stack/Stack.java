@@ -145,10 +145,8 @@ public final class Stack implements AutoCloseable {
         throw new VerbsException("open a stack on " + device, Errno.ENODEV, "there is no interface " + link);
     }
 
-    /** The MAC address from the EUI-64 that was made of it. */
     private static long macOf(Context context) throws VerbsException {
-        long universal = context.queryDevice().nodeGuid() ^ 0x0200_0000_0000_0000L;
-        return universal >>> 40 << 24 | universal & 0xff_ffff;
+        return NetworkLinks.Link.ethernetAddress(context.queryDevice().nodeGuid());
     }
 
     static InetAddress toAddress(int a) {

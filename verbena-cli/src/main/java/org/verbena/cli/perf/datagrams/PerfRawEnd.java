@@ -17,6 +17,7 @@ import org.verbena.cli.perf.run.PerfFields;
 import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.support.CommandException;
 import org.verbena.linux.Errno;
+import org.verbena.linux.NetworkLinks;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
@@ -96,7 +97,7 @@ final class PerfRawEnd implements PerfDeviceEnd {
         DeviceAttributes d = context.queryDevice();
         buffer = d.rawReceiveBuffer().orElseThrow();
         offset = d.rawReceiveOffset().orElse(0);
-        mac = address(d.nodeGuid());
+        mac = NetworkLinks.Link.ethernetAddress(d.nodeGuid());
         size = (int) job.size();
         segment = mtu - IN_MTU;
         stride = Math.ceilDiv(BEFORE + HEADERS + Math.min(size, segment), buffer) * buffer;
@@ -132,12 +133,6 @@ final class PerfRawEnd implements PerfDeviceEnd {
             reserved.close();
             throw e;
         }
-    }
-
-    /** The MAC address from an EUI-64 that was made of it. */
-    private static long address(long guid) {
-        long universal = guid ^ 0x0200_0000_0000_0000L;
-        return universal >>> 40 << 24 | universal & 0xff_ffff;
     }
 
     @Override
