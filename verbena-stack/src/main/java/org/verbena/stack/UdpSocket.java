@@ -129,7 +129,7 @@ public final class UdpSocket implements AutoCloseable {
             throw new IllegalArgumentException("the buffer is read-only");
         }
         long left = timeout.isNegative() ? 0 : timeout.compareTo(LONGEST) > 0 ? Long.MAX_VALUE : timeout.toNanos();
-        long began = stack.now();
+        long began = left == 0 ? 0 : stack.now(); // a single look needs no clock, which costs as much as the lock
         while (true) {
             stack.lock.lock();
             try {
@@ -137,11 +137,14 @@ public final class UdpSocket implements AutoCloseable {
                     return true;
                 }
                 // One look at the device at least: so does who never waits all the work.
-                if (left <= 0 || stack.spin() > 0) {
+                if (left == 0 || stack.spin() > 0) {
                     stack.poll();
                     if (takes(into, from)) {
                         return true;
                     }
+                }
+                if (left == 0) {
+                    return false;
                 }
                 long waited = stack.now() - began;
                 if (waited >= left) {

@@ -18,8 +18,11 @@ public final class UdpQueue {
     private final MemorySegment ring;
     private final ByteBuffer bytes;
     private final int size;
-    private long head;
-    private long tail;
+    /** Where the oldest datagram is, or bytes that are left out before it. */
+    private int head;
+    /** Where the next one goes. */
+    private int tail;
+    private int used;
     private int remote;
     private int remotePort;
     private boolean connected;
@@ -54,7 +57,7 @@ public final class UdpQueue {
         remotePort = p;
         connected = true;
         error = 0;
-        head = tail; // what others have sent before is not for a connected socket
+        used = 0; // what others have sent before is not for a connected socket
     }
 
     /** Whether {@link #connect} was called. */
@@ -69,25 +72,26 @@ public final class UdpQueue {
     /** Adds a datagram; false if there is no room. */
     public boolean offer(MemorySegment m, long at, int length, int source, int sourcePort) {
         int bytes = RECORD + (length + 7 & ~7);
-        if (head == tail) { // an empty ring has all its room in one piece
+        if (used == 0) { // an empty ring has all its room in one piece
             head = 0;
             tail = 0;
         }
-        int place = (int) (tail % size);
-        int skipped = size - place < bytes ? size - place : 0;
-        if (tail + skipped + bytes - head > size) {
+        int skipped = size - tail < bytes ? size - tail : 0;
+        if ((long) used + skipped + bytes > size) {
             return false;
         }
         if (skipped > 0) {
-            ring.set(ValueLayout.JAVA_INT, place, SKIP);
-            tail += skipped;
-            place = 0;
+            ring.set(ValueLayout.JAVA_INT, tail, SKIP);
+            used += skipped;
+            tail = 0;
         }
+        int place = tail;
         ring.set(ValueLayout.JAVA_INT, place, length);
         ring.set(ValueLayout.JAVA_INT, place + 4, source);
         ring.set(ValueLayout.JAVA_INT, place + 8, sourcePort);
         MemorySegment.copy(m, at, ring, place + RECORD, length);
-        tail += bytes;
+        tail = tail + bytes == size ? 0 : tail + bytes;
+        used += bytes;
         listener.run();
         return true;
     }
@@ -111,7 +115,7 @@ public final class UdpQueue {
 
     /** Whether no datagram waits. */
     public boolean isEmpty() {
-        return head == tail;
+        return used == 0;
     }
 
     /** The sender's address of the oldest datagram; there has to be one, as for all that follow. */
@@ -131,15 +135,18 @@ public final class UdpQueue {
         int n = Math.min(length, into.remaining());
         into.put(into.position(), bytes, (int) at + RECORD, n);
         into.position(into.position() + n);
-        head += RECORD + (length + 7 & ~7);
+        drop(RECORD + (length + 7 & ~7));
     }
 
     private long first() {
-        int place = (int) (head % size);
-        if (size - place < RECORD || ring.get(ValueLayout.JAVA_INT, place) == SKIP) {
-            head += size - place;
-            place = 0;
+        if (size - head < RECORD || ring.get(ValueLayout.JAVA_INT, head) == SKIP) {
+            drop(size - head);
         }
-        return place;
+        return head;
+    }
+
+    private void drop(int n) {
+        head = head + n == size ? 0 : head + n;
+        used -= n;
     }
 }

@@ -67,8 +67,12 @@ public final class QueuePairWire implements Wire {
     /** The frame was found by {@link #arm}, and is still to be received. */
     private boolean early;
     private int freeFrames;
+    /** How many were posted, and where the next one goes in the ring. */
     private long sends;
+    private int next;
+    /** How many were sent of them, and where the next one is in the ring. */
     private long sent;
+    private int oldest;
 
     private QueuePairWire(Context context, int mtu, Deque<VerbsObject> opened) throws VerbsException {
         this.context = context;
@@ -201,7 +205,9 @@ public final class QueuePairWire implements Wire {
             do {
                 check(sendCq);
                 while (sent <= sendCq.wrId()) {
-                    free[freeFrames++] = posted[(int) (sent++ % posted.length)];
+                    free[freeFrames++] = posted[oldest];
+                    oldest = oldest + 1 == posted.length ? 0 : oldest + 1;
+                    sent++;
                 }
             } while (sendCq.nextPoll() == 0);
         } finally {
@@ -219,13 +225,14 @@ public final class QueuePairWire implements Wire {
     public void send(SendFrame f, int bytes) throws IOException {
         // The last free frame is signalled, too: who waits for frames waits for a completion.
         boolean signal = (sends + 1) % SIGNAL_EVERY == 0 || freeFrames == 0;
-        posted[(int) (sends % posted.length)] = f.number();
+        posted[next] = f.number();
         int wrong = qp.sendQueue().postSend(sends, signal ? SendFlags.SIGNALED : SendFlags.NONE, region, f.at(), bytes);
         if (wrong != 0) {
             giveBack(f);
             throw new VerbsException("post a send", wrong, "a frame of " + bytes + " bytes");
         }
         sends++;
+        next = next + 1 == posted.length ? 0 : next + 1;
     }
 
     @Override
