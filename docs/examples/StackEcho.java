@@ -6,7 +6,10 @@ import java.time.Duration;
 import org.verbena.stack.*;
 import org.verbena.verbs.*;
 
-/** A host in user space that answers ping, and at UDP port 7 sends back what comes. Its interface is made by root before: see docs/stack.md. */
+/**
+ * A host in user space that answers ping, and at port 7 of UDP and TCP sends back what comes. Its interface is made by root before: see
+ * docs/stack.md.
+ */
 public class StackEcho {
     public static void main(String[] args) throws Exception {
         if (args.length != 2) {
@@ -15,8 +18,10 @@ public class StackEcho {
         }
         try (Context context = Verbs.open(args[0]);
                 Stack stack = Stack.open(context, StackConfig.of(args[1]));
-                UdpSocket socket = stack.bindUdp(7)) {
+                UdpSocket socket = stack.bindUdp(7);
+                TcpServer server = stack.listenTcp(7, 128)) {
             System.out.println("listening at " + stack.address().getHostAddress());
+            Thread.ofPlatform().daemon().start(() -> accept(server));
             ByteBuffer bytes = ByteBuffer.allocateDirect(65_536);
             UdpPeer from = new UdpPeer();
             while (socket.receive(bytes.clear(), from, Duration.ofDays(1))) {
@@ -26,6 +31,30 @@ public class StackEcho {
                     System.out.println("not answered: " + e.getMessage());
                 }
             }
+        }
+    }
+
+    private static void accept(TcpServer server) {
+        try {
+            while (true) {
+                TcpSocket s = server.accept(Duration.ofDays(1));
+                if (s != null) {
+                    Thread.ofVirtual().start(() -> echo(s));
+                }
+            }
+        } catch (IOException e) {
+            System.out.println("no more connections: " + e.getMessage());
+        }
+    }
+
+    private static void echo(TcpSocket socket) {
+        try (socket) {
+            ByteBuffer bytes = ByteBuffer.allocateDirect(65_536);
+            while (socket.read(bytes.clear()) >= 0) {
+                socket.write(bytes.flip());
+            }
+        } catch (IOException e) {
+            System.out.println(socket + ": " + e.getMessage());
         }
     }
 }

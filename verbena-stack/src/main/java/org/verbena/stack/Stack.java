@@ -2,36 +2,30 @@
 package org.verbena.stack;
 
 import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
-import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
-
-import org.jspecify.annotations.Nullable;
+import java.time.Duration;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
-import org.verbena.stack.ip.Counts;
-import org.verbena.stack.ip.Ipv4;
-import org.verbena.stack.udp.UdpPorts;
+import org.verbena.stack.model.TcpSettings;
+import org.verbena.stack.model.TcpStatistics;
+import org.verbena.stack.tcp.Connection;
+import org.verbena.stack.tcp.Listener;
 import org.verbena.stack.udp.UdpQueue;
 import org.verbena.stack.wire.QueuePairWire;
-import org.verbena.stack.wire.ReceivedFrame;
 import org.verbena.stack.wire.Wire;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A host of its own on a link, in user space: it answers ARP and ping, and has UDP sockets. A thread of the stack's does its work, and sleeps
+ * A host of its own on a link, in user space: it answers ARP and ping, and has sockets of UDP and TCP. A thread of the stack's does its work, and sleeps
  * while nothing comes; while a receiver {@linkplain StackConfig#withSpin polls}, that does it.
  *
  * {@snippet :
@@ -53,49 +47,15 @@ import org.verbena.verbs.VerbsException;
  * <p>Any thread may call any method.
  */
 public final class Stack implements AutoCloseable {
-    /** Frames that are taken with the lock held. */
-    private static final int BATCH = 64;
-    /** After this it is looked whether the stack was closed. */
-    private static final long LONGEST_WAIT = 100_000_000L;
-    /** Between looks whether the interface is still there. */
-    private static final long LOOK_EVERY = 1_000_000_000L;
-    /** Batches that a receiver takes in one go. */
-    private static final int MOST_TURNS = 64;
-    /** So long after a receiver has polled, the stack's thread leaves the work to it. */
-    private static final long LEAD = 1_000_000;
     /** Locally administered; behind it is the IPv4 address, so that a program that starts again has the same, and no other host of the link has it. */
     private static final long LOCAL_MAC = 0x0256_0000_0000L;
-    private static final AtomicInteger NUMBER = new AtomicInteger();
 
-    final ReentrantLock lock = new ReentrantLock();
-    final UdpPorts udp;
-
-    private final Wire wire;
-    private final Counts counts = new Counts();
-    private final Ipv4 ip;
-    private final LongSupplier clock;
+    private final Engine engine;
     private final InetAddress address;
-    private final List<UdpSocket> sockets = new ArrayList<>();
-    private final Thread engine;
-    private final long spin;
-    private final Condition left = lock.newCondition();
-    /** Whether a receiver has polled last, and when; with the lock. */
-    private boolean polled;
-    private long lastPoll;
-    private volatile boolean closed;
-    private volatile @Nullable Throwable failure;
-    /** With the lock. */
-    private boolean wireClosed;
 
-    private Stack(Wire wire, long mac, StackConfig config) {
-        this.wire = wire;
-        SecureRandom random = new SecureRandom();
-        clock = System::nanoTime;
-        spin = config.spin();
-        ip = new Ipv4(wire, mac, config.address(), counts, random);
-        udp = new UdpPorts(ip, counts, random);
-        address = toAddress(config.address().address());
-        engine = Thread.ofPlatform().daemon().name("verbena-stack-" + NUMBER.incrementAndGet()).unstarted(this::work);
+    private Stack(Engine engine, InetAddress address) {
+        this.engine = engine;
+        this.address = address;
     }
 
     /**
@@ -117,10 +77,9 @@ public final class Stack implements AutoCloseable {
         }
         Wire wire = QueuePairWire.open(context, mtu(device));
         try {
-            Stack s = new Stack(wire, mac, config);
-            s.ip.announce(s.now());
-            s.engine.start();
-            return s;
+            Engine e = new Engine(wire, mac, config);
+            e.start();
+            return new Stack(e, toAddress(config.address().address()));
         } catch (RuntimeException | Error e) { // there is no memory or thread for it
             try {
                 wire.close();
@@ -165,11 +124,11 @@ public final class Stack implements AutoCloseable {
 
     /** The numbers so far. */
     public StackStatistics statistics() {
-        lock.lock();
+        engine.lock.lock();
         try {
-            return StackStatistics.of(counts);
+            return StackStatistics.of(engine.counts);
         } finally {
-            lock.unlock();
+            engine.lock.unlock();
         }
     }
 
@@ -185,185 +144,126 @@ public final class Stack implements AutoCloseable {
 
     /** As the other; {@code queue} is how many bytes may wait, with 16 to 23 for each datagram besides: 4096 to 1 GiB. */
     public UdpSocket bindUdp(int port, int queue) throws IOException {
-        if (port < 0 || port > 65_535) {
-            throw new IllegalArgumentException("port " + port + " is not 0 to 65535");
-        }
+        requirePort(port);
         if (queue < 4096 || queue > 1 << 30) {
             throw new IllegalArgumentException("a queue of " + queue + " bytes is not 4096 to " + (1 << 30));
         }
-        lock.lock();
+        engine.lock.lock();
         try {
-            requireOpen();
-            UdpQueue q = udp.open(port, queue & ~7);
+            engine.requireOpen();
+            UdpQueue q = engine.udp.open(port, queue & ~7);
             if (q == null) {
                 throw new VerbsException("bind " + address.getHostAddress() + ":" + port, Errno.EADDRINUSE,
                         "another socket has it");
             }
-            UdpSocket s = new UdpSocket(this, q);
-            sockets.add(s);
-            return s;
+            return engine.add(new UdpSocket(engine, q));
         } finally {
-            lock.unlock();
+            engine.lock.unlock();
         }
     }
 
-    void forget(UdpSocket s, UdpQueue q) {
-        if (sockets.remove(s)) {
-            udp.close(q);
-        }
+    /**
+     * Accepts connections at a port, with {@link TcpSettings#DEFAULT}.
+     *
+     * @param port 0 for any of the ephemeral ones that is free
+     * @param backlog connections that may wait to be accepted
+     * @throws IOException {@code EADDRINUSE} if another listens at the port, or at each
+     */
+    public TcpServer listenTcp(int port, int backlog) throws IOException {
+        return listenTcp(port, backlog, TcpSettings.DEFAULT);
     }
 
-    /** Throws if nothing can come or go any more; with the lock. */
-    void requireOpen() throws IOException {
-        Throwable f = failure;
-        if (f != null) {
-            throw new IOException("the stack has failed: " + f.getMessage(), f);
-        }
-        if (closed) {
-            throw new ClosedChannelException();
-        }
-    }
-
-    long now() {
-        return clock.getAsLong();
-    }
-
-    private void work() {
-        long looked = now();
+    /** As the other, with settings of the connections. */
+    public TcpServer listenTcp(int port, int backlog, TcpSettings settings) throws IOException {
+        requirePort(port);
+        engine.lock.lock();
         try {
-            while (!closed && failure == null) {
-                long wait = workLocked();
-                if (wait > 0) {
-                    wire.sleep(Math.min(wait, LONGEST_WAIT));
-                } else if (lock.hasQueuedThreads()) {
-                    LockSupport.parkNanos(1); // or who sends and receives might not get it for long
-                }
-                if (now() - looked >= LOOK_EVERY) {
-                    wire.requireLink();
-                    looked = now();
-                }
+            engine.requireOpen();
+            Listener l = engine.tcp.listen(port, backlog, settings);
+            if (l == null) {
+                throw new VerbsException("listen at " + address.getHostAddress() + ":" + port, Errno.EADDRINUSE,
+                        "another does");
             }
-        } catch (IOException | RuntimeException | Error e) {
-            fail(e);
-        }
-    }
-
-    /** Works if no receiver does; for how long to sleep then, 0 if not at all. */
-    private long workLocked() throws IOException {
-        lock.lock();
-        try {
-            long since = now();
-            while (isPolled() && now() - since < LOOK_EVERY) {
-                left.awaitNanos(LEAD);
-            }
-            if (isPolled()) {
-                return 0; // to look after the link
-            }
-            polled = false;
-            long wait = closed ? 0 : turn();
-            return wait > 0 && wire.arm() ? wait : 0;
-        } catch (InterruptedException e) {
-            return 0; // nobody has this thread
+            return engine.add(new TcpServer(engine, l));
         } finally {
-            lock.unlock();
+            engine.lock.unlock();
         }
     }
 
-    private boolean isPolled() {
-        return polled && !closed && now() - lastPoll < LEAD;
+    /** Connects from any port, with {@link TcpSettings#DEFAULT}; as the other. */
+    public TcpSocket connectTcp(InetSocketAddress to, Duration timeout) throws IOException {
+        return connectTcp(0, to, timeout, TcpSettings.DEFAULT);
     }
 
-    /** Does the work of the stack's thread once, on that of a receiver; with the lock. */
-    void poll() {
-        polled = true;
-        lastPoll = now();
+    /**
+     * Connects to a peer, and waits until it answers.
+     *
+     * @param port of this end, 0 for any
+     * @throws java.net.ConnectException if the peer refuses
+     * @throws java.net.SocketTimeoutException if it does not answer in time
+     * @throws NoRouteToHostException if it is in another subnet and there is no gateway, if it is this stack, or as an ICMP error says
+     * @throws IOException {@code EADDRNOTAVAIL} if the port, or each, is in use towards that peer, {@code ETIMEDOUT} after 6 tries, {@code EINVAL} for
+     *     what is not the IPv4 address and port of a host
+     */
+    public TcpSocket connectTcp(int port, InetSocketAddress to, Duration timeout, TcpSettings settings)
+            throws IOException {
+        requirePort(port);
+        TcpSocket s;
+        engine.lock.lock();
         try {
-            // What a device has handed over in one go nobody would be woken for.
-            for (int i = 0; i < MOST_TURNS && turn() == 0; i++) {
-                lastPoll = now();
+            engine.requireOpen();
+            requireWay(to);
+            Connection c = engine.tcp.connect(port, StackConfig.toInt(to.getAddress()), to.getPort(), settings, engine
+                    .now());
+            if (c == null) {
+                throw new VerbsException("connect to " + to, Errno.EADDRNOTAVAIL, port == 0
+                        ? "each port is in use towards that peer"
+                        : "port " + port + " is in use towards that peer");
             }
-        } catch (IOException | RuntimeException | Error e) {
-            fail(e);
-        }
-    }
-
-    /** A receiver polls no more, and sleeps; with the lock. */
-    void stopPolling() {
-        if (polled) {
-            polled = false;
-            left.signal();
-        }
-    }
-
-    /** For how many nanoseconds a receiver polls before it sleeps. */
-    long spin() {
-        return spin;
-    }
-
-    private void fail(Throwable e) {
-        lock.lock();
-        try {
-            if (failure == null) {
-                failure = e;
-            }
-            sockets.forEach(UdpSocket::wake);
+            s = engine.add(new TcpSocket(engine, c));
         } finally {
-            lock.unlock();
+            engine.lock.unlock();
+        }
+        s.connect(timeout);
+        return s;
+    }
+
+    private void requireWay(InetSocketAddress to) throws IOException {
+        boolean known = to.getAddress() instanceof Inet4Address;
+        int wrong = known ? engine.tcp.way(StackConfig.toInt(to.getAddress()), to.getPort()) : Errno.EINVAL;
+        switch (wrong) {
+            case 0 -> {}
+            case Errno.ENETUNREACH -> throw new NoRouteToHostException("no way to " + to
+                    + ": it is in another subnet, and the stack has no gateway");
+            case Errno.EHOSTUNREACH -> throw new NoRouteToHostException("no way to " + to
+                    + ": it is this stack's own address, and a stack has no loopback");
+            default -> throw new VerbsException("connect to " + to, wrong,
+                    "that is not the IPv4 address and port of a host");
         }
     }
 
-    /** Takes what has come and does what is due; answers for how long nothing is to be done, 0 if more may have come. With the lock. */
-    private long turn() throws IOException {
-        long now = now();
-        boolean more = true;
-        for (int i = 0; more && i < BATCH; i++) {
-            ReceivedFrame f = wire.receive();
-            more = f != null;
-            if (f != null) {
-                try {
-                    ip.input(f, now);
-                } finally {
-                    f.release();
-                }
-            }
+    private static void requirePort(int port) {
+        if (port < 0 || port > 65_535) {
+            throw new IllegalArgumentException("port " + port + " is not 0 to 65535");
         }
-        long due = ip.work(now);
-        return more ? 0 : due == Long.MAX_VALUE ? LONGEST_WAIT : Math.max(due - now, 1);
     }
 
-    private void wakeAll() {
-        lock.lock();
+    /** The numbers of TCP so far. */
+    public TcpStatistics tcpStatistics() {
+        engine.lock.lock();
         try {
-            sockets.forEach(UdpSocket::wake);
+            return engine.tcp.counts().statistics();
         } finally {
-            lock.unlock();
+            engine.lock.unlock();
         }
     }
 
-    /** Ends the stack and its sockets; calls that wait throw {@link ClosedChannelException}. */
+    /**
+     * Ends the stack and its sockets; calls that wait throw {@link ClosedChannelException}. What was written to connections that are closed already is sent before,
+     * for 3 seconds at most; the others are reset.
+     */
     @Override
     public void close() throws IOException {
-        closed = true;
-        wakeAll();
-        boolean interrupted = false;
-        while (engine.isAlive()) {
-            try {
-                engine.join();
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        lock.lock(); // nobody sends meanwhile
-        try {
-            if (!wireClosed) {
-                wireClosed = true;
-                wire.close();
-            }
-        } finally {
-            lock.unlock();
-        }
+        engine.close();
     }
 }

@@ -17,16 +17,19 @@ import org.verbena.stack.ip.Ipv4Address;
  * }
  */
 public final class StackConfig {
+    private static final long DEFAULT_TCP_MEMORY = 1L << 30;
     private static final long DEFAULT_SPIN = 20_000;
 
     private final Ipv4Address address;
     private final OptionalLong mac;
     private final long spin;
+    private final long tcpMemory;
 
-    private StackConfig(Ipv4Address address, OptionalLong mac, long spin) {
+    private StackConfig(Ipv4Address address, OptionalLong mac, long spin, long tcpMemory) {
         this.address = address;
         this.mac = mac;
         this.spin = spin;
+        this.tcpMemory = tcpMemory;
     }
 
     /**
@@ -49,7 +52,7 @@ public final class StackConfig {
         }
         return new StackConfig(i, OptionalLong.empty(), Runtime.getRuntime().availableProcessors() > 1
                 ? DEFAULT_SPIN
-                : 0);
+                : 0, DEFAULT_TCP_MEMORY);
     }
 
     /**
@@ -63,7 +66,7 @@ public final class StackConfig {
             throw new IllegalArgumentException("the gateway " + gateway + " is not another host of "
                     + Ipv4Address.text(address.address()) + "/" + address.prefix());
         }
-        return new StackConfig(new Ipv4Address(address.address(), address.prefix(), g), mac, spin);
+        return new StackConfig(new Ipv4Address(address.address(), address.prefix(), g), mac, spin, tcpMemory);
     }
 
     /**
@@ -76,7 +79,7 @@ public final class StackConfig {
         if (address48 <= 0 || address48 >>> 48 != 0 || EthernetHeader.isGroup(address48)) {
             throw new IllegalArgumentException(Long.toHexString(address48) + " is not the Ethernet address of a host");
         }
-        return new StackConfig(address, OptionalLong.of(address48), spin);
+        return new StackConfig(address, OptionalLong.of(address48), spin, tcpMemory);
     }
 
     /**
@@ -89,7 +92,24 @@ public final class StackConfig {
         if (time.isNegative() || time.compareTo(Duration.ofSeconds(1)) > 0) {
             throw new IllegalArgumentException("to poll for " + time + " is not 0 to 1 second");
         }
-        return new StackConfig(address, mac, time.toNanos());
+        return new StackConfig(address, mac, time.toNanos(), tcpMemory);
+    }
+
+    /**
+     * The most bytes that data of all connections of TCP takes, sent and received: without this 1 GiB. While there is no more, what comes is dropped and
+     * comes again, and writes wait.
+     *
+     * @throws IllegalArgumentException for less than 1 MiB
+     */
+    public StackConfig withTcpMemory(long bytes) {
+        if (bytes < 1 << 20) {
+            throw new IllegalArgumentException(bytes + " bytes for TCP are less than 1 MiB");
+        }
+        return new StackConfig(address, mac, spin, bytes);
+    }
+
+    long tcpMemory() {
+        return tcpMemory;
     }
 
     private static int parse(String text) {

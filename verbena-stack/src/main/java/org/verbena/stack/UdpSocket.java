@@ -18,26 +18,23 @@ import org.verbena.stack.udp.UdpQueue;
 import org.verbena.verbs.VerbsException;
 
 /** A port for UDP at the address of a {@link Stack}. Any thread may call any method; each datagram goes to one that receives. */
-public final class UdpSocket implements AutoCloseable {
+public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
     /** Bytes that may wait at a socket, as Linux has it ({@code net.core.rmem_default}). */
     public static final int DEFAULT_QUEUE = 212_992;
-
-    /** More than fits in a {@code long} of nanoseconds is not far. */
-    private static final Duration LONGEST = Duration.ofDays(100_000);
 
     /** Between looks for a free buffer. */
     private static final long BUFFER_PAUSE = 20_000;
     private static final long LONGEST_SEND = 1_000_000_000L;
 
-    private final Stack stack;
+    private final Engine engine;
     private final UdpQueue queue;
     private final Condition arrival;
     private boolean closed;
 
-    UdpSocket(Stack stack, UdpQueue queue) {
-        this.stack = stack;
+    UdpSocket(Engine engine, UdpQueue queue) {
+        this.engine = engine;
         this.queue = queue;
-        arrival = stack.lock.newCondition();
+        arrival = engine.lock.newCondition();
         queue.onArrival(arrival::signal);
     }
 
@@ -53,16 +50,16 @@ public final class UdpSocket implements AutoCloseable {
      * @throws IOException as {@link #send}, for a peer that none can be sent to
      */
     public void connect(UdpPeer peer) throws IOException {
-        stack.lock.lock();
+        engine.lock.lock();
         try {
             requireOpen();
-            int wrong = stack.udp.way(peer.address, peer.port);
+            int wrong = engine.udp.way(peer.address, peer.port);
             if (wrong != 0) {
                 throw failure(wrong, 0, peer);
             }
             queue.connect(peer.address, peer.port);
         } finally {
-            stack.lock.unlock();
+            engine.lock.unlock();
         }
     }
 
@@ -78,21 +75,21 @@ public final class UdpSocket implements AutoCloseable {
     public void send(ByteBuffer bytes, UdpPeer to) throws IOException {
         long began = 0;
         while (true) {
-            stack.lock.lock();
+            engine.lock.lock();
             try {
                 requireOpen();
                 throwError();
-                int wrong = stack.udp.send(queue, bytes, to.address, to.port, stack.now());
+                int wrong = engine.udp.send(queue, bytes, to.address, to.port, engine.now());
                 if (wrong == 0) {
                     return;
                 }
-                if (wrong != Errno.ENOBUFS || began != 0 && stack.now() - began > LONGEST_SEND) {
+                if (wrong != Errno.ENOBUFS || began != 0 && engine.now() - began > LONGEST_SEND) {
                     throw failure(wrong, bytes.remaining(), to);
                 }
             } finally {
-                stack.lock.unlock();
+                engine.lock.unlock();
             }
-            began = began == 0 ? stack.now() : began;
+            began = began == 0 ? engine.now() : began;
             LockSupport.parkNanos(BUFFER_PAUSE);
             if (Thread.currentThread().isInterrupted()) {
                 throw new InterruptedIOException("interrupted while no buffer was free to send to " + to);
@@ -128,48 +125,24 @@ public final class UdpSocket implements AutoCloseable {
         if (into.isReadOnly()) {
             throw new IllegalArgumentException("the buffer is read-only");
         }
-        long left = timeout.isNegative() ? 0 : timeout.compareTo(LONGEST) > 0 ? Long.MAX_VALUE : timeout.toNanos();
-        long began = left == 0 ? 0 : stack.now(); // a single look needs no clock, which costs as much as the lock
-        while (true) {
-            stack.lock.lock();
-            try {
+        long left = Engine.nanos(timeout);
+        long began = left == 0 ? 0 : engine.now(); // a single look needs no clock, which costs as much as the lock
+        engine.lock.lock();
+        try {
+            for (int i = 0;; i++) {
                 if (takes(into, from)) {
                     return true;
                 }
-                // One look at the device at least: so does who never waits all the work.
-                if (left == 0 || stack.spin() > 0) {
-                    stack.poll();
-                    if (takes(into, from)) {
-                        return true;
-                    }
-                }
-                if (left == 0) {
+                if (!engine.await(arrival, began, left, i)) {
                     return false;
                 }
-                long waited = stack.now() - began;
-                if (waited >= left) {
-                    return false;
-                }
-                if (waited >= stack.spin()) {
-                    return sleep(into, from, left - waited);
-                }
-            } finally {
-                stack.lock.unlock();
             }
-            Thread.onSpinWait(); // others may have the lock
+        } catch (InterruptedIOException e) {
+            Thread.interrupted();
+            throw new InterruptedException(e.getMessage());
+        } finally {
+            engine.lock.unlock();
         }
-    }
-
-    /** Waits for the stack's thread, or another receiver's, to bring a datagram; with the lock. */
-    private boolean sleep(ByteBuffer into, UdpPeer from, long nanos) throws IOException, InterruptedException {
-        stack.stopPolling();
-        for (long left = nanos; left > 0;) {
-            left = arrival.awaitNanos(left);
-            if (takes(into, from)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Takes a datagram if there is one; with the lock. */
@@ -197,23 +170,26 @@ public final class UdpSocket implements AutoCloseable {
         if (closed) {
             throw new ClosedChannelException();
         }
-        stack.requireOpen();
+        engine.requireOpen();
     }
 
-    void wake() {
+    @Override
+    public void wake() {
         arrival.signalAll();
     }
 
     /** Gives the port back; calls that wait throw {@link ClosedChannelException}. */
     @Override
     public void close() {
-        stack.lock.lock();
+        engine.lock.lock();
         try {
             closed = true;
-            stack.forget(this, queue);
+            if (engine.remove(this)) {
+                engine.udp.close(queue);
+            }
             arrival.signalAll();
         } finally {
-            stack.lock.unlock();
+            engine.lock.unlock();
         }
     }
 }

@@ -24,7 +24,8 @@ public final class AllocatedBytes {
         }
     }
 
-    private static final int ROUNDS = 5;
+    /** How often {@link #leastOf} runs its round. */
+    public static final int ROUNDS = 5;
 
     private AllocatedBytes() {}
 

@@ -27,6 +27,8 @@ public record IcmpMessage(int type, int code, int word) {
     public static final int PROTOCOL = 2;
     /** Code of {@link #UNREACHABLE}: nobody is at that port. */
     public static final int PORT = 3;
+    /** Code of unreachable: the packet must not be cut into fragments, and is too long for the next link (RFC 1191). */
+    public static final int FRAGMENTATION_NEEDED = 4;
     /** Code of {@link #TIME_EXCEEDED}: fragments are missing. */
     public static final int REASSEMBLY = 1;
     /** How much of the packet an error has with it behind that packet's header, at least. */

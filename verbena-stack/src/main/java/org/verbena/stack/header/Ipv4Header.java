@@ -25,8 +25,14 @@ public record Ipv4Header(int headerBytes, int totalBytes, int identification, bo
     public static final int MOST = 65_535;
     /** Protocol number of ICMP. */
     public static final int ICMP = 1;
+    /** Protocol number of TCP. */
+    public static final int TCP = 6;
     /** Protocol number of UDP. */
     public static final int UDP = 17;
+    /** Of {@link #ecn}: the sender understands, ECT(0). */
+    public static final int ECN_CAPABLE = 2;
+    /** Of {@link #ecn}: congestion was seen, CE. */
+    public static final int CONGESTED = 3;
     /** In {@link #fragmentWord}: not to be fragmented. */
     public static final int DONT_FRAGMENT = 0x4000;
     /** In {@link #fragmentWord}: other fragments follow. */
@@ -118,11 +124,22 @@ public record Ipv4Header(int headerBytes, int totalBytes, int identification, bo
         return true;
     }
 
+    /** The bits of explicit congestion notification (RFC 3168, 5). */
+    public static int ecn(MemorySegment m, long at) {
+        return Bytes.u8(m, at + 1) & 3;
+    }
+
     /** Writes a header without options, with its checksum. */
     public static void write(MemorySegment m, long at, int totalBytes, int identification, int fragmentWord, int ttl,
             int protocol,
             int source, int destination) {
-        Bytes.put16(m, at, 0x4500);
+        write(m, at, 0, totalBytes, identification, fragmentWord, ttl, protocol, source, destination);
+    }
+
+    /** As the other, with a type of service, whose low two bits are those of {@link #ecn}. */
+    public static void write(MemorySegment m, long at, int tos, int totalBytes, int identification, int fragmentWord,
+            int ttl, int protocol, int source, int destination) {
+        Bytes.put16(m, at, 0x4500 | tos);
         Bytes.put16(m, at + 2, totalBytes);
         Bytes.put16(m, at + 4, identification);
         Bytes.put16(m, at + 6, fragmentWord);

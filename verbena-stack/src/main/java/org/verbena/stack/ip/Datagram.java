@@ -14,6 +14,7 @@ public final class Datagram {
     int destination;
     boolean checked;
     boolean toMany;
+    int ecn;
 
     Datagram() {}
 
@@ -40,6 +41,11 @@ public final class Datagram {
     /** The receiver's address: this host's, or one of many receivers. */
     public int destination() {
         return destination;
+    }
+
+    /** The bits of explicit congestion notification, {@link org.verbena.stack.header.Ipv4Header#ecn}; 0 for one that came in fragments. */
+    public int ecn() {
+        return ecn;
     }
 
     /** Whether the checksum of TCP or UDP needs no look. */

@@ -47,7 +47,7 @@ public final class Icmp implements Protocol {
             echo(d, now);
         } else if (type == IcmpMessage.UNREACHABLE || type == IcmpMessage.TIME_EXCEEDED
                 || type == IcmpMessage.PARAMETER_PROBLEM) {
-            take(d, type); // a redirect is for IP, and a source quench for nobody (RFC 6633)
+            take(d, type, now); // a redirect is for IP, and a source quench for nobody (RFC 6633)
         } else {
             counts.notForUs++;
         }
@@ -77,7 +77,7 @@ public final class Icmp implements Protocol {
         }
     }
 
-    private void take(Datagram d, int type) {
+    private void take(Datagram d, int type, long now) throws IOException {
         MemorySegment m = d.memory();
         long quoted = d.at() + IcmpMessage.BYTES;
         int left = d.length() - IcmpMessage.BYTES;
@@ -95,12 +95,13 @@ public final class Icmp implements Protocol {
         }
         @Nullable Protocol p = ip.carried(Ipv4Header.protocol(m, quoted));
         if (p != null && p != this) {
-            p.failed(type, IcmpMessage.code(m, d.at()), m, quoted + header, Ipv4Header.destination(m, quoted));
+            p.failed(type, IcmpMessage.code(m, d.at()), Bytes.i32(m, d.at() + 4), m, quoted + header,
+                    Ipv4Header.destination(m, quoted), now);
         }
     }
 
     @Override
-    public void failed(int type, int code, MemorySegment m, long at, int destination) {
+    public void failed(int type, int code, int word, MemorySegment m, long at, int destination, long now) {
         // Errors about our own errors and echo replies matter to nobody.
     }
 

@@ -21,7 +21,7 @@ import org.verbena.stack.wire.Wire;
 /** IPv4 (RFC 791, RFC 1122) on one link: takes frames apart for the protocols above, and packs theirs. */
 public final class Ipv4 {
     /** What is in front of a payload in a frame to send. */
-    static final int HEADERS = EthernetHeader.BYTES + Ipv4Header.BYTES;
+    public static final int HEADERS = EthernetHeader.BYTES + Ipv4Header.BYTES;
     /** What is looked at in a received frame where it is. */
     private static final int LOOKED_AT = EthernetHeader.BYTES + 60;
     private static final int TTL = 64;
@@ -139,6 +139,7 @@ public final class Ipv4 {
         }
         Datagram d = datagram;
         d.checked = f.isChecked();
+        d.ecn = Ipv4Header.ecn(m, at);
         d.toMany = broadcast;
         if ((Ipv4Header.fragmentWord(m, at) & (Ipv4Header.MORE_FRAGMENTS | Ipv4Header.OFFSET)) == 0) {
             deliver(m, at, header, total - header, now);
@@ -147,6 +148,7 @@ public final class Ipv4 {
         Reassembly.Partial p = reassembly.add(m, at, now);
         if (p != null) {
             d.checked = false;
+            d.ecn = 0;
             deliver(p.memory, p.at(), p.headerBytes(), p.payloadBytes(), now);
         }
     }
@@ -201,6 +203,16 @@ public final class Ipv4 {
         return f;
     }
 
+    /** How long a payload with {@link SendFrame#cut} may be; 0 if the wire cuts none. */
+    public int mostCut() {
+        return Math.max(wire.mostCut() - Ipv4Header.BYTES, 0);
+    }
+
+    /** A frame whose payload of up to {@link #mostCut} bytes is to be written at {@link #payload}; null if there is none. */
+    public @Nullable SendFrame acquireLong() throws IOException {
+        return wire.acquireLong();
+    }
+
     /** Where the payload of a frame begins. */
     public static long payload(SendFrame f) {
         return f.at() + HEADERS;
@@ -208,15 +220,21 @@ public final class Ipv4 {
 
     /** Sends a frame whose payload is in its place, to an address with a {@link #way}. */
     public void send(SendFrame f, int protocol, int to, int length, long now) throws IOException {
-        finish(f, protocol, to, length, 0, random.nextInt(), now);
+        finish(f, protocol, to, 0, length, 0, random.nextInt(), now);
     }
 
-    private void finish(SendFrame f, int protocol, int to, int length, int fragmentWord, int id, long now)
+    /** As the other, of bytes that no router may cut into fragments, with a type of service whose low two bits are {@link Ipv4Header#ecn}. */
+    public void sendWhole(SendFrame f, int protocol, int to, int tos, int length, long now) throws IOException {
+        finish(f, protocol, to, tos, length, Ipv4Header.DONT_FRAGMENT, random.nextInt(), now);
+    }
+
+    private void finish(SendFrame f, int protocol, int to, int tos, int length, int fragmentWord, int id, long now)
             throws IOException {
         int bytes = Ipv4Header.BYTES + length;
-        Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, bytes, id, fragmentWord, Ipv4Address.isMulticast(to)
-                ? 1
-                : TTL,
+        Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, bytes, id, fragmentWord, Ipv4Address
+                .isMulticast(to)
+                        ? 1
+                        : TTL,
                 protocol, address.address(), to);
         if (address.isBroadcast(to)) {
             neighbours.transmit(f, EthernetHeader.BYTES + bytes, EthernetHeader.BROADCAST);
@@ -255,7 +273,7 @@ public final class Ipv4 {
             MemorySegment.copy(payload, at, f.memory(), payload(f), n);
             int word = at / 8 | (at + n < length ? Ipv4Header.MORE_FRAGMENTS : 0);
             counts.fragmentsOut += word == 0 ? 0 : 1;
-            finish(f, protocol, to, n, word, id, now);
+            finish(f, protocol, to, 0, n, word, id, now);
             at += n;
         } while (at < length);
         return true;

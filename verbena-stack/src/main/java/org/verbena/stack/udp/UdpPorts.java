@@ -94,7 +94,7 @@ public final class UdpPorts implements Protocol {
     }
 
     @Override
-    public void failed(int type, int code, MemorySegment m, long at, int destination) {
+    public void failed(int type, int code, int word, MemorySegment m, long at, int destination, long now) {
         UdpQueue q = queues.get(UdpHeader.source(m, at));
         if (q != null) {
             counts.errorsIn++;

@@ -11,7 +11,11 @@ import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
+import org.verbena.linux.Eventfd;
+import org.verbena.linux.Fd;
+import org.verbena.linux.LinuxException;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
@@ -37,8 +41,15 @@ import org.verbena.verbs.WcStatus;
 public final class QueuePairWire implements Wire {
     private static final int RECEIVES = 512;
     private static final int SENDS = 256;
+    /** Buffers of frames that are cut, which are as long as IPv4 allows. */
+    private static final int LONG_SENDS = 16;
+    private static final int MOST_CUT = 65_535;
+    /** Ethernet, IPv4 and TCP with all options. */
+    private static final int MOST_HEADERS = 14 + 60 + 60;
     private static final int SIGNAL_EVERY = 32;
     private static final int ETHERNET = 14;
+    private static final int BELL = 1;
+    private static final int NANOS_PER_MILLI = 1_000_000;
     private static final int VLAN_TAG = 4;
     /** RFC 791, 3.2. */
     private static final int LEAST_MTU = 68;
@@ -49,6 +60,9 @@ public final class QueuePairWire implements Wire {
     /** What is to be closed, the last first. */
     private final Deque<VerbsObject> opened;
     private final CompletionChannel channel;
+    /** Of {@link #channel} and {@link #bell}. */
+    private final Epoll epoll;
+    private final Fd bell;
     private final CompletionQueue receiveCq;
     private final CompletionQueue sendCq;
     private final QueuePair qp;
@@ -58,15 +72,19 @@ public final class QueuePairWire implements Wire {
     private final int offset;
     private final int mtu;
     private final int receives;
+    /** Those of an MTU, then the long ones. */
     private final SendFrame[] frames;
+    private final int shortFrames;
     /** Numbers of frames that are free, as a stack. */
     private final int[] free;
+    private final int[] freeLong;
     /** Numbers of frames that were posted, in a ring. */
     private final int[] posted;
     private final Frame frame = new Frame();
     /** The frame was found by {@link #arm}, and is still to be received. */
     private boolean early;
     private int freeFrames;
+    private int freeLongFrames;
     /** How many were posted, and where the next one goes in the ring. */
     private long sends;
     private int next;
@@ -82,26 +100,61 @@ public final class QueuePairWire implements Wire {
         chunk = d.rawReceiveBuffer().orElseThrow();
         offset = d.rawReceiveOffset().orElse(0);
         receives = Math.min(RECEIVES, d.maxQpWr());
-        int sends = Math.min(SENDS, d.maxQpWr());
+        int sends = Math.min(SENDS, d.maxQpWr() - LONG_SENDS);
         int stride = Math.ceilDiv(BEFORE + ETHERNET + mtu, chunk) * chunk;
+        int longStride = Math.ceilDiv(BEFORE + ETHERNET + MOST_CUT, chunk) * chunk;
         ProtectionDomain pd = opened(context.allocateProtectionDomain());
-        region = opened(pd.allocate((long) receives * chunk + (long) sends * stride, AccessFlags.LOCAL_WRITE));
+        long firstShort = (long) receives * chunk;
+        long firstLong = firstShort + (long) sends * stride;
+        region = opened(pd.allocate(firstLong + (long) LONG_SENDS * longStride, AccessFlags.LOCAL_WRITE));
         channel = opened(context.createCompletionChannel());
         receiveCq = opened(context.createCompletionQueue(CompletionQueueAttributes.builder().cqe(receives).channel(
                 channel)
                 .build()));
-        sendCq = opened(context.createCompletionQueue(sends));
-        qp = opened(pd.createQueuePair(QueuePairInitAttributes.builder(sendCq, receiveCq).type(QueuePairType.RAW_PACKET)
-                .maxSendWr(sends).maxReceiveWr(receives).maxSendSge(1).build()));
-        frames = new SendFrame[sends];
+        sendCq = opened(context.createCompletionQueue(sends + LONG_SENDS));
+        QueuePairInitAttributes.Builder a = QueuePairInitAttributes.builder(sendCq, receiveCq).type(
+                QueuePairType.RAW_PACKET).maxSendWr(sends + LONG_SENDS).maxReceiveWr(receives).maxSendSge(1);
+        QueuePair cutting = createCutting(pd, a);
+        int longs = cutting == null ? 0 : LONG_SENDS;
+        qp = cutting == null ? opened(pd.createQueuePair(a.maxTsoHeader(0).build())) : cutting;
+        frames = new SendFrame[sends + longs];
+        shortFrames = sends;
         free = new int[sends];
-        posted = new int[sends];
+        freeLong = new int[longs];
+        posted = new int[sends + longs];
         ByteBuffer bytes = region.segment().asByteBuffer();
         for (int i = 0; i < sends; i++) {
-            frames[i] = new SendFrame(region.segment(), bytes, (long) receives * chunk + (long) i * stride + BEFORE, i);
+            frames[i] = new SendFrame(region.segment(), bytes, firstShort + (long) i * stride + BEFORE, i);
             free[freeFrames++] = i;
         }
+        for (int i = 0; i < longs; i++) {
+            frames[sends + i] = new SendFrame(region.segment(), bytes, firstLong + (long) i * longStride + BEFORE, sends
+                    + i);
+            freeLong[freeLongFrames++] = sends + i;
+        }
         start();
+        try {
+            bell = Eventfd.create();
+            epoll = Epoll.create();
+            epoll.add(Fd.of(channel.descriptor()), Epoll.IN, 0);
+            epoll.add(bell, Epoll.IN, BELL);
+        } catch (LinuxException e) {
+            throw new VerbsException("open a stack on " + context.device().name(), e);
+        }
+    }
+
+    /** A queue pair that cuts frames; null if this process may not have one: that goes by a packet socket on some devices. */
+    private @Nullable QueuePair createCutting(ProtectionDomain pd, QueuePairInitAttributes.Builder a)
+            throws VerbsException {
+        try {
+            return opened(pd.createQueuePair(a.maxTsoHeader(MOST_HEADERS).build()));
+        } catch (VerbsException e) {
+            if (e.errno() == Errno.EPERM || e.errno() == Errno.EACCES || e.errno() == Errno.EOPNOTSUPP || e
+                    .errno() == Errno.EINVAL) {
+                return null;
+            }
+            throw e;
+        }
     }
 
     private <T extends VerbsObject> T opened(T o) {
@@ -196,6 +249,27 @@ public final class QueuePairWire implements Wire {
         return freeFrames == 0 ? null : frames[free[--freeFrames]];
     }
 
+    @Override
+    public int mostCut() {
+        return freeLong.length == 0 ? 0 : MOST_CUT;
+    }
+
+    @Override
+    public @Nullable SendFrame acquireLong() throws IOException {
+        if (freeLongFrames == 0) {
+            reap();
+        }
+        return freeLongFrames == 0 ? null : frames[freeLong[--freeLongFrames]];
+    }
+
+    private void free(int number) {
+        if (number < shortFrames) {
+            free[freeFrames++] = number;
+        } else {
+            freeLong[freeLongFrames++] = number;
+        }
+    }
+
     /** Takes back the frames that were sent. */
     private void reap() throws IOException {
         if (sendCq.startPoll() != 0) {
@@ -205,7 +279,7 @@ public final class QueuePairWire implements Wire {
             do {
                 check(sendCq);
                 while (sent <= sendCq.wrId()) {
-                    free[freeFrames++] = posted[oldest];
+                    free(posted[oldest]);
                     oldest = oldest + 1 == posted.length ? 0 : oldest + 1;
                     sent++;
                 }
@@ -224,20 +298,26 @@ public final class QueuePairWire implements Wire {
     @Override
     public void send(SendFrame f, int bytes) throws IOException {
         // The last free frame is signalled, too: who waits for frames waits for a completion.
-        boolean signal = (sends + 1) % SIGNAL_EVERY == 0 || freeFrames == 0;
+        boolean signal = (sends + 1) % SIGNAL_EVERY == 0 || freeFrames == 0 || f.headers() > 0;
         posted[next] = f.number();
-        int wrong = qp.sendQueue().postSend(sends, signal ? SendFlags.SIGNALED : SendFlags.NONE, region, f.at(), bytes);
+        int flags = signal ? SendFlags.SIGNALED : SendFlags.NONE;
+        int wrong = f.headers() == 0
+                ? qp.sendQueue().postSend(sends, flags, region, f.at(), bytes)
+                : qp.sendQueue().start().sendSegmented(sends, flags, region.segment(), f.at(), f.headers(), f.segment())
+                        .sge(region, f.at() + f.headers(), bytes - f.headers()).complete();
         if (wrong != 0) {
             giveBack(f);
             throw new VerbsException("post a send", wrong, "a frame of " + bytes + " bytes");
         }
+        f.cut(0, 0);
         sends++;
         next = next + 1 == posted.length ? 0 : next + 1;
     }
 
     @Override
     public void giveBack(SendFrame f) {
-        free[freeFrames++] = f.number();
+        f.cut(0, 0);
+        free(f.number());
     }
 
     @Override
@@ -252,7 +332,19 @@ public final class QueuePairWire implements Wire {
 
     @Override
     public void sleep(long nanos) throws IOException {
-        channel.await(Duration.ofNanos(nanos));
+        int n = epoll.await((int) Math.min(Math.ceilDiv(nanos, NANOS_PER_MILLI), Integer.MAX_VALUE));
+        for (int i = 0; i < n; i++) {
+            if (epoll.token(i) == BELL) {
+                Eventfd.drain(bell);
+            } else {
+                channel.await(Duration.ZERO);
+            }
+        }
+    }
+
+    @Override
+    public void wake() throws IOException {
+        Eventfd.signal(bell);
     }
 
     @Override
@@ -276,6 +368,8 @@ public final class QueuePairWire implements Wire {
 
     @Override
     public void close() throws VerbsException {
+        epoll.close();
+        bell.close();
         Optional<VerbsException> e = close(opened);
         if (e.isPresent()) {
             throw e.get();

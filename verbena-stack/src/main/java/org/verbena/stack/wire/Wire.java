@@ -18,6 +18,13 @@ public interface Wire extends AutoCloseable {
     @Nullable
     SendFrame acquire() throws IOException;
 
+    /** How long a packet with {@link SendFrame#cut} may be, without the Ethernet header; 0 if this wire cuts none. */
+    int mostCut();
+
+    /** As {@link #acquire}, a buffer for a packet of {@link #mostCut}, which has to be {@linkplain SendFrame#cut cut}. */
+    @Nullable
+    SendFrame acquireLong() throws IOException;
+
     /**
      * Sends the first bytes of a buffer, and takes it back.
      *
@@ -39,6 +46,9 @@ public interface Wire extends AutoCloseable {
 
     /** Sleeps until a frame has come since {@link #arm}, or for so many nanoseconds. */
     void sleep(long nanos) throws IOException;
+
+    /** Ends a {@link #sleep}, or the next one. For any thread. */
+    void wake() throws IOException;
 
     @Override
     void close() throws IOException;

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
 
+import org.verbena.stack.tcp.TcpPorts;
 import org.verbena.stack.udp.UdpPorts;
 import org.verbena.stack.wire.FakeWire;
 import org.verbena.stack.wire.ReceivedFrame;
@@ -19,6 +20,7 @@ public final class Host {
     public final Counts counts = new Counts();
     public final Ipv4 ip;
     public final UdpPorts udp;
+    public final TcpPorts tcp;
     public final long mac;
     public final int address;
     public long now = 12_345;
@@ -28,11 +30,17 @@ public final class Host {
     }
 
     public Host(int number, int mtu, int part) {
+        this(number, mtu, part, 64 << 20);
+    }
+
+    /** With so many bytes for the data of connections. */
+    public Host(int number, int mtu, int part, long memory) {
         wire = new FakeWire(mtu, 256, part);
         mac = 0x0200_0000_0000L + number;
         address = SUBNET + number;
         ip = new Ipv4(wire, mac, new Ipv4Address(address, 24, SUBNET + 254), counts, new Random(number));
         udp = new UdpPorts(ip, counts, new Random(number));
+        tcp = new TcpPorts(ip, new Random(number), memory, now);
     }
 
     /** Takes frames, and what comes of them. */

@@ -12,15 +12,26 @@ import java.util.Queue;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.stack.header.Ipv4Header;
+import org.verbena.stack.header.TcpHeader;
+
 /** An end of a link without a network: what is sent is kept, and what is to be received is put in. Frames come in parts of a given size. */
 public final class FakeWire implements Wire {
+    private static final int ETHERNET = 14;
+    private static final int IP = 20;
+    private static final int LONGS = 4;
+    private static final int LONG_STRIDE = ETHERNET + 65_535;
+
     private final int mtu;
     private final int part;
     private final MemorySegment memory;
     private final ByteBuffer bytes;
     private final int stride;
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
+    private final ArrayDeque<Integer> freeLong = new ArrayDeque<>();
     private final int frames;
+    /** What {@link #mostCut()} answers. */
+    public int mostCut;
     private final Queue<byte[]> incoming = new ArrayDeque<>();
     /** Frames that were sent, in order, until they are taken. */
     public final List<byte[]> sent = new ArrayList<>();
@@ -36,10 +47,13 @@ public final class FakeWire implements Wire {
         this.frames = frames;
         this.part = part;
         stride = 14 + mtu;
-        memory = Arena.ofAuto().allocate((long) stride * frames);
+        memory = Arena.ofAuto().allocate((long) stride * frames + (long) LONGS * LONG_STRIDE);
         bytes = memory.asByteBuffer();
         for (int i = 0; i < frames; i++) {
             free.add(i);
+        }
+        for (int i = 0; i < LONGS; i++) {
+            freeLong.add(frames + i);
         }
     }
 
@@ -57,7 +71,7 @@ public final class FakeWire implements Wire {
 
     /** Buffers that somebody holds. */
     public int held() {
-        return frames - free.size();
+        return frames - free.size() + LONGS - freeLong.size();
     }
 
     @Override
@@ -79,17 +93,66 @@ public final class FakeWire implements Wire {
 
     @Override
     public void send(SendFrame f, int length) {
-        if (length > stride || free.contains(f.number())) {
-            throw new AssertionError("frame " + f + " of " + length + " bytes");
+        int most = f.headers() > 0 ? LONG_STRIDE : stride;
+        if (length > most || free.contains(f.number()) || freeLong.contains(f.number())
+                || f.headers() > 0 != f.number() >= frames) {
+            throw new AssertionError("frame " + f.number() + " of " + length + " bytes");
+        }
+        if (f.headers() > 0) {
+            cut(f, length);
+            giveBack(f);
+            return;
         }
         sent.add(memory.asSlice(f.at(), length).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
         giveBack(f);
     }
 
     @Override
+    public int mostCut() {
+        return mostCut;
+    }
+
+    @Override
+    public @Nullable SendFrame acquireLong() {
+        Integer i = freeLong.poll();
+        return i == null
+                ? null
+                : new SendFrame(memory, bytes, (long) stride * frames + (long) (i - frames) * LONG_STRIDE, i);
+    }
+
+    /** Cuts a frame into those of the MTU, as a card does; the flags FIN and PSH are the last one's, CWR the first one's. */
+    private void cut(SendFrame f, int length) {
+        int headers = f.headers();
+        int tcp = headers - ETHERNET - IP;
+        for (int from = headers; from < length; from += f.segment()) {
+            int n = Math.min(f.segment(), length - from);
+            byte[] b = new byte[headers + n];
+            MemorySegment m = MemorySegment.ofArray(b);
+            MemorySegment.copy(memory, f.at(), m, 0, headers);
+            MemorySegment.copy(memory, f.at() + from, m, headers, n);
+            int flags = TcpHeader.flags(m, ETHERNET + IP);
+            flags &= from + n < length ? ~(TcpHeader.FIN | TcpHeader.PSH) : ~0;
+            flags &= from > headers ? ~TcpHeader.CWR : ~0;
+            int source = Ipv4Header.source(m, ETHERNET);
+            int destination = Ipv4Header.destination(m, ETHERNET);
+            Ipv4Header.write(m, ETHERNET, Ipv4Header.ecn(m, ETHERNET), IP + tcp + n, Ipv4Header.identification(m,
+                    ETHERNET) + from, Ipv4Header.DONT_FRAGMENT, 64, Ipv4Header.TCP, source, destination);
+            TcpHeader.write(m, ETHERNET + IP, TcpHeader.source(m, ETHERNET + IP), TcpHeader.destination(m, ETHERNET
+                    + IP), TcpHeader.sequence(m, ETHERNET + IP) + from - headers, TcpHeader.acknowledgment(m, ETHERNET
+                            + IP), tcp, flags, TcpHeader.window(m, ETHERNET + IP), 0);
+            TcpHeader.finish(m, ETHERNET + IP, tcp + n, source, destination);
+            sent.add(b);
+        }
+    }
+
+    @Override
     public void giveBack(SendFrame f) {
-        if (free.contains(f.number())) {
-            throw new AssertionError("given back twice: " + f);
+        if (free.contains(f.number()) || freeLong.contains(f.number())) {
+            throw new AssertionError("given back twice: " + f.number());
+        }
+        if (f.number() >= frames) {
+            freeLong.add(f.number());
+            return;
         }
         memory.asSlice(f.at(), stride).fill((byte) 0x5a); // nobody may rely on what was there
         free.add(f.number());
@@ -110,6 +173,9 @@ public final class FakeWire implements Wire {
 
     @Override
     public void sleep(long nanos) {}
+
+    @Override
+    public void wake() {}
 
     @Override
     public void close() {}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.tcp;
+
+import java.lang.foreign.MemorySegment;
+
+import org.verbena.stack.header.Ipv4Header;
+import org.verbena.stack.header.TcpHeader;
+import org.verbena.stack.header.TcpOptions;
+import org.verbena.stack.ip.Datagram;
+
+/** A segment that has come, where it is; good until the method that gets it has returned. */
+final class Segment {
+    final TcpOptions options = new TcpOptions();
+    MemorySegment memory = MemorySegment.NULL;
+    /** Where the payload begins. */
+    long data;
+    int length;
+    int remote;
+    int remotePort;
+    int port;
+    int sequence;
+    int acknowledgment;
+    int flags;
+    /** Before scaling. */
+    int window;
+    int urgent;
+    /** The network has seen congestion (RFC 3168). */
+    boolean congested;
+
+    /** False if it is no segment, or has a wrong checksum. */
+    boolean read(Datagram d) {
+        MemorySegment m = d.memory();
+        long at = d.at();
+        int header = TcpHeader.check(m, at, d.length());
+        if (header == 0 || !d.isChecked() && !TcpHeader.isIntact(m, at, d.length(), d.source(), d.destination())) {
+            return false;
+        }
+        memory = m;
+        data = at + header;
+        length = d.length() - header;
+        remote = d.source();
+        remotePort = TcpHeader.source(m, at);
+        port = TcpHeader.destination(m, at);
+        sequence = TcpHeader.sequence(m, at);
+        acknowledgment = TcpHeader.acknowledgment(m, at);
+        flags = TcpHeader.flags(m, at);
+        window = TcpHeader.window(m, at);
+        urgent = TcpHeader.urgent(m, at);
+        congested = d.ecn() == Ipv4Header.CONGESTED;
+        options.read(m, at, header);
+        return true;
+    }
+
+    boolean has(int flag) {
+        return (flags & flag) != 0;
+    }
+
+    /** Sequence numbers that it has: bytes, SYN and FIN. */
+    int numbers() {
+        return length + (has(TcpHeader.SYN) ? 1 : 0) + (has(TcpHeader.FIN) ? 1 : 0);
+    }
+
+    /** The sequence number behind it. */
+    int end() {
+        return sequence + numbers();
+    }
+
+    /** Cuts bytes from the beginning, and SYN before them. */
+    void cutBegin(int numbers) {
+        int n = numbers;
+        if (has(TcpHeader.SYN) && n > 0) {
+            flags &= ~TcpHeader.SYN;
+            sequence++;
+            n--;
+        }
+        int bytes = Math.min(n, length);
+        sequence += bytes;
+        data += bytes;
+        length -= bytes;
+        urgent = Math.max(urgent - bytes, 0);
+    }
+
+    /** Cuts bytes from the end, and FIN behind them. */
+    void cutEnd(int bytes) {
+        length -= bytes;
+        flags &= ~TcpHeader.FIN;
+    }
+}

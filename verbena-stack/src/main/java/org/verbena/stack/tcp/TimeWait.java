@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.tcp;
+
+/** A connection in TIME_WAIT: what answers old segments of it needs. */
+@SuppressWarnings("ComparableType") // its order is that of time, and no two are the same
+final class TimeWait implements Flow, Comparable<TimeWait> {
+    final long key;
+    final int remote;
+    final int remotePort;
+    final int port;
+    /** RCV.NXT and SND.NXT. */
+    final int next;
+    final int sent;
+    final int window;
+    final boolean timestamps;
+    final int timestampOffset;
+    final long duration;
+    int recent;
+    long until;
+    /** When it is looked at whether that has come. */
+    long looked;
+    boolean gone;
+
+    TimeWait(Connection c, long now) {
+        key = c.key;
+        remote = c.remote;
+        remotePort = c.remotePort;
+        port = c.port;
+        next = c.receiver.next;
+        sent = c.sender.next;
+        window = c.receiver.tell(c.sender.segment, c.receiver.scale);
+        timestamps = c.timestamps;
+        timestampOffset = c.timestampOffset;
+        recent = c.recent;
+        duration = c.settings.timeWait();
+        until = now + duration;
+        looked = until;
+    }
+
+    @Override
+    public int compareTo(TimeWait o) {
+        return Long.compare(looked, o.looked);
+    }
+}
