@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.packetdrill;
+
+import java.util.Set;
+
+/**
+ * What scripts are compared with: where they run, and how strictly. Scripts have constants of the stack that they were
+ * written for; five things may be normalised, and nothing else is:
+ * <ul>
+ * <li>the order of TCP options and their padding ({@code nop}, {@code eol}): options are compared as a set;
+ * <li>the shift of the window scale option, which follows from the largest buffer that a stack may choose;
+ * <li>the rounding of SO_RCVBUF and SO_SNDBUF when they are read back: their values are not compared;
+ * <li>what is sent behind the last packet of the script, at which packetdrill does not look;
+ * <li>the window: exact unless told otherwise, as {@link Suite} tells in its second try. A receiver that avoids the silly
+ * window syndrome (RFC 9293, 3.8.6.2.2) does not move its edge by less than a segment, and FreeBSD does.
+ * </ul>
+ *
+ * @param local the address of the stack
+ * @param remote that of the peer
+ * @param localPort what a socket is bound to
+ * @param remotePort what a socket connects to
+ * @param peerPort from which the peer connects
+ * @param sequenceOffset what is added to the peer's sequence numbers of the script; near 2^32, they wrap
+ * @param anyOptionOrder whether options are compared as a set
+ * @param anyWindowScale whether that option only has to be there
+ * @param anyBufferSize whether the buffer sizes that are read back are not compared
+ * @param anyEnd whether packets that are sent behind the last of the script are left alone
+ * @param windowSlack by how many bytes windows may differ
+ * @param defined the names that {@code #ifdef} finds
+ */
+public record Profile(int local, int remote, int localPort, int remotePort, int peerPort, long sequenceOffset,
+        boolean anyOptionOrder, boolean anyWindowScale, boolean anyBufferSize, boolean anyEnd, int windowSlack,
+        Set<String> defined) {
+    private static final int LOCAL = 192 << 24 | 168 << 16 | 1;
+    private static final int REMOTE = 192 << 24 | 2 << 8 | 1;
+
+    /** Everything exact, at packetdrill's addresses. */
+    public static Profile strict() {
+        return new Profile(LOCAL, REMOTE, 8080, 8080, 4096, 0xffff_ff00L, false, false, false, false, 0, Set.of());
+    }
+
+    /** For the scripts of FreeBSD's suite, and what they say the standard asks for. */
+    public static Profile freebsd() {
+        return new Profile(LOCAL, REMOTE, 8080, 8080, 4096, 0xffff_ff00L, true, true, true, true, 0, Set.of(
+                "STANDARD"));
+    }
+
+    /** The same, but windows may differ so much. */
+    public Profile withWindowSlack(int bytes) {
+        return new Profile(local, remote, localPort, remotePort, peerPort, sequenceOffset, anyOptionOrder,
+                anyWindowScale, anyBufferSize, anyEnd, bytes, defined);
+    }
+}
