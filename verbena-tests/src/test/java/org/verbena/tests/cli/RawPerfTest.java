@@ -60,6 +60,44 @@ class RawPerfTest {
         }
     }
 
+    /** Between two stacks, to and from the kernel, and by the kernel alone: messages of one byte, of many segments, and at a rate. */
+    @Test
+    void tcpOfTheStackIsMeasuredBesideTheKernel() throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        List<String> rows = new ArrayList<>();
+        try (CommandProcess p = CommandProcess.start("perf", "stack-lat", "stack-bw", "stack-connect",
+                "--size=1,100000", "--iterations=200", "--warm-up=10ms", "--json")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).as(r.err()).isZero();
+            for (JsonNode row : new ObjectMapper().readTree(r.out())) {
+                rows.add(row.path("test").asText() + " " + row.path("size").asText() + " " + row.path("transport")
+                        .asText() + " " + row.path("peer").asText() + " " + row.path("device").asText());
+            }
+        }
+        List<String> expected = new ArrayList<>();
+        for (String size : List.of("1", "100000")) {
+            expected.addAll(rows("stack-lat " + size, false));
+            expected.addAll(rows("stack-bw " + size, true));
+        }
+        expected.addAll(rows("stack-connect 1", false));
+        assertThat(rows).containsExactlyInAnyOrderElementsOf(expected);
+        try (CommandProcess p = CommandProcess.start("perf", "stack-lat", "--rate=1k", "--duration=50ms",
+                "--warm-up=10ms")) {
+            CommandProcess.Result r = p.end();
+            assertThat(r.code()).as(r.err()).isZero();
+            assertThat(r.out()).containsPattern("  to a plain peer +64 ").containsPattern("  by the kernel +64 ");
+        }
+    }
+
+    private static List<String> rows(String test, boolean bothWays) {
+        List<String> rows = new ArrayList<>(List.of(test + " stack stack xdp_perf1", test + " stack plain xdp_perf1",
+                test + " kernel plain tcp"));
+        if (bothWays) {
+            rows.add(test + " kernel stack xdp_perf1");
+        }
+        return rows;
+    }
+
     /** The stack would take the packets of the connection between the two processes. */
     @Test
     void stackNeedsAnInterfaceOfItsOwn() throws Exception {

@@ -4,8 +4,10 @@ package org.verbena.tests.docs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.charset.StandardCharsets;
 
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +43,12 @@ class StackExampleTest {
                 c.send(sent.duplicate(), new InetSocketAddress("10.9.0.2", 7));
                 Await.until("the datagram is back", () -> c.receive(got) != null);
                 assertThat(got.flip()).isEqualTo(sent);
+                try (Socket s = new Socket("10.9.0.2", 7)) {
+                    s.getOutputStream().write("hello".getBytes(StandardCharsets.US_ASCII));
+                    s.shutdownOutput();
+                    assertThat(s.getInputStream().readAllBytes()).asString(StandardCharsets.US_ASCII).isEqualTo(
+                            "hello");
+                }
             }
             return true;
         });

@@ -11,6 +11,8 @@ import java.util.Random;
 
 import org.verbena.stack.Stack;
 import org.verbena.stack.StackConfig;
+import org.verbena.stack.TcpServer;
+import org.verbena.stack.TcpSocket;
 import org.verbena.stack.UdpPeer;
 import org.verbena.stack.UdpSocket;
 import org.verbena.verbs.Context;
@@ -28,15 +30,65 @@ final class StackPeer {
         }
         try (Context context = Verbs.open(args[0]);
                 Stack stack = Stack.open(context, StackConfig.of(args[1]).withGateway(args[2]));
-                UdpSocket socket = stack.bindUdp(args.length == 3 ? 7 : 0)) {
+                UdpSocket socket = stack.bindUdp(args.length == 3 ? 7 : 0);
+                TcpServer server = stack.listenTcp(args.length == 3 ? 7 : 0, 16)) {
+            Thread.ofPlatform().daemon().start(() -> accept(server));
             System.out.println("ready now");
             if (args.length == 3) {
                 echo(socket);
             } else {
-                System.out.println("answered " + ask(socket, UdpPeer.of(new InetSocketAddress(args[3], 7)), Integer
-                        .parseInt(args[4])));
+                InetSocketAddress peer = new InetSocketAddress(args[3], 7);
+                System.out.println("answered " + ask(socket, UdpPeer.of(peer), Integer.parseInt(args[4])));
+                System.out.println("echoed " + echoed(stack, peer));
             }
         }
+    }
+
+    private static void accept(TcpServer server) {
+        try {
+            while (true) {
+                TcpSocket s = server.accept(Duration.ofMinutes(5));
+                if (s != null) {
+                    Thread.ofVirtual().start(() -> echo(s));
+                }
+            }
+        } catch (IOException e) {
+            System.err.println("no more connections: " + e.getMessage());
+        }
+    }
+
+    private static void echo(TcpSocket socket) {
+        try (socket) {
+            ByteBuffer b = ByteBuffer.allocateDirect(65_536);
+            while (socket.read(b.clear()) >= 0) {
+                socket.write(b.flip());
+            }
+        } catch (IOException e) {
+            System.err.println(socket + ": " + e.getMessage());
+        }
+    }
+
+    /** Sends bytes, has them come back meanwhile, and answers how many were right. */
+    private static int echoed(Stack stack, InetSocketAddress peer) throws Exception {
+        byte[] sent = new byte[3_000_000];
+        new Random(2).nextBytes(sent);
+        ByteBuffer got = ByteBuffer.allocate(sent.length + 1);
+        try (TcpSocket s = stack.connectTcp(peer, Duration.ofSeconds(60))) {
+            Thread writer = Thread.ofPlatform().start(() -> {
+                try {
+                    s.write(ByteBuffer.wrap(sent));
+                    s.shutdownOutput();
+                } catch (IOException e) {
+                    System.err.println("not sent: " + e.getMessage());
+                }
+            });
+            int n = s.read(got);
+            while (n >= 0) {
+                n = s.read(got);
+            }
+            writer.join();
+        }
+        return got.flip().equals(ByteBuffer.wrap(sent)) ? sent.length : got.mismatch(ByteBuffer.wrap(sent));
     }
 
     private static void echo(UdpSocket socket) throws Exception {

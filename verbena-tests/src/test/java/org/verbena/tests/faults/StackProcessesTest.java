@@ -2,14 +2,20 @@
 package org.verbena.tests.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -73,6 +79,7 @@ class StackProcessesTest {
                 LinkState.awaitUp("vrb1");
                 try (Child asking = start("2", "10.81.1.2", "500")) {
                     assertThat(asking.await("answered")).isEqualTo("500");
+                    assertThat(asking.await("echoed")).isEqualTo("3000000");
                     assertThat(asking.awaitExit()).isZero();
                 }
                 done("ping", "-c", "3", "-i", "0.01", "-w", "20", "-s", "3000", "10.81.1.2");
@@ -114,5 +121,52 @@ class StackProcessesTest {
                 }
             }
         });
+    }
+
+    /** The process that comes after it has the same address, and does not know the connections of the one before. */
+    @Test
+    void connectionsOfAKilledProcessAreResetByTheNextOne() throws Exception {
+        inNamespace(() -> {
+            byte[] sent = new byte[500_000];
+            Socket old;
+            try (Child echo = start("1")) {
+                echo.await("ready");
+                LinkState.awaitUp("vrb1");
+                old = new Socket("10.81.1.2", 7);
+                echoed(old, sent);
+                Thread writer = Thread.ofPlatform().start(() -> writeUntilItFails(old)); // it is killed meanwhile
+                Thread.sleep(100);
+                echo.kill();
+                echo.awaitExit();
+                try (Child next = start("1")) {
+                    next.await("ready");
+                    LinkState.awaitUp("vrb1");
+                    try (Socket s = new Socket("10.81.1.2", 7)) {
+                        echoed(s, sent);
+                    }
+                    writer.join(); // the kernel sends again, and gets a reset
+                    assertThatThrownBy(() -> old.getOutputStream().write(1)).isInstanceOf(SocketException.class);
+                }
+            }
+            old.close();
+        });
+    }
+
+    private static void writeUntilItFails(Socket s) {
+        try {
+            while (true) {
+                s.getOutputStream().write(new byte[10_000]);
+            }
+        } catch (IOException e) {
+            // that is what it is for
+        }
+    }
+
+    private static void echoed(Socket s, byte[] sent) throws Exception {
+        new Random(3).nextBytes(sent);
+        FutureTask<byte[]> back = new FutureTask<>(() -> s.getInputStream().readNBytes(sent.length));
+        Thread.ofPlatform().start(back);
+        s.getOutputStream().write(sent);
+        assertThat(back.get()).isEqualTo(sent);
     }
 }
