@@ -52,7 +52,7 @@ import org.verbena.cli.support.Units;
         footer = {"",
             "Tests: limit-cacheline, limit-twoline, limit-memcpy, write-lat, write-imm-lat, send-lat, read-lat, "
                     + "atomic-lat, erm-lat, erm-reg, erm-dereg, write-bw, send-bw, read-bw, erm-bw, "
-                    + "raw-lat, raw-rate, raw-bw, stack-udp-lat, udp-lat-spin, udp-rate, tcp-lat-spin, "
+                    + "raw-lat, raw-rate, raw-bw, stack-lat, stack-udp-lat, stack-bw, stack-connect, udp-lat-spin, udp-rate, tcp-lat-spin, "
                     + "tcp-lat-block, tcp-bw, nio-lat-spin, nio-lat-selectnow, "
                     + "nio-lat-select, nio-lat-block, nio-lat-sleep, nio-bw, nio-transfer, nio-transfer-from, nio-connect. All of them if none is named, udp-lat-spin with a device roce_… only.",
             "",

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
@@ -14,19 +13,12 @@ import org.verbena.cli.perf.run.PerfFields;
 import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.support.CommandException;
 import org.verbena.stack.Stack;
-import org.verbena.stack.StackConfig;
 import org.verbena.stack.UdpPeer;
 import org.verbena.stack.UdpSocket;
 import org.verbena.verbs.Context;
 
-/**
- * A connected socket of a {@link Stack}, which is a host of its own on the device. Its addresses are those of a network that is for
- * measurements (RFC 2544, appendix C.2.2), so that they are no other host's, whatever addresses the kernel has on the link.
- */
+/** A connected socket of a {@link Stack}, which is a host of its own on the device. */
 final class PerfStackEnd implements PerfDeviceEnd {
-    private static final String INITIATOR = "198.18.77.1";
-    private static final String TARGET = "198.18.77.2";
-    private static final String BITS = "/24";
     /** More messages than this under way gain nothing. */
     private static final int MOST_UNDER_WAY = 128;
     /** Half of the buffers that the stack has for frames that come. */
@@ -50,7 +42,7 @@ final class PerfStackEnd implements PerfDeviceEnd {
     private PerfStackEnd(int size, boolean initiator, Stack stack) throws IOException {
         this.stack = stack;
         socket = stack.bindUdp(0);
-        remote = InetAddress.ofLiteral(initiator ? TARGET : INITIATOR);
+        remote = InetAddress.ofLiteral(PerfStack.address(!initiator));
         in = ByteBuffer.allocateDirect(size);
         out = ByteBuffer.allocateDirect(size);
         int most = Math.min(UdpSocket.DEFAULT_QUEUE / (size + RECORD), FRAMES / Math.ceilDiv(size + HEADERS,
@@ -62,12 +54,7 @@ final class PerfStackEnd implements PerfDeviceEnd {
         if (job.size() > PerfUdp.MAX_SIZE) {
             throw new CommandException("a datagram has " + PerfUdp.MAX_SIZE + " bytes at most");
         }
-        NetworkInterface control = NetworkInterface.getByInetAddress(peer.localAddress());
-        if (control != null && control.getName().equals(PerfDeviceEnd.link(context))) {
-            throw new CommandException("a stack takes all packets of " + control.getName()
-                    + ", those of the connection between the two processes, too: let this go by another interface");
-        }
-        Stack stack = Stack.open(context, StackConfig.of((initiator ? INITIATOR : TARGET) + BITS));
+        Stack stack = PerfStack.open(initiator, context, peer, Duration.ZERO);
         try {
             return new PerfStackEnd((int) job.size(), initiator, stack);
         } catch (IOException | RuntimeException e) {

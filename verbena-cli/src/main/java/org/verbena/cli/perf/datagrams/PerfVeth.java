@@ -22,9 +22,9 @@ public final class PerfVeth {
     /** Where the listening process is reached. */
     public static final String LISTENER = "10.77.0.2";
     private static final String CLIENT = "10.77.0.1";
-    /** The kernel has its addresses on this one. */
+    /** The connection between the processes goes by this one. */
     private static final String LINK = "perf0";
-    /** This one is for what leaves the kernel no packets. */
+    /** This one is for what leaves the kernel no packets; else it has those addresses. */
     private static final String ALONE = "perf1";
     /** The name of the near ends as long as they are in the far namespace is longer by this. */
     private static final String NEAR = "n";
@@ -53,7 +53,8 @@ public final class PerfVeth {
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                 NetworkLinks.createVeth(netlink, LINK, LINK + NEAR);
                 NetworkLinks.createVeth(netlink, ALONE, ALONE + NEAR);
-                up(netlink, LISTENER);
+                up(netlink, LINK, LISTENER);
+                up(netlink, ALONE, PerfStack.address(false));
                 return action.call(new PerfVeth(netlink));
             }
         });
@@ -67,7 +68,8 @@ public final class PerfVeth {
                     NetworkLinks.move(far, NetworkLinks.index(far, link + NEAR), near);
                     NetworkLinks.rename(netlink, NetworkLinks.index(netlink, link + NEAR), link);
                 }
-                up(netlink, CLIENT);
+                up(netlink, LINK, CLIENT);
+                up(netlink, ALONE, PerfStack.address(true));
             }
             return action.call();
         });
@@ -92,10 +94,9 @@ public final class PerfVeth {
         }
     }
 
-    private static void up(Netlink netlink, String address) throws IOException {
-        int index = NetworkLinks.index(netlink, LINK);
+    private static void up(Netlink netlink, String link, String address) throws IOException {
+        int index = NetworkLinks.index(netlink, link);
         NetworkAddresses.add(netlink, index, InetAddress.ofLiteral(address), PREFIX);
         NetworkLinks.setUp(netlink, index);
-        NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, ALONE));
     }
 }

@@ -186,7 +186,8 @@ public record PerfBaseline(Path file, Map<String, PerfResult> rows, JsonNode mac
 
     /** A row in a sentence. */
     static String name(PerfResult r) {
-        return r.test() + (r.test().isNio() ? " " + r.ends() : "") + " " + r.size() + (r.device().isEmpty()
+        return r.test() + (r.test().isNio() || r.test().isStackTcp() ? " " + r.ends() : "") + " " + r.size() + (r
+                .device().isEmpty()
                 || r.device().equals("tcp") ? "" : " by " + r.device())
                 + (r.connections() > 1 ? " over " + r.connections() + " connections" : "")
                 + (r.rate() == null ? "" : " at " + r.rate().asked() + "/s");

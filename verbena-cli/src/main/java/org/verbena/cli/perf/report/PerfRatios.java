@@ -50,13 +50,13 @@ final class PerfRatios {
     }
 
     String tcp(PerfResult r) {
-        if (r.test().isNio() && r.ends().isVerbena(true)) {
+        if (r.test().isNio() && r.ends().isVerbena(true) || r.test().isStackTcp() && r.ends() != PerfEnds.PLAIN) {
             return ratio(r, results.stream().filter(o -> o.test() == r.test() && o.size() == r.size()
                     && o.connections() == r.connections() && o.hasRateOf(r) && o.ends() == PerfEnds.PLAIN).findFirst(),
                     !r.test()
                             .isBandwidth());
         }
-        if (!r.test().takesDevice() || r.test().isErmRegistration()) {
+        if (!r.test().takesDevice() || r.test().isStackTcp() || r.test().isErmRegistration()) {
             return "";
         }
         return r.test().isBandwidth()
@@ -68,9 +68,10 @@ final class PerfRatios {
         if (r.test() == PerfTest.RAW_RATE) {
             return ratio(r, find(PerfTest.UDP_RATE, r), false);
         }
-        return r.test().takesDevice() && !r.test().isBandwidth() && !r.test().isErmRegistration()
-                ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r), false)
-                : "";
+        return r.test().takesDevice() && !r.test().isStackTcp() && !r.test().isBandwidth() && !r.test()
+                .isErmRegistration()
+                        ? ratio(r, find(PerfTest.UDP_LAT_SPIN, r), false)
+                        : "";
     }
 
     String write(PerfResult r) {

@@ -31,7 +31,8 @@ record PerfShape(boolean latency, boolean bandwidth, boolean udp, boolean erm, b
                 PerfTest::isBandwidth), tests.stream().anyMatch(PerfTest::isUdp), tests.stream().anyMatch(
                         PerfTest::isErmCopy), spread, connections, largest, names, rate, !rate && tests.stream()
                                 .anyMatch(PerfTest::isLimit), tests
-                                        .stream().anyMatch(t -> t.isNio() || t == PerfTest.TCP_LAT_SPIN
+                                        .stream().anyMatch(t -> t.isNio() || t.isStackTcp()
+                                                || t == PerfTest.TCP_LAT_SPIN
                                                 || t == PerfTest.TCP_BW));
     }
 

@@ -126,7 +126,7 @@ final class PerfTable {
             note("vs limit: divided by the figure of limit-cacheline (to 48 bytes), limit-twoline (to 64), limit-memcpy.");
         }
         if (shape.tcp()) {
-            note("vs tcp: factor by which it is faster than tcp-lat-spin, tcp-bw; a channel than the same by the kernel.");
+            note("vs tcp: factor by which it is faster than tcp-lat-spin, tcp-bw; a channel or stack than the same by the kernel.");
         }
         if (shape.udp()) {
             note("vs udp: multiple of the round trip of udp-lat-spin.");
@@ -192,16 +192,17 @@ final class PerfTable {
         String line = line(name(r), of, c -> c.cell().apply(r));
         hasMarks |= line.contains("~");
         String style = r.test().isLimit() ? "cyan" : "faint";
-        out.println(r.test().isVerbs() || r.ends().isVerbena(true)
+        out.println(r.test().isVerbs() || r.ends().isVerbena(true) || r.ends().isStack(true)
                 ? line
                 : ansi.string("@|" + style + " " + line + "|@"));
     }
 
-    /** Among the rows of a channel, that of the kernel is the reference. */
+    /** Among the rows of a channel or stack, that of the kernel is the reference. */
     static String name(PerfResult r) {
         return switch (r.ends()) {
             case PLAIN -> "  by the kernel";
-            case VERBENA_TO_PLAIN -> "  to a plain peer";
+            case VERBENA_TO_PLAIN, STACK_TO_PLAIN -> "  to a plain peer";
+            case PLAIN_TO_STACK -> "  from a plain peer";
             default -> r.test().title();
         };
     }

@@ -10,12 +10,18 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.cli.support.CommandException;
 
-/** The implementation of the channels at the two ends of a test: at the measuring side, and at its peer. */
+/** The implementation of the channels or of TCP at the two ends of a test: at the measuring side, and at its peer. */
 public enum PerfEnds {
     /** Verbena at both ends: rings carry the bytes. */
     VERBENA("stream", "verbena"),
     /** Verbena here, and the JDK at the peer: TCP carries the bytes. */
     VERBENA_TO_PLAIN("stream", "plain"),
+    /** A stack in user space at both ends. */
+    STACK("stack", "stack"),
+    /** A stack here, and the kernel's TCP at the peer. */
+    STACK_TO_PLAIN("stack", "plain"),
+    /** The kernel's TCP here, and a stack at the peer. */
+    PLAIN_TO_STACK("kernel", "stack"),
     /** The JDK at both ends. */
     PLAIN("kernel", "plain"),
     /** Not a test of channels. */
@@ -49,6 +55,11 @@ public enum PerfEnds {
         return this == VERBENA || this == VERBENA_TO_PLAIN && initiator;
     }
 
+    /** Whether a side is a stack in user space. */
+    public boolean isStack(boolean initiator) {
+        return this == STACK || this == (initiator ? STACK_TO_PLAIN : PLAIN_TO_STACK);
+    }
+
     /** Two fields, null where there are no channels. */
     public void put(ObjectNode row) {
         row.put("transport", transport).put("peer", peer);
@@ -68,6 +79,10 @@ public enum PerfEnds {
     /** As a word in a sentence. */
     @Override
     public String toString() {
-        return this == VERBENA_TO_PLAIN ? "stream to a plain peer" : String.valueOf(transport);
+        return transport + switch (this) {
+            case VERBENA_TO_PLAIN, STACK_TO_PLAIN -> " to a plain peer";
+            case PLAIN_TO_STACK -> " to a stack";
+            default -> "";
+        };
     }
 }

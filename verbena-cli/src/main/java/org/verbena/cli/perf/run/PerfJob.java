@@ -98,7 +98,9 @@ public record PerfJob(PerfTest test, long size, String device, int inline, int q
 
     @Override
     public String toString() {
-        return test.title() + " " + (test.isNio() ? ends + " " : "") + (rate > 0 ? "at " + rate + "/s " : "") + size
+        return test.title() + " " + (test.isNio() || test.isStackTcp() ? ends + " " : "") + (rate > 0
+                ? "at " + rate + "/s "
+                : "") + size
                 + (connections > 1 ? " over " + connections + " connections" : "");
     }
 }

@@ -14,7 +14,7 @@ public enum PerfTest {
     LIMIT_CACHELINE(8), LIMIT_TWOLINE(64), LIMIT_MEMCPY(0),
     WRITE_LAT(0), WRITE_IMM_LAT(0), SEND_LAT(0), READ_LAT(0), ATOMIC_LAT(8), ERM_LAT(0), ERM_REG(0), ERM_DEREG(0),
     WRITE_BW(0), SEND_BW(0), READ_BW(0), ERM_BW(0),
-    RAW_LAT(0), RAW_RATE(0), RAW_BW(0), STACK_UDP_LAT(0),
+    RAW_LAT(0), RAW_RATE(0), RAW_BW(0), STACK_LAT(0), STACK_UDP_LAT(0), STACK_BW(0), STACK_CONNECT(1),
     UDP_LAT_SPIN(0), UDP_RATE(0), TCP_LAT_SPIN(0), TCP_LAT_BLOCK(0), TCP_BW(0),
     NIO_LAT_SPIN(0), NIO_LAT_SELECTNOW(0), NIO_LAT_SELECT(0), NIO_LAT_BLOCK(0), NIO_LAT_SLEEP(0),
     NIO_BW(0), NIO_TRANSFER(0), NIO_TRANSFER_FROM(0), NIO_CONNECT(1);
@@ -74,7 +74,12 @@ public enum PerfTest {
 
     /** IP in user space over them, which takes all packets of the device. */
     public boolean isStack() {
-        return this == STACK_UDP_LAT;
+        return this == STACK_UDP_LAT || isStackTcp();
+    }
+
+    /** TCP in user space, which runs once for each of its {@link #ends}. */
+    public boolean isStackTcp() {
+        return this == STACK_LAT || this == STACK_BW || this == STACK_CONNECT;
     }
 
     /** Messages may be longer than a frame, and are cut into frames by the device. */
@@ -127,6 +132,12 @@ public enum PerfTest {
         if (isErm()) {
             return List.of(PerfEnds.VERBENA);
         }
+        if (this == STACK_BW) {
+            return List.of(PerfEnds.STACK, PerfEnds.STACK_TO_PLAIN, PerfEnds.PLAIN_TO_STACK, PerfEnds.PLAIN);
+        }
+        if (isStackTcp()) {
+            return List.of(PerfEnds.STACK, PerfEnds.STACK_TO_PLAIN, PerfEnds.PLAIN);
+        }
         if (!isNio()) {
             return List.of(PerfEnds.NONE);
         }
@@ -161,7 +172,8 @@ public enum PerfTest {
 
     public boolean isBandwidth() {
         return this == LIMIT_MEMCPY || this == WRITE_BW || this == SEND_BW || this == READ_BW || this == ERM_BW
-                || this == RAW_RATE || this == RAW_BW || this == UDP_RATE || this == TCP_BW || this == NIO_BW
+                || this == RAW_RATE || this == RAW_BW || this == STACK_BW || this == UDP_RATE || this == TCP_BW
+                || this == NIO_BW
                 || isTransfer();
     }
 
@@ -199,7 +211,8 @@ public enum PerfTest {
 
     /** Whether messages can be sent at fixed times: round trips that one message after the other makes. */
     public boolean takesRate() {
-        return isVerbs() && !isBandwidth() || this == ERM_LAT || this == RAW_LAT || isStack() || this == UDP_LAT_SPIN
+        return isVerbs() && !isBandwidth() || this == ERM_LAT || this == RAW_LAT || this == STACK_LAT
+                || this == STACK_UDP_LAT || this == UDP_LAT_SPIN
                 || this == TCP_LAT_SPIN || blocks()
                 || this == NIO_LAT_SPIN || isSelect();
     }

@@ -30,6 +30,7 @@ import org.verbena.cli.perf.run.PerfPacer;
 import org.verbena.cli.perf.run.PerfRate;
 import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.perf.sockets.PerfNio;
+import org.verbena.cli.perf.sockets.PerfStackTcp;
 import org.verbena.cli.perf.sockets.PerfTcp;
 import org.verbena.cli.perf.verbs.PerfEndpoint;
 import org.verbena.cli.perf.verbs.PerfReadBandwidth;
@@ -169,6 +170,10 @@ public final class PerfClient implements AutoCloseable {
         }
         if (job.test().isUdp()) {
             return openUdp(job, test);
+        }
+        if (job.test().isStackTcp()) {
+            return PerfStackTcp.connect(job, test, server, job.ends().isStack(true) ? devices.get(job.device()) : null,
+                    PerfServer.ANSWER_SECONDS);
         }
         if (job.test().isRaw()) {
             return openRaw(job, test);

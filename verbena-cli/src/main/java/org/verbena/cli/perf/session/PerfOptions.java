@@ -37,6 +37,7 @@ public record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device,
     private static final long NIO_BANDWIDTH_SIZE = 65536;
     private static final long RAW_SIZE = 64;
     private static final long RAW_BANDWIDTH_SIZE = 32768;
+    private static final long STACK_BANDWIDTH_SIZE = 65536;
 
     /** The jobs in the order in which they run. An option that a test does not know is left out for that test. */
     List<PerfJob> jobs() throws CommandException {
@@ -51,7 +52,7 @@ public record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device,
                                 : name.equals(PerfJob.NO_DEVICE) ? OpenDevices.first() : name;
             }
             for (long size : sizes(t)) {
-                if ((t.isUdp() || t.isRaw()) && size > PerfUdp.MAX_SIZE && tests.size() > 1) {
+                if ((t.isUdp() || t.isRaw() && !t.isStackTcp()) && size > PerfUdp.MAX_SIZE && tests.size() > 1) {
                     continue; // other tests are compared at this size
                 }
                 if (t.isNio() && isEverything() && t.fixedSize == 0
@@ -81,7 +82,9 @@ public record PerfOptions(List<PerfTest> tests, List<Long> sizes, String device,
             return List.of(t.fixedSize);
         }
         return isRaw() && sizes.equals(DEFAULT_SIZES)
-                ? List.of(t == PerfTest.RAW_BW || t == PerfTest.TCP_BW ? RAW_BANDWIDTH_SIZE : RAW_SIZE)
+                ? List.of(t == PerfTest.STACK_BW
+                        ? STACK_BANDWIDTH_SIZE
+                        : t == PerfTest.RAW_BW || t == PerfTest.TCP_BW ? RAW_BANDWIDTH_SIZE : RAW_SIZE)
                 : sizes;
     }
 

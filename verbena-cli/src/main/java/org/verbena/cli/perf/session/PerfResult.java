@@ -23,7 +23,7 @@ import org.verbena.cli.support.Json;
  * The result of one test at one size.
  *
  * @param device the verbs device, {@code "tcp"}, {@code "udp"}, or empty for channels and the machine's limits
- * @param ends of a channel's test
+ * @param ends of a test of channels, or of TCP in user space
  * @param connections of a channel's test, else 1
  * @param rtt round trips in nanoseconds in the order of {@link #PERCENTILES}; empty for bandwidth tests
  * @param bytesPerSecond 0 for latency tests
@@ -68,7 +68,9 @@ public record PerfResult(PerfTest test, long size, String device, PerfEnds ends,
     }
 
     private static String device(PerfJob job) {
-        return job.test().isTcp() ? "tcp" : job.test().isUdp() ? "udp" : job.test().takesDevice() ? job.device() : "";
+        return job.test().isTcp() || job.test().isStackTcp() && job.ends() == PerfEnds.PLAIN
+                ? "tcp"
+                : job.test().isUdp() ? "udp" : job.test().takesDevice() ? job.device() : "";
     }
 
     /** The key that it shares with results of other runs. */

@@ -25,6 +25,7 @@ import org.verbena.cli.perf.run.PerfJob;
 import org.verbena.cli.perf.run.PerfLoop;
 import org.verbena.cli.perf.run.PerfTest;
 import org.verbena.cli.perf.sockets.PerfNio;
+import org.verbena.cli.perf.sockets.PerfStackTcp;
 import org.verbena.cli.perf.sockets.PerfTcp;
 import org.verbena.cli.perf.verbs.PerfEndpoint;
 import org.verbena.cli.perf.verbs.PerfReadLatency;
@@ -148,6 +149,9 @@ public final class PerfServer {
         }
         if (job.test().isUdp()) {
             return openUdp(client, job, test);
+        }
+        if (job.test().isStackTcp()) {
+            return PerfStackTcp.serve(job, client, job.ends().isStack(false) ? device(job) : null);
         }
         if (job.test().isRaw()) {
             return openRaw(client, job, test);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.perf.sockets;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
@@ -23,24 +25,41 @@ import org.verbena.cli.support.CommandException;
 import org.verbena.sockets.VerbenaSocketChannel;
 import org.verbena.sockets.VerbenaSocketOptions;
 
-/** Channels of TCP, of the JDK or of Verbena: the part that the tests share. */
+/** Channels of TCP, of the JDK, of Verbena or of a stack in user space: the part that the tests share. */
 public abstract class PerfTcp extends PerfLoop {
     private static final long CONNECT_NANOS = TimeUnit.SECONDS.toNanos(10);
     static final int RECEIVE_BUFFER = 1 << 20;
 
-    protected final SocketChannel channel;
+    protected final ByteChannel channel;
+    private Closeable owner = () -> {};
 
-    PerfTcp(PerfControl peer, SocketChannel channel) {
+    PerfTcp(PerfControl peer, ByteChannel channel) {
         super(peer);
         this.channel = channel;
     }
 
+    /** Closes this, too, after the channels. */
+    final PerfTcp closing(Closeable thing) {
+        owner = thing;
+        return this;
+    }
+
     public static PerfTcp of(PerfJob job, PerfControl peer, SocketChannel channel, boolean initiator)
             throws IOException {
-        if (job.test().isBandwidth()) {
-            return initiator ? new Sender(job, peer, channel) : new Receiver(job, peer, channel);
-        }
-        return latency(job, peer, List.of(channel), initiator);
+        return job.test().isBandwidth()
+                ? stream(job, peer, channel, initiator)
+                : latency(job, peer, List.of(channel), initiator);
+    }
+
+    /** Of a channel whose options are set. */
+    static PerfTcp of(PerfJob job, PerfControl peer, ByteChannel channel, boolean initiator) {
+        return job.test().isBandwidth()
+                ? stream(job, peer, channel, initiator)
+                : new Latency(job, peer, List.of(channel), initiator);
+    }
+
+    private static PerfTcp stream(PerfJob job, PerfControl peer, ByteChannel channel, boolean initiator) {
+        return initiator ? new Sender(job, peer, channel) : new Receiver(job, peer, channel);
     }
 
     static CommandException closed() {
@@ -48,7 +67,7 @@ public abstract class PerfTcp extends PerfLoop {
     }
 
     /** Writes the whole buffer from its start; a channel that accepts nothing is tried again. */
-    static void write(SocketChannel channel, ByteBuffer buffer, PerfControl peer) throws IOException {
+    static void write(ByteChannel channel, ByteBuffer buffer, PerfControl peer) throws IOException {
         buffer.clear();
         long turns = 0;
         while (buffer.hasRemaining()) {
@@ -94,12 +113,16 @@ public abstract class PerfTcp extends PerfLoop {
 
     @Override
     public void close() throws IOException {
-        channel.close();
+        try {
+            channel.close();
+        } finally {
+            owner.close();
+        }
     }
 
-    /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise, and {@code nio-lat-sleep}. */
+    /** {@code tcp-lat-spin} and {@code tcp-lat-block}; {@code nio-} likewise, {@code nio-lat-sleep} and {@code stack-lat}. */
     private static final class Latency extends PerfTcp implements PerfPaced {
-        private final SocketChannel[] channels;
+        private final ByteChannel[] channels;
         private final boolean initiator;
         private final ByteBuffer buffer;
         private final ByteBuffer out;
@@ -107,9 +130,9 @@ public abstract class PerfTcp extends PerfLoop {
         private int turn;
         private int answerTurn;
 
-        Latency(PerfJob job, PerfControl peer, List<SocketChannel> channels, boolean initiator) {
+        Latency(PerfJob job, PerfControl peer, List<? extends ByteChannel> channels, boolean initiator) {
             super(peer, channels.getFirst());
-            this.channels = channels.toArray(SocketChannel[]::new);
+            this.channels = channels.toArray(ByteChannel[]::new);
             this.initiator = initiator;
             this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
             this.out = job.rate() > 0 && initiator ? ByteBuffer.allocateDirect(buffer.capacity()) : buffer;
@@ -148,7 +171,7 @@ public abstract class PerfTcp extends PerfLoop {
         @Override
         protected void burst(int n) throws IOException {
             for (int i = 0; i < n; i++) {
-                SocketChannel c = channels[turn];
+                ByteChannel c = channels[turn];
                 turn = turn + 1 == channels.length ? 0 : turn + 1;
                 if (initiator) {
                     write(c, buffer, peer);
@@ -161,7 +184,7 @@ public abstract class PerfTcp extends PerfLoop {
             }
         }
 
-        private void read(SocketChannel c) throws IOException {
+        private void read(ByteChannel c) throws IOException {
             buffer.clear();
             long turns = 0;
             while (buffer.hasRemaining()) {
@@ -177,17 +200,18 @@ public abstract class PerfTcp extends PerfLoop {
 
         @Override
         public void close() throws IOException {
-            for (SocketChannel c : channels) {
+            for (ByteChannel c : channels) {
                 c.close();
             }
+            super.close();
         }
     }
 
-    /** {@code tcp-bw}, {@code nio-bw}: writes of the message's size. */
+    /** {@code tcp-bw}, {@code nio-bw}, {@code stack-bw}: writes of the message's size. */
     private static final class Sender extends PerfTcp {
         private final ByteBuffer buffer;
 
-        Sender(PerfJob job, PerfControl peer, SocketChannel channel) {
+        Sender(PerfJob job, PerfControl peer, ByteChannel channel) {
             super(peer, channel);
             this.buffer = ByteBuffer.allocateDirect(Math.toIntExact(job.size()));
         }
@@ -195,15 +219,12 @@ public abstract class PerfTcp extends PerfLoop {
         @Override
         protected void burst(int n) throws IOException {
             for (int i = 0; i < n; i++) {
-                buffer.clear();
-                while (buffer.hasRemaining()) {
-                    channel.write(buffer);
-                }
+                write(channel, buffer, peer);
             }
         }
     }
 
-    /** {@code tcp-bw}, {@code nio-bw}: reads the available bytes, as many as fit. */
+    /** {@code tcp-bw}, {@code nio-bw}, {@code stack-bw}: reads the available bytes, as many as fit. */
     private static final class Receiver extends PerfTcp {
         private final ByteBuffer buffer;
         private final MemorySegment memory;
@@ -211,7 +232,7 @@ public abstract class PerfTcp extends PerfLoop {
         private final long size;
         private long sum;
 
-        Receiver(PerfJob job, PerfControl peer, SocketChannel channel) {
+        Receiver(PerfJob job, PerfControl peer, ByteChannel channel) {
             super(peer, channel);
             this.size = job.size();
             this.consume = job.consume();
@@ -228,12 +249,18 @@ public abstract class PerfTcp extends PerfLoop {
         @Override
         protected void burst(int n) throws IOException {
             long left = remaining * size;
+            long turns = 0;
             while (left > 0) {
                 buffer.clear().limit((int) Math.min(left, RECEIVE_BUFFER));
                 int got = channel.read(buffer);
                 if (got < 0) {
                     throw closed();
                 }
+                if (got == 0) {
+                    turns = peer.spin(turns);
+                    continue;
+                }
+                turns = 0;
                 arrived();
                 if (consume) {
                     sum += PerfPattern.sum(memory, 0, got);

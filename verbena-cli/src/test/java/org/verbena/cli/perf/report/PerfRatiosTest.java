@@ -71,6 +71,24 @@ class PerfRatiosTest {
         assertThat(table(all.subList(0, 1))).doesNotContain("#conns");
     }
 
+    /** TCP of a stack is compared with the kernel's, towards whatever peer. */
+    @Test
+    void tableComparesStacks() {
+        List<PerfResult> all = List.of(stack(PerfEnds.STACK, 9e9), stack(PerfEnds.STACK_TO_PLAIN, 6e9),
+                stack(PerfEnds.PLAIN_TO_STACK, 4.5e9), stack(PerfEnds.PLAIN, 3e9), bandwidth(PerfTest.TCP_BW, 1e9));
+        assertThat(table(all)).containsPattern("stack-bw +4096 .* 3\\.00x *\n  to a plain peer +4096 .* 2\\.00x *\n"
+                + "  from a plain peer +4096 .* 1\\.50x *\n  by the kernel .*[^x]\n");
+        assertThat(all.stream().limit(4).map(r -> r.ends().toString())).containsExactly("stack",
+                "stack to a plain peer", "kernel to a stack", "kernel");
+        assertThat(all.stream().limit(4).map(r -> PerfEnds.of(r.toJson()))).containsExactly(PerfEnds.STACK,
+                PerfEnds.STACK_TO_PLAIN, PerfEnds.PLAIN_TO_STACK, PerfEnds.PLAIN);
+    }
+
+    private static PerfResult stack(PerfEnds ends, double bytesPerSecond) {
+        return new PerfResult(PerfTest.STACK_BW, 4096, "", ends, 1, 1000, List.of(), bytesPerSecond,
+                bytesPerSecond / 4096, 0);
+    }
+
     /** Remote memory is compared with writes and with the plain stream, and its columns appear only for it. */
     @Test
     void tableComparesRemoteMemory() {
