@@ -53,6 +53,7 @@ class PerfOptionsTest {
         assertThat(Arrays.stream(PerfTest.values()).filter(t -> !t.takesRate()).map(PerfTest::title).collect(Collectors
                 .joining(" "))).isEqualTo(
                         "limit-cacheline limit-twoline limit-memcpy erm-reg erm-dereg write-bw send-bw"
-                                + " read-bw erm-bw raw-rate raw-bw udp-rate tcp-bw nio-bw nio-transfer nio-transfer-from nio-connect");
+                                + " read-bw erm-bw raw-rate raw-bw stack-bw stack-connect udp-rate tcp-bw nio-bw nio-transfer"
+                                + " nio-transfer-from nio-connect");
     }
 }
