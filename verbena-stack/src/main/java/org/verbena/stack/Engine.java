@@ -17,7 +17,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.stack.ip.Counts;
-import org.verbena.stack.ip.Ipv4;
+import org.verbena.stack.ip.Ip;
 import org.verbena.stack.tcp.TcpPorts;
 import org.verbena.stack.udp.UdpPorts;
 import org.verbena.stack.wire.ReceivedFrame;
@@ -53,7 +53,7 @@ final class Engine {
 
     final ReentrantLock lock = new ReentrantLock();
     final Counts counts = new Counts();
-    final Ipv4 ip;
+    final Ip ip;
     final UdpPorts udp;
     final TcpPorts tcp;
 
@@ -77,14 +77,14 @@ final class Engine {
         this.wire = wire;
         SecureRandom random = new SecureRandom();
         spin = config.spin();
-        ip = new Ipv4(wire, mac, config.address(), counts, random);
+        ip = new Ip(wire, mac, config.ipv4(), config.ipv6(), counts, random);
         udp = new UdpPorts(ip, counts, random);
         tcp = new TcpPorts(ip, random, config.tcpMemory(), now());
         thread = Thread.ofPlatform().daemon().name("verbena-stack-" + NUMBER.incrementAndGet()).unstarted(this::work);
     }
 
     void start() {
-        ip.announce(now());
+        ip.start(now());
         thread.start();
     }
 

@@ -2,18 +2,20 @@
 package org.verbena.stack;
 
 import java.io.IOException;
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
+import java.util.List;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
+import org.verbena.stack.ip.IpAddress;
+import org.verbena.stack.ip.Ipv4Address;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpStatistics;
 import org.verbena.stack.tcp.Connection;
@@ -25,8 +27,8 @@ import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
 
 /**
- * A host of its own on a link, in user space: it answers ARP and ping, and has sockets of UDP and TCP. A thread of the stack's does its work, and sleeps
- * while nothing comes; while a receiver {@linkplain StackConfig#withSpin polls}, that does it.
+ * A host of its own on a link, in user space, with addresses of IPv4 and IPv6: it answers ARP, neighbour solicitations and ping, and has sockets of UDP and TCP.
+ * A thread of the stack's does its work, and sleeps while nothing comes; while a receiver {@linkplain StackConfig#withSpin polls}, that does it.
  *
  * {@snippet :
  * try (Context context = Verbs.open("tap_vrb0");
@@ -47,15 +49,16 @@ import org.verbena.verbs.VerbsException;
  * <p>Any thread may call any method.
  */
 public final class Stack implements AutoCloseable {
-    /** Locally administered; behind it is the IPv4 address, so that a program that starts again has the same, and no other host of the link has it. */
+    /** Locally administered; behind it is the address, so that a program that starts again has the same, and no other host of the link has it. */
     private static final long LOCAL_MAC = 0x0256_0000_0000L;
 
-    private final Engine engine;
-    private final InetAddress address;
+    /** Why an address has no way. */
+    static final String NO_WAY = ": it is in another subnet, and the stack has no gateway; or of IPv6, and the stack is not";
 
-    private Stack(Engine engine, InetAddress address) {
+    private final Engine engine;
+
+    private Stack(Engine engine) {
         this.engine = engine;
-        this.address = address;
     }
 
     /**
@@ -69,9 +72,7 @@ public final class Stack implements AutoCloseable {
     public static Stack open(Context context, StackConfig config) throws VerbsException {
         QueuePairWire.requireRawPackets(context);
         String device = context.device().name();
-        long mac = config.mac().orElseGet(() -> device.startsWith("tap_")
-                ? LOCAL_MAC | config.address().address() & 0xffff_ffffL
-                : 0);
+        long mac = config.mac().orElseGet(() -> device.startsWith("tap_") ? LOCAL_MAC | lastBytes(config) : 0);
         if (mac == 0) {
             mac = macOf(context);
         }
@@ -79,7 +80,7 @@ public final class Stack implements AutoCloseable {
         try {
             Engine e = new Engine(wire, mac, config);
             e.start();
-            return new Stack(e, toAddress(config.address().address()));
+            return new Stack(e);
         } catch (RuntimeException | Error e) { // there is no memory or thread for it
             try {
                 wire.close();
@@ -108,18 +109,33 @@ public final class Stack implements AutoCloseable {
         return NetworkLinks.Link.ethernetAddress(context.queryDevice().nodeGuid());
     }
 
-    static InetAddress toAddress(int a) {
-        try {
-            return InetAddress.getByAddress(new byte[] {(byte) (a >>> 24), (byte) (a >>> 16), (byte) (a >>> 8),
-                (byte) a});
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e);
+    /** Four bytes that tell the first address from others of the link. */
+    private static long lastBytes(StackConfig config) {
+        Ipv4Address four = config.ipv4();
+        if (four != null) {
+            return four.address() & 0xffff_ffffL;
         }
+        long bytes = 0;
+        if (config.ipv6() != null) {
+            IpAddress a = config.ipv6().addresses().getFirst().address();
+            bytes = a.high() ^ a.high() >>> 32 ^ a.low() ^ a.low() >>> 32;
+        }
+        return bytes & 0xffff_ffffL;
     }
 
-    /** The address of the stack. */
+    /** The first address of {@link #addresses}. */
     public InetAddress address() {
-        return address;
+        return addresses().getFirst();
+    }
+
+    /** The addresses that peers reach the stack at: that of IPv4, then those of IPv6, which may change while it is open. */
+    public List<InetAddress> addresses() {
+        engine.lock.lock();
+        try {
+            return engine.ip.addresses().stream().map(IpAddress::toInetAddress).toList();
+        } finally {
+            engine.lock.unlock();
+        }
     }
 
     /** The numbers so far. */
@@ -153,7 +169,7 @@ public final class Stack implements AutoCloseable {
             engine.requireOpen();
             UdpQueue q = engine.udp.open(port, queue & ~7);
             if (q == null) {
-                throw new VerbsException("bind " + address.getHostAddress() + ":" + port, Errno.EADDRINUSE,
+                throw new VerbsException("bind port " + port, Errno.EADDRINUSE,
                         "another socket has it");
             }
             return engine.add(new UdpSocket(engine, q));
@@ -181,7 +197,7 @@ public final class Stack implements AutoCloseable {
             engine.requireOpen();
             Listener l = engine.tcp.listen(port, backlog, settings);
             if (l == null) {
-                throw new VerbsException("listen at " + address.getHostAddress() + ":" + port, Errno.EADDRINUSE,
+                throw new VerbsException("listen at port " + port, Errno.EADDRINUSE,
                         "another does");
             }
             return engine.add(new TcpServer(engine, l));
@@ -203,7 +219,7 @@ public final class Stack implements AutoCloseable {
      * @throws java.net.SocketTimeoutException if it does not answer in time
      * @throws NoRouteToHostException if it is in another subnet and there is no gateway, if it is this stack, or as an ICMP error says
      * @throws IOException {@code EADDRNOTAVAIL} if the port, or each, is in use towards that peer, {@code ETIMEDOUT} after 6 tries, {@code EINVAL} for
-     *     what is not the IPv4 address and port of a host
+     *     what is not the address and port of a host
      */
     public TcpSocket connectTcp(int port, InetSocketAddress to, Duration timeout, TcpSettings settings)
             throws IOException {
@@ -213,8 +229,8 @@ public final class Stack implements AutoCloseable {
         try {
             engine.requireOpen();
             requireWay(to);
-            Connection c = engine.tcp.connect(port, StackConfig.toInt(to.getAddress()), to.getPort(), settings, engine
-                    .now());
+            IpAddress a = IpAddress.of(to.getAddress());
+            Connection c = engine.tcp.connect(port, a.high(), a.low(), to.getPort(), settings, engine.now());
             if (c == null) {
                 throw new VerbsException("connect to " + to, Errno.EADDRNOTAVAIL, port == 0
                         ? "each port is in use towards that peer"
@@ -229,16 +245,19 @@ public final class Stack implements AutoCloseable {
     }
 
     private void requireWay(InetSocketAddress to) throws IOException {
-        boolean known = to.getAddress() instanceof Inet4Address;
-        int wrong = known ? engine.tcp.way(StackConfig.toInt(to.getAddress()), to.getPort()) : Errno.EINVAL;
+        if (to.isUnresolved()) {
+            throw new UnknownHostException("connect to " + to + ": it is not resolved");
+        }
+        IpAddress a = IpAddress.of(to.getAddress());
+        int wrong = engine.tcp.way(a.high(), a.low(), to.getPort());
         switch (wrong) {
             case 0 -> {}
             case Errno.ENETUNREACH -> throw new NoRouteToHostException("no way to " + to
-                    + ": it is in another subnet, and the stack has no gateway");
+                    + NO_WAY);
             case Errno.EHOSTUNREACH -> throw new NoRouteToHostException("no way to " + to
                     + ": it is this stack's own address, and a stack has no loopback");
             default -> throw new VerbsException("connect to " + to, wrong,
-                    "that is not the IPv4 address and port of a host");
+                    "that is not the address and port of a host");
         }
     }
 

@@ -2,31 +2,43 @@
 package org.verbena.stack;
 
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.StringJoiner;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.ip.IpAddress;
 import org.verbena.stack.ip.Ipv4Address;
+import org.verbena.stack.ip.Ipv6Config;
 
 /**
  * What a {@link Stack} is on its link. Immutable.
  *
  * {@snippet :
- * StackConfig.of("10.9.0.2/24").withGateway("10.9.0.1")
+ * StackConfig.of("10.9.0.2/24").withGateway("10.9.0.1").withAddress("fd00:9::2/64")
  * }
  */
 public final class StackConfig {
     private static final long DEFAULT_TCP_MEMORY = 1L << 30;
     private static final long DEFAULT_SPIN = 20_000;
+    private static final Ipv6Config ALONE = new Ipv6Config(List.of(), null, true);
 
-    private final Ipv4Address address;
+    private final @Nullable Ipv4Address ipv4;
+    private final @Nullable Ipv6Config ipv6;
     private final OptionalLong mac;
     private final long spin;
     private final long tcpMemory;
 
-    private StackConfig(Ipv4Address address, OptionalLong mac, long spin, long tcpMemory) {
-        this.address = address;
+    private StackConfig(@Nullable Ipv4Address ipv4, @Nullable Ipv6Config ipv6, OptionalLong mac, long spin,
+            long tcpMemory) {
+        this.ipv4 = ipv4;
+        this.ipv6 = ipv6;
         this.mac = mac;
         this.spin = spin;
         this.tcpMemory = tcpMemory;
@@ -35,38 +47,101 @@ public final class StackConfig {
     /**
      * An address that no other host of the link has, and the bits of its subnet.
      *
-     * @param address such as {@code 10.9.0.2/24}
-     * @throws IllegalArgumentException for what is not the IPv4 address of a host with 1 to 32 bits
+     * @param address such as {@code 10.9.0.2/24} or {@code fd00:9::2/64}
+     * @throws IllegalArgumentException for what is not the address of a host with the bits of its subnet, 1 to 32 or 1 to 128
      */
     public static StackConfig of(String address) {
-        int slash = address.indexOf('/');
-        String bits = slash < 0 ? "" : address.substring(slash + 1);
-        int a = parse(slash < 0 ? address : address.substring(0, slash));
-        if (!bits.matches("[1-9]|[12][0-9]|3[0-2]")) {
-            throw new IllegalArgumentException("'" + address
-                    + "' lacks the bits of its subnet: write it as 10.9.0.2/24");
-        }
-        Ipv4Address i = new Ipv4Address(a, Integer.parseInt(bits), 0);
-        if (!i.isHost(a)) {
-            throw new IllegalArgumentException("'" + address + "' is not the address of a host");
-        }
-        return new StackConfig(i, OptionalLong.empty(), Runtime.getRuntime().availableProcessors() > 1
+        return new StackConfig(null, null, OptionalLong.empty(), Runtime.getRuntime().availableProcessors() > 1
                 ? DEFAULT_SPIN
-                : 0, DEFAULT_TCP_MEMORY);
+                : 0, DEFAULT_TCP_MEMORY).withAddress(address);
     }
 
     /**
-     * The host of the subnet that forwards packets to all other ones.
+     * Another address: one of IPv4 in all, and up to 8 of IPv6. With one of IPv6 the stack has a link-local address, too, and as
+     * {@linkplain #withRouterAdvertisements routers tell} more. An address of IPv6 that another host turns out to have is given up.
      *
-     * @throws IllegalArgumentException if it is not another host of the subnet
+     * @param address such as {@code fd00:9::2/64}
+     * @throws IllegalArgumentException for what {@link #of} does not take, a second one of IPv4, or too many
+     */
+    public StackConfig withAddress(String address) {
+        int slash = address.indexOf('/');
+        String bits = slash < 0 ? "" : address.substring(slash + 1);
+        IpAddress a = parse(slash < 0 ? address : address.substring(0, slash));
+        int most = a.isIpv4() ? 32 : 128;
+        int n = bits.matches("[1-9][0-9]{0,2}") ? Integer.parseInt(bits) : 0;
+        if (n < 1 || n > most) {
+            throw new IllegalArgumentException("'" + address + "' lacks the bits of its subnet, 1 to " + most
+                    + ": write it as " + (a.isIpv4() ? "10.9.0.2/24" : "fd00:9::2/64"));
+        }
+        if (!a.isIpv4()) {
+            return withAddress(a, n, address);
+        }
+        if (ipv4 != null) {
+            throw new IllegalArgumentException("'" + address + "' is a second address of IPv4, beside " + text(ipv4));
+        }
+        Ipv4Address i = new Ipv4Address((int) a.low(), n, 0);
+        if (!i.isHost(i.address())) {
+            throw new IllegalArgumentException("'" + address + "' is not the address of a host");
+        }
+        return new StackConfig(i, ipv6, mac, spin, tcpMemory);
+    }
+
+    private StackConfig withAddress(IpAddress a, int prefix, String text) {
+        if (!Ipv6Config.isHost(a)) {
+            throw new IllegalArgumentException("'" + text + "' is not the address of a host");
+        }
+        Ipv6Config c = ipv6 == null ? ALONE : ipv6;
+        if (c.addresses().size() == Ipv6Config.MOST) {
+            throw new IllegalArgumentException("'" + text + "' is one address of IPv6 more than " + Ipv6Config.MOST);
+        }
+        List<Ipv6Config.Own> all = new ArrayList<>(c.addresses());
+        all.add(new Ipv6Config.Own(a, prefix));
+        return with(new Ipv6Config(all, c.gateway(), c.advertisements()));
+    }
+
+    private StackConfig with(Ipv6Config c) {
+        return new StackConfig(ipv4, c, mac, spin, tcpMemory);
+    }
+
+    /** With a link-local address of IPv6, and those that {@linkplain #withRouterAdvertisements routers tell}. */
+    public StackConfig withIpv6() {
+        return ipv6 == null ? with(ALONE) : this;
+    }
+
+    /**
+     * Whether what routers tell of IPv6 counts, as without this: subnets to have an address of each (RFC 4862), and that they know the way to others. Any host
+     * of the link can say so.
+     */
+    public StackConfig withRouterAdvertisements(boolean count) {
+        Ipv6Config c = ipv6 == null ? ALONE : ipv6;
+        return with(new Ipv6Config(c.addresses(), c.gateway(), count));
+    }
+
+    /**
+     * The host of the link that forwards packets to all others: one of IPv4, and one of IPv6.
+     *
+     * @throws IllegalArgumentException if it is not another host of a subnet of this one, or is not link-local
      */
     public StackConfig withGateway(String gateway) {
-        int g = parse(gateway);
-        if (!address.isHost(g) || g == address.address() || address.nextHop(g) != g) {
-            throw new IllegalArgumentException("the gateway " + gateway + " is not another host of "
-                    + Ipv4Address.text(address.address()) + "/" + address.prefix());
+        IpAddress g = parse(gateway);
+        if (g.isIpv4() ? ipv4 == null : ipv6 == null) {
+            throw new IllegalArgumentException("the gateway " + gateway + " is of no use without an address of "
+                    + (g.isIpv4() ? "IPv4" : "IPv6"));
         }
-        return new StackConfig(new Ipv4Address(address.address(), address.prefix(), g), mac, spin, tcpMemory);
+        if (ipv4 != null && g.isIpv4()) {
+            int a = (int) g.low();
+            if (!ipv4.isHost(a) || a == ipv4.address() || ipv4.nextHop(a) != a) {
+                throw new IllegalArgumentException("the gateway " + gateway + " is not another host of " + text(ipv4));
+            }
+            return new StackConfig(new Ipv4Address(ipv4.address(), ipv4.prefix(), a), ipv6, mac, spin, tcpMemory);
+        }
+        Ipv6Config c = ipv6 == null ? ALONE : ipv6;
+        if (!Ipv6Config.isHost(g) || c.addresses().stream().anyMatch(o -> o.address().equals(g)) || !g.isLinkLocal()
+                && c.addresses().stream().noneMatch(o -> o.isNear(g))) {
+            throw new IllegalArgumentException("the gateway " + gateway + " is not another host of " + this
+                    + ", nor link-local");
+        }
+        return with(new Ipv6Config(c.addresses(), g, c.advertisements()));
     }
 
     /**
@@ -79,11 +154,11 @@ public final class StackConfig {
         if (address48 <= 0 || address48 >>> 48 != 0 || EthernetHeader.isGroup(address48)) {
             throw new IllegalArgumentException(Long.toHexString(address48) + " is not the Ethernet address of a host");
         }
-        return new StackConfig(address, OptionalLong.of(address48), spin, tcpMemory);
+        return new StackConfig(ipv4, ipv6, OptionalLong.of(address48), spin, tcpMemory);
     }
 
     /**
-     * How long a receiver polls the device before it sleeps: without this 20 microseconds, or 0 with one processor. Who polls does the work of the stack's
+     * How long a receiver polls the device before it sleeps: without this 20 microseconds, or 0 with one processor. That does the work of the stack's
      * thread, so a datagram is there without a thread that has to wake. 0 for those that wait long.
      *
      * @throws IllegalArgumentException if it is negative or more than a second
@@ -92,7 +167,7 @@ public final class StackConfig {
         if (time.isNegative() || time.compareTo(Duration.ofSeconds(1)) > 0) {
             throw new IllegalArgumentException("to poll for " + time + " is not 0 to 1 second");
         }
-        return new StackConfig(address, mac, time.toNanos(), tcpMemory);
+        return new StackConfig(ipv4, ipv6, mac, time.toNanos(), tcpMemory);
     }
 
     /**
@@ -105,31 +180,37 @@ public final class StackConfig {
         if (bytes < 1 << 20) {
             throw new IllegalArgumentException(bytes + " bytes for TCP are less than 1 MiB");
         }
-        return new StackConfig(address, mac, spin, bytes);
+        return new StackConfig(ipv4, ipv6, mac, spin, bytes);
     }
 
     long tcpMemory() {
         return tcpMemory;
     }
 
-    private static int parse(String text) {
+    private static IpAddress parse(String text) {
         try {
             if (text.matches("[0-9]+([.][0-9]+){3}")) { // the JDK takes fewer numbers, too
-                return toInt(Inet4Address.ofLiteral(text));
+                return IpAddress.of(Inet4Address.ofLiteral(text));
+            }
+            // A scope has no meaning, since there is one link; and the JDK makes IPv4 of the mapped form.
+            if (text.indexOf(':') >= 0 && text.indexOf('%') < 0 && InetAddress.ofLiteral(
+                    text) instanceof Inet6Address a) {
+                return IpAddress.of(a);
             }
         } catch (IllegalArgumentException e) {
             // one of the numbers is too large
         }
-        throw new IllegalArgumentException("'" + text + "' is not an IPv4 address");
+        throw new IllegalArgumentException("'" + text + "' is not an address of IPv4 or IPv6");
     }
 
-    static int toInt(InetAddress a) {
-        byte[] b = a.getAddress();
-        return b[0] << 24 | (b[1] & 0xff) << 16 | (b[2] & 0xff) << 8 | b[3] & 0xff;
+    @Nullable
+    Ipv4Address ipv4() {
+        return ipv4;
     }
 
-    Ipv4Address address() {
-        return address;
+    @Nullable
+    Ipv6Config ipv6() {
+        return ipv6;
     }
 
     long spin() {
@@ -140,10 +221,21 @@ public final class StackConfig {
         return mac;
     }
 
+    private static String text(Ipv4Address a) {
+        return Ipv4Address.text(a.address()) + "/" + a.prefix();
+    }
+
     @Override
     public String toString() {
-        return Ipv4Address.text(address.address()) + "/" + address.prefix() + (address.gateway() == 0
-                ? ""
-                : " via " + Ipv4Address.text(address.gateway()));
+        StringJoiner all = new StringJoiner(" and ");
+        if (ipv4 != null) {
+            all.add(text(ipv4) + (ipv4.gateway() == 0 ? "" : " via " + Ipv4Address.text(ipv4.gateway())));
+        }
+        if (ipv6 != null) {
+            StringJoiner six = new StringJoiner(", ").setEmptyValue("IPv6");
+            ipv6.addresses().forEach(o -> six.add(o.toString()));
+            all.add(six + (ipv6.gateway() == null ? "" : " via " + ipv6.gateway()));
+        }
+        return all.toString();
     }
 }

@@ -98,7 +98,7 @@ public final class TcpSocket implements ByteChannel, Engine.Sleeper {
 
     /** The other end. */
     public InetSocketAddress remoteAddress() {
-        return new InetSocketAddress(Stack.toAddress(connection.remote()), connection.remotePort());
+        return new InetSocketAddress(connection.path().remote().toInetAddress(), connection.remotePort());
     }
 
     /**

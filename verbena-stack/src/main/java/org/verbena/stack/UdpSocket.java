@@ -12,7 +12,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 
 import org.verbena.linux.Errno;
-import org.verbena.stack.ip.Ipv4;
+import org.verbena.stack.ip.Ip;
 import org.verbena.stack.udp.UdpPorts;
 import org.verbena.stack.udp.UdpQueue;
 import org.verbena.verbs.VerbsException;
@@ -53,11 +53,11 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
         engine.lock.lock();
         try {
             requireOpen();
-            int wrong = engine.udp.way(peer.address, peer.port);
+            int wrong = engine.udp.way(peer.high, peer.low, peer.port);
             if (wrong != 0) {
                 throw failure(wrong, 0, peer);
             }
-            queue.connect(peer.address, peer.port);
+            queue.connect(peer.high, peer.low, peer.port);
         } finally {
             engine.lock.unlock();
         }
@@ -69,7 +69,7 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
      * @throws NoRouteToHostException if the peer is in another subnet and there is no gateway
      * @throws PortUnreachableException if an earlier datagram of a connected socket was refused: then this one is not sent
      * @throws InterruptedIOException if the thread is interrupted while it waits: then nothing is sent, and it is interrupted still
-     * @throws IOException {@code EMSGSIZE} for more than 65,507 bytes, or more fragments than the stack sends, {@code EINVAL} for port 0 and for
+     * @throws IOException {@code EMSGSIZE} for more than 65,507 bytes, 65,527 over IPv6, or more fragments than the stack sends, {@code EINVAL} for port 0 and for
      *     addresses that are not of a host or of all, {@code ENOBUFS} if no buffer became free
      */
     public void send(ByteBuffer bytes, UdpPeer to) throws IOException {
@@ -79,7 +79,7 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
             try {
                 requireOpen();
                 throwError();
-                int wrong = engine.udp.send(queue, bytes, to.address, to.port, engine.now());
+                int wrong = engine.udp.send(queue, bytes, to.high, to.low, to.port, engine.now());
                 if (wrong == 0) {
                     return;
                 }
@@ -100,10 +100,10 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
     private static IOException failure(int errno, int bytes, UdpPeer to) {
         return switch (errno) {
             case Errno.ENETUNREACH -> new NoRouteToHostException("no way to " + to
-                    + ": it is in another subnet, and the stack has no gateway");
+                    + Stack.NO_WAY);
             case Errno.EMSGSIZE -> new VerbsException("send to " + to, errno, bytes + " bytes are more than the "
-                    + UdpPorts.MOST
-                    + " of a datagram, or more than " + Ipv4.MOST_FRAGMENTS + " fragments");
+                    + UdpPorts.most(to.high, to.low)
+                    + " of a datagram, or more than " + Ip.MOST_FRAGMENTS + " fragments");
             case Errno.ENOBUFS -> new VerbsException("send to " + to, errno,
                     "the device has sent nothing for a second: is its interface down?");
             default -> new VerbsException("send to " + to, errno,
@@ -152,16 +152,22 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
         if (queue.isEmpty()) {
             return false;
         }
-        int address = queue.source();
+        long high = queue.sourceHigh();
+        long low = queue.sourceLow();
         int port = queue.sourcePort();
         queue.take(into);
-        from.address = address;
+        from.high = high;
+        from.low = low;
         from.port = port;
         return true;
     }
 
-    private void throwError() throws PortUnreachableException {
-        if (queue.takeError() != 0) {
+    private void throwError() throws IOException {
+        int error = queue.takeError();
+        if (error == Errno.EACCES) {
+            throw new VerbsException("send", error, "a host on the way does not let packets to the peer pass");
+        }
+        if (error != 0) {
             throw new PortUnreachableException("nobody is at the port of the peer");
         }
     }

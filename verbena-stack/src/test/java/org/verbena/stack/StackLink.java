@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack;
 
-import java.util.ArrayList;
-import java.util.List;
-
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Capabilities;
-import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
+import org.verbena.testkit.TapInterface;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 
@@ -15,6 +12,8 @@ import org.verbena.verbs.Verbs;
 final class StackLink {
     static final String KERNEL = "10.78.0.1";
     static final String OURS = "10.78.0.2";
+    static final String KERNEL_6 = "fd00:78::1";
+    static final String OURS_6 = "fd00:78::2";
 
     private StackLink() {}
 
@@ -35,38 +34,47 @@ final class StackLink {
 
         void make() throws Exception {
             if (this == TAP) {
-                ip("tuntap", "add", "dev", "vrb0", "mode", "tap");
+                TapInterface.require();
+                TapInterface.add("vrb0");
             } else {
-                ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
-                ip("link", "set", "vrb1", "up");
+                TapInterface.ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
+                TapInterface.ip("link", "set", "vrb1", "up");
             }
         }
     }
 
+    /** With IPv4 alone. */
     static void run(Link link, Action action) throws Exception {
+        run(link, KERNEL + "/24", StackConfig.of(OURS + "/24"), action);
+    }
+
+    /** With IPv6 alone. */
+    static void runIpv6(Link link, Action action) throws Exception {
+        run(link, KERNEL_6 + "/64", StackConfig.of(OURS_6 + "/64"), action);
+    }
+
+    /** With an address of the kernel's end, and what the stack is. */
+    static void run(Link link, String kernel, StackConfig config, Action action) throws Exception {
         Capabilities.requireNetworkAndBpf();
+        boolean ipv6 = kernel.indexOf(':') >= 0;
         NetworkNamespace.callInNew(() -> {
-            NetworkNamespace.disableIpv6();
+            if (!ipv6) {
+                NetworkNamespace.disableIpv6();
+            }
             link.make();
-            ip("address", "add", KERNEL + "/24", "dev", "vrb0");
-            ip("link", "set", "vrb0", "up");
-            try (Context context = Verbs.open(link.device);
-                    Stack stack = Stack.open(context, StackConfig.of(OURS + "/24"))) {
+            if (ipv6) { // else the kernel would not use it for two seconds
+                TapInterface.ip("address", "add", kernel, "dev", "vrb0", "nodad");
+                TapInterface.ip("link", "set", "vrb0", "up");
+            } else {
+                TapInterface.up("vrb0", kernel);
+            }
+            try (Context context = Verbs.open(link.device); Stack stack = Stack.open(context, config)) {
                 LinkState.awaitUp("vrb0");
                 action.run(stack);
             } finally {
-                ip("link", "delete", "vrb0");
+                TapInterface.ip("link", "delete", "vrb0");
             }
             return 0;
         });
-    }
-
-    static void ip(String... words) throws Exception {
-        List<String> command = new ArrayList<>(List.of("ip"));
-        command.addAll(List.of(words));
-        Finished f = Finished.run(command);
-        if (f.code() != 0) {
-            throw new AssertionError(command + ": " + f.output());
-        }
     }
 }

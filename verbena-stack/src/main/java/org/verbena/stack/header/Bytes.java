@@ -10,6 +10,8 @@ public final class Bytes {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
+
     private Bytes() {}
 
     /** An unsigned byte. */
@@ -25,6 +27,11 @@ public final class Bytes {
     /** Four bytes, such as an IPv4 address. */
     public static int i32(MemorySegment m, long at) {
         return m.get(INT, at);
+    }
+
+    /** Eight bytes, such as half an IPv6 address. */
+    public static long i64(MemorySegment m, long at) {
+        return m.get(LONG, at);
     }
 
     /** Six bytes, such as an Ethernet address. */
@@ -45,6 +52,11 @@ public final class Bytes {
     /** Writes four bytes. */
     public static void put32(MemorySegment m, long at, int value) {
         m.set(INT, at, value);
+    }
+
+    /** Writes eight bytes. */
+    public static void put64(MemorySegment m, long at, long value) {
+        m.set(LONG, at, value);
     }
 
     /** Writes the low six bytes. */

@@ -17,6 +17,8 @@ public record EthernetHeader(long destination, long source, int type) {
     public static final int IPV4 = 0x0800;
     /** EtherType of ARP. */
     public static final int ARP = 0x0806;
+    /** EtherType of IPv6. */
+    public static final int IPV6 = 0x86dd;
     /** The address of all. */
     public static final long BROADCAST = 0xffff_ffff_ffffL;
 

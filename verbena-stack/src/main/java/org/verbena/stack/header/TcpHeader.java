@@ -47,9 +47,9 @@ public record TcpHeader(int source, int destination, int sequence, int acknowled
         return header >= BYTES && header <= available ? header : 0;
     }
 
-    /** Whether the checksum of a segment of so many bytes is right. */
-    public static boolean isIntact(MemorySegment m, long at, int length, int source, int destination) {
-        return Checksum.of(m, at, length, source, destination, Ipv4Header.TCP) == 0;
+    /** Whether the checksum of a segment is right; {@code addresses} as {@link Checksum} has them. */
+    public static boolean isIntact(MemorySegment m, long at, int length, long addresses) {
+        return Checksum.of(m, at, length, addresses, Ipv4Header.TCP) == 0;
     }
 
     /** The header at a place, which was checked. */
@@ -111,8 +111,8 @@ public record TcpHeader(int source, int destination, int sequence, int acknowled
         Bytes.put16(m, at + 18, urgent);
     }
 
-    /** Writes the checksum of a segment whose header, options and payload are there. */
-    public static void finish(MemorySegment m, long at, int length, int source, int destination) {
-        Bytes.put16(m, at + 16, Checksum.of(m, at, length, source, destination, Ipv4Header.TCP));
+    /** Writes the checksum of a segment whose header, options and payload are there; {@code addresses} as {@link Checksum} has them. */
+    public static void finish(MemorySegment m, long at, int length, long addresses) {
+        Bytes.put16(m, at + 16, Checksum.of(m, at, length, addresses, Ipv4Header.TCP));
     }
 }

@@ -19,9 +19,14 @@ public record UdpHeader(int source, int destination, int length) {
         return available >= BYTES && length(m, at) >= BYTES && length(m, at) <= available;
     }
 
-    /** Whether the checksum of a valid datagram is right, or there is none. */
-    public static boolean isIntact(MemorySegment m, long at, int source, int destination) {
-        return Bytes.u16(m, at + 6) == 0 || Checksum.of(m, at, length(m, at), source, destination, Ipv4Header.UDP) == 0;
+    /** Whether a valid datagram has a checksum. */
+    public static boolean hasChecksum(MemorySegment m, long at) {
+        return Bytes.u16(m, at + 6) != 0;
+    }
+
+    /** Whether the checksum of a valid datagram that has one is right; {@code addresses} as {@link Checksum} has them. */
+    public static boolean isIntact(MemorySegment m, long at, long addresses) {
+        return Checksum.of(m, at, length(m, at), addresses, Ipv4Header.UDP) == 0;
     }
 
     /** The header at a place, which was checked. */
@@ -44,14 +49,14 @@ public record UdpHeader(int source, int destination, int length) {
         return Bytes.u16(m, at + 4);
     }
 
-    /** Writes the header of a datagram whose payload is there, between two addresses; {@code length} includes the header. */
-    public static void write(MemorySegment m, long at, int sourcePort, int destinationPort, int length, int source,
-            int destination) {
+    /** Writes the header of a datagram whose payload is there; {@code length} includes the header, {@code addresses} are as {@link Checksum} has them. */
+    public static void write(MemorySegment m, long at, int sourcePort, int destinationPort, int length,
+            long addresses) {
         Bytes.put16(m, at, sourcePort);
         Bytes.put16(m, at + 2, destinationPort);
         Bytes.put16(m, at + 4, length);
         Bytes.put16(m, at + 6, 0);
-        int checksum = Checksum.of(m, at, length, source, destination, Ipv4Header.UDP);
+        int checksum = Checksum.of(m, at, length, addresses, Ipv4Header.UDP);
         Bytes.put16(m, at + 6, checksum == 0 ? 0xffff : checksum); // 0 says that there is none
     }
 }

@@ -10,11 +10,11 @@ public final class Datagram {
     int headerBytes;
     int length;
     int protocol;
-    int source;
-    int destination;
     boolean checked;
     boolean toMany;
     int ecn;
+    int hopLimit;
+    private final Path path = new Path();
 
     Datagram() {}
 
@@ -33,14 +33,9 @@ public final class Datagram {
         return length;
     }
 
-    /** The sender's address, that of one host. */
-    public int source() {
-        return source;
-    }
-
-    /** The receiver's address: this host's, or one of many receivers. */
-    public int destination() {
-        return destination;
+    /** Its ends: the remote one is the sender, one host; the local one is this host, or many receivers. It changes with the next datagram. */
+    public Path path() {
+        return path;
     }
 
     /** The bits of explicit congestion notification, {@link org.verbena.stack.header.Ipv4Header#ecn}; 0 for one that came in fragments. */

@@ -7,31 +7,29 @@ import java.lang.foreign.MemorySegment;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.stack.header.Bytes;
 import org.verbena.stack.header.IcmpMessage;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.wire.SendFrame;
 
 /** ICMP (RFC 792, RFC 1122, 3.2.2): answers echo requests, sends errors, and tells of those that come. */
-public final class Icmp implements Protocol {
-    /** Errors a second, and at once, as the kernel's {@code icmp_msgs_per_sec} and {@code icmp_msgs_burst}. */
-    static final int RATE = 1000;
-    static final int BURST = 50;
-
+final class Icmp implements Protocol {
     /** The longest error, as an IP packet (RFC 1812, 4.3.2.3). */
     private static final int MOST = 576;
-    private static final long NANOS = 1_000_000_000L;
 
-    private final Ipv4 ip;
+    private final Ip ip;
+    private final Ipv4 ipv4;
     private final Counts counts;
     private final MemorySegment whole = Arena.ofAuto().allocate(Ipv4Header.MOST);
-    /** Errors that may be sent at once, in nanoseconds of {@link #RATE}. */
-    private long credit = BURST * (NANOS / RATE);
-    private long credited = Long.MIN_VALUE;
+    private final ErrorRate rate = new ErrorRate();
+    private final Path way = new Path();
+    private final Path quotedPath = new Path();
 
-    Icmp(Ipv4 ip, Counts counts) {
+    Icmp(Ip ip, Ipv4 ipv4) {
         this.ip = ip;
-        this.counts = counts;
+        this.ipv4 = ipv4;
+        counts = ip.counts;
     }
 
     @Override
@@ -53,26 +51,34 @@ public final class Icmp implements Protocol {
         }
     }
 
+    /** Sets the {@link #way} back to the sender; false if there is none. */
+    private boolean hasWayBack(Datagram d) {
+        Path p = d.path();
+        if (ipv4.way(p.remoteHigh(), p.remoteLow()) != 0) {
+            return false;
+        }
+        ipv4.route(way, p.remoteHigh(), p.remoteLow());
+        return true;
+    }
+
     private void echo(Datagram d, long now) throws IOException {
-        if (ip.way(d.source()) != 0) {
-            return;
-        }
         int n = d.length();
-        int word = Bytes.i32(d.memory(), d.at() + 4);
-        if (ip.fragments(n) > Ipv4.MOST_FRAGMENTS) {
+        if (!hasWayBack(d) || ip.fragments(way, n) > Ip.MOST_FRAGMENTS) {
             return;
         }
-        if (n > ip.room()) {
+        int word = Bytes.i32(d.memory(), d.at() + 4);
+        if (n > ip.room(way)) {
             MemorySegment.copy(d.memory(), d.at(), whole, 0, n);
             IcmpMessage.write(whole, 0, n, IcmpMessage.ECHO_REPLY, 0, word);
-            counts.echoes += ip.send(Ipv4Header.ICMP, d.source(), whole, n, now) ? 1 : 0;
+            counts.echoes += ip.send(Ipv4Header.ICMP, way, whole, n, now) ? 1 : 0;
             return;
         }
         SendFrame f = ip.acquire();
         if (f != null) {
-            MemorySegment.copy(d.memory(), d.at(), f.memory(), Ipv4.payload(f), n);
-            IcmpMessage.write(f.memory(), Ipv4.payload(f), n, IcmpMessage.ECHO_REPLY, 0, word);
-            ip.send(f, Ipv4Header.ICMP, d.source(), n, now);
+            long at = Ip.payload(f, way);
+            MemorySegment.copy(d.memory(), d.at(), f.memory(), at, n);
+            IcmpMessage.write(f.memory(), at, n, IcmpMessage.ECHO_REPLY, 0, word);
+            ip.send(f, Ipv4Header.ICMP, way, n, now);
             counts.echoes++;
         }
     }
@@ -86,33 +92,50 @@ public final class Icmp implements Protocol {
             return;
         }
         int header = Ipv4Header.headerBytes(m, quoted);
-        if (header < Ipv4Header.BYTES || left < header + IcmpMessage.QUOTED || Ipv4Header.source(m, quoted) != ip
-                .address()
-                .address()
+        long from = IpAddress.mapped(Ipv4Header.source(m, quoted));
+        if (header < Ipv4Header.BYTES || left < header + IcmpMessage.QUOTED || !ipv4.isOwn(0, from)
                 || (Ipv4Header.fragmentWord(m, quoted) & Ipv4Header.OFFSET) != 0) {
             counts.malformed++;
             return;
         }
+        int code = IcmpMessage.code(m, d.at());
+        int errno = errno(type, code);
         @Nullable Protocol p = ip.carried(Ipv4Header.protocol(m, quoted));
-        if (p != null && p != this) {
-            p.failed(type, IcmpMessage.code(m, d.at()), Bytes.i32(m, d.at() + 4), m, quoted + header,
-                    Ipv4Header.destination(m, quoted), now);
+        if (p != null && p != this && errno != 0) {
+            quotedPath.set(0, from, 0, IpAddress.mapped(Ipv4Header.destination(m, quoted)));
+            if (p.failed(errno, Bytes.u16(m, d.at() + 6), quotedPath, m, quoted + header, now)) {
+                counts.errorsIn++;
+            }
         }
+    }
+
+    /** As Linux has it (RFC 1122, 4.2.3.9; RFC 1191, 4). */
+    private static int errno(int type, int code) {
+        return switch (type) {
+            case IcmpMessage.TIME_EXCEEDED -> Errno.EHOSTUNREACH;
+            case IcmpMessage.UNREACHABLE -> switch (code) {
+                case 0 -> Errno.ENETUNREACH;
+                case IcmpMessage.PROTOCOL, IcmpMessage.PORT -> Errno.ECONNREFUSED;
+                case IcmpMessage.FRAGMENTATION_NEEDED -> Errno.EMSGSIZE;
+                default -> Errno.EHOSTUNREACH;
+            };
+            default -> 0;
+        };
     }
 
     @Override
-    public void failed(int type, int code, int word, MemorySegment m, long at, int destination, long now) {
-        // Errors about our own errors and echo replies matter to nobody.
+    public boolean failed(int errno, int mtu, Path path, MemorySegment m, long at, long now) {
+        return false; // errors about the answers of this class matter to nobody
     }
 
     /** Says what has become of a datagram, unless that must not be said of it or too much is said already. */
-    public void error(Datagram d, int type, int code, long now) throws IOException {
+    void error(Datagram d, int type, int code, long now) throws IOException {
         boolean answersError = d.protocol == Ipv4Header.ICMP && d.length() > 0 && IcmpMessage.isError(Bytes.u8(d
                 .memory(), d.at()));
-        if (d.isToMany() || answersError || ip.way(d.source()) != 0) {
+        if (d.isToMany() || answersError || !hasWayBack(d)) {
             return;
         }
-        if (!isCredited(now)) {
+        if (!rate.allows(now)) {
             counts.errorsLimited++;
             return;
         }
@@ -120,24 +143,12 @@ public final class Icmp implements Protocol {
         if (f == null) {
             return;
         }
-        int quoted = Math.min(d.headerBytes + d.length(), Math.min(MOST - Ipv4Header.BYTES, ip.room())
+        long at = Ip.payload(f, way);
+        int quoted = Math.min(d.headerBytes + d.length(), Math.min(MOST - Ipv4Header.BYTES, ip.room(way))
                 - IcmpMessage.BYTES);
-        MemorySegment.copy(d.memory(), d.header, f.memory(), Ipv4.payload(f) + IcmpMessage.BYTES, quoted);
-        IcmpMessage.write(f.memory(), Ipv4.payload(f), IcmpMessage.BYTES + quoted, type, code, 0);
-        ip.send(f, Ipv4Header.ICMP, d.source(), IcmpMessage.BYTES + quoted, now);
+        MemorySegment.copy(d.memory(), d.header, f.memory(), at + IcmpMessage.BYTES, quoted);
+        IcmpMessage.write(f.memory(), at, IcmpMessage.BYTES + quoted, type, code, 0);
+        ip.send(f, Ipv4Header.ICMP, way, IcmpMessage.BYTES + quoted, now);
         counts.errorsOut++;
-    }
-
-    private boolean isCredited(long now) {
-        long most = BURST * (NANOS / RATE);
-        if (credited != Long.MIN_VALUE) {
-            credit = Math.min(most, credit + Math.min(now - credited, most));
-        }
-        credited = now;
-        if (credit < NANOS / RATE) {
-            return false;
-        }
-        credit -= NANOS / RATE;
-        return true;
     }
 }

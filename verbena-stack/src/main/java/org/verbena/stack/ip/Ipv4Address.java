@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.ip;
 
+import org.verbena.verbs.spi.Ipv6Text;
+
 /**
  * The address of the interface and its subnet.
  *
@@ -45,6 +47,6 @@ public record Ipv4Address(int address, int prefix, int gateway) {
 
     /** An address as four numbers. */
     public static String text(int a) {
-        return (a >>> 24) + "." + (a >>> 16 & 0xff) + "." + (a >>> 8 & 0xff) + "." + (a & 0xff);
+        return Ipv6Text.ipv4(a);
     }
 }

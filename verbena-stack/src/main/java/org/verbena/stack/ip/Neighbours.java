@@ -2,21 +2,19 @@
 package org.verbena.stack.ip;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 
-import org.verbena.stack.header.ArpPacket;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Ipv4Header;
+import org.verbena.stack.header.Ipv6Header;
 import org.verbena.stack.wire.SendFrame;
 import org.verbena.stack.wire.Wire;
-import org.verbena.verbs.spi.NumberMap;
 
 /**
- * The Ethernet addresses of the hosts of the link, by ARP (RFC 826), and the packets that wait for one. What an entry goes through is that of RFC 4861,
- * 7.3: asked for three times with a second between, then good for 30 s; after that it is used on, and who uses it has it asked for again.
+ * The Ethernet addresses of the hosts of the link, of one version of IP, and the packets that wait for one. What an entry goes through is that of RFC 4861,
+ * 7.3, for IPv4, too: asked for three times with a second between, then good for 30 s; after that it is used on, and its use has it asked for again.
  */
-public final class Neighbours {
+final class Neighbours {
     /** As many as the kernel keeps ({@code gc_thresh3}). */
     static final int MOST = 1024;
     static final int TRIES = 3;
@@ -25,33 +23,40 @@ public final class Neighbours {
     /** Packets that wait for the addresses of hosts, of all; of a host the oldest gives way. */
     static final int WAITING = 64;
 
-    private static final int ANNOUNCEMENTS = 2;
-    private static final long ANNOUNCE_INTERVAL = 2_000_000_000L;
     private static final long NEVER = Long.MAX_VALUE;
 
     private final Wire wire;
     private final long mac;
-    private final Ipv4Address address;
     private final Counts counts;
+    private final int type;
+    private final Question question;
     private final Entry[] entries = new Entry[MOST];
-    private final NumberMap<Entry> byAddress = new NumberMap<>();
+    private final AddressMap<Entry> byAddress = new AddressMap<>();
     private int size;
     private int waiting;
     /** No entry has anything to do before. */
     private long deadline = NEVER;
-    /** How often the own address is still to be told, and when next. */
-    private int announcements;
-    private long announceAt;
 
-    Neighbours(Wire wire, long mac, Ipv4Address address, Counts counts) {
-        this.wire = wire;
-        this.mac = mac;
-        this.address = address;
-        this.counts = counts;
+    /** Asks for the Ethernet address of a host of the link. */
+    interface Question {
+        /** Asks the host that had an Ethernet address, or all if that is 0. */
+        void ask(long mac, long high, long low, long now) throws IOException;
+
+        /** A host has not answered. */
+        default void failed(long high, long low) {}
+    }
+
+    Neighbours(Ip ip, int type, Question question) {
+        wire = ip.wire;
+        mac = ip.mac;
+        counts = ip.counts;
+        this.type = type;
+        this.question = question;
     }
 
     private static final class Entry {
-        final int address;
+        final long high;
+        final long low;
         final ArrayDeque<SendFrame> waiting = new ArrayDeque<>(2);
         long mac;
         boolean known;
@@ -62,16 +67,17 @@ public final class Neighbours {
         /** When it was sent to last, or told its address. */
         long used;
 
-        Entry(int address) {
-            this.address = address;
+        Entry(long high, long low) {
+            this.high = high;
+            this.low = low;
         }
     }
 
     /** Sends a frame, whose IP packet is in its place, to a host of this link, at once or when its address is known. */
-    void send(SendFrame f, int bytes, int to, long now) throws IOException {
-        Entry e = byAddress.get(to);
+    void send(SendFrame f, int bytes, long high, long low, long now) throws IOException {
+        Entry e = byAddress.get(high, low);
         if (e == null) {
-            e = create(to, now);
+            e = create(high, low, now);
             ask(e, now);
         } else if (e.known && e.asked == 0 && now - e.due >= 0) {
             ask(e, now);
@@ -86,7 +92,7 @@ public final class Neighbours {
 
     /** Sends a frame to an Ethernet address. */
     void transmit(SendFrame f, int bytes, long to) throws IOException {
-        EthernetHeader.write(f.memory(), f.at(), to, mac, EthernetHeader.IPV4);
+        EthernetHeader.write(f.memory(), f.at(), to, mac, type);
         counts.framesOut++;
         wire.send(f, bytes);
     }
@@ -106,14 +112,14 @@ public final class Neighbours {
         waiting++;
     }
 
-    private Entry create(int to, long now) {
+    private Entry create(long high, long low, long now) {
         if (size == MOST) {
             removeLeastUsed(now);
         }
-        Entry e = new Entry(to);
+        Entry e = new Entry(high, low);
         e.used = now;
         entries[size++] = e;
-        byAddress.put(to, e);
+        byAddress.put(high, low, e);
         return e;
     }
 
@@ -147,7 +153,7 @@ public final class Neighbours {
         counts.unresolved += e.waiting.size();
         waiting -= e.waiting.size();
         e.waiting.forEach(wire::giveBack);
-        byAddress.remove(e.address);
+        byAddress.remove(e.high, e.low);
         entries[i] = entries[--size];
     }
 
@@ -156,81 +162,67 @@ public final class Neighbours {
         e.asked++;
         e.due = now + RETRY;
         deadline = Math.min(deadline, e.due);
-        say(e.known ? e.mac : EthernetHeader.BROADCAST, ArpPacket.REQUEST, 0, e.address);
+        question.ask(e.known ? e.mac : 0, e.high, e.low, now);
     }
 
-    private void say(long to, int operation, long targetMac, int target) throws IOException {
-        SendFrame f = wire.acquire();
-        if (f == null) {
-            counts.noBuffer++;
+    /**
+     * A host that there is an entry for has told its Ethernet address.
+     *
+     * @param answer whether that answers a question, so that the host is there now
+     * @param override whether it takes the place of another address (RFC 4861, 7.2.5); else the host is asked whether that is good still
+     */
+    void heard(long high, long low, long from, boolean answer, boolean override, long now) throws IOException {
+        Entry e = byAddress.get(high, low);
+        if (e == null) {
             return;
         }
-        EthernetHeader.write(f.memory(), f.at(), to, mac, EthernetHeader.ARP);
-        ArpPacket.write(f.memory(), f.at() + EthernetHeader.BYTES, operation, mac, address.address(), targetMac,
-                target);
-        counts.framesOut++;
-        wire.send(f, EthernetHeader.BYTES + ArpPacket.BYTES);
-    }
-
-    /** Tells all of the own address from now on, twice (RFC 5227, 2.3): who knew another host by it learns. */
-    void announce(long now) {
-        announcements = ANNOUNCEMENTS;
-        announceAt = now;
-    }
-
-    private long workOnAnnouncements(long now) throws IOException {
-        if (announcements > 0 && now - announceAt >= 0) {
-            announcements--;
-            announceAt = now + ANNOUNCE_INTERVAL;
-            say(EthernetHeader.BROADCAST, ArpPacket.REQUEST, 0, address.address());
-        }
-        return announcements > 0 ? announceAt : NEVER;
-    }
-
-    /** Takes a packet of ARP that was checked. */
-    void heard(MemorySegment m, long at, long now) throws IOException {
-        long from = ArpPacket.senderMac(m, at);
-        int sender = ArpPacket.sender(m, at);
-        if (EthernetHeader.isGroup(from) || from == mac) {
-            counts.malformed++;
-            return;
-        }
-        if (sender == address.address()) {
-            counts.conflicts++;
-            return;
-        }
-        boolean forUs = ArpPacket.target(m, at) == address.address();
-        Entry e = byAddress.get(sender);
-        // A request tells who is about to send to us; a flood of them does not drive out those that we have asked for.
-        if (e == null && forUs && address.isHost(sender) && address.isNear(sender) && (size < MOST / 2 || removeUnused(
-                now))) {
-            e = create(sender, now);
-        }
-        if (e != null) {
-            learn(e, from, now);
-        }
-        if (forUs && ArpPacket.operation(m, at) == ArpPacket.REQUEST) {
-            say(from, ArpPacket.REPLY, from, sender);
+        if (!e.known || override || e.mac == from) {
+            learn(e, from, answer, now);
+        } else if (e.asked == 0) {
+            e.due = Math.min(e.due, now);
         }
     }
 
-    private void learn(Entry e, long from, long now) throws IOException {
+    /** A host has told its Ethernet address since it is about to send here. A flood of such does not drive out those that were asked for. */
+    void met(long high, long low, long from, boolean isThere, long now) throws IOException {
+        Entry e = byAddress.get(high, low);
+        if (e == null && (size < MOST / 2 || removeUnused(now))) {
+            e = create(high, low, now);
+        }
+        if (e != null && (isThere || !e.known || e.mac != from)) {
+            learn(e, from, isThere, now);
+        }
+    }
+
+    private void learn(Entry e, long from, boolean isThere, long now) throws IOException {
         e.mac = from;
         e.known = true;
         e.asked = 0;
-        e.due = now + REACHABLE;
+        e.due = isThere ? now + REACHABLE : now;
         for (SendFrame f = e.waiting.poll(); f != null; f = e.waiting.poll()) {
             waiting--;
-            transmit(f, EthernetHeader.BYTES + Ipv4Header.totalBytes(f.memory(), f.at() + EthernetHeader.BYTES), from);
+            transmit(f, EthernetHeader.BYTES + packetBytes(f), from);
         }
+    }
+
+    /** A host that there is an entry for is there, as its answer without an address tells. */
+    void confirmed(long high, long low, long now) {
+        Entry e = byAddress.get(high, low);
+        if (e != null && e.known) {
+            e.asked = 0;
+            e.due = now + REACHABLE;
+        }
+    }
+
+    private int packetBytes(SendFrame f) {
+        long at = f.at() + EthernetHeader.BYTES;
+        return type == EthernetHeader.IPV4
+                ? Ipv4Header.totalBytes(f.memory(), at)
+                : Ipv6Header.BYTES + Ipv6Header.payloadBytes(f.memory(), at);
     }
 
     /** Asks again for what was not answered, or gives up; answers when to call again. */
     long work(long now) throws IOException {
-        return Math.min(workOnAnnouncements(now), workOnEntries(now));
-    }
-
-    private long workOnEntries(long now) throws IOException {
         if (deadline == NEVER || now - deadline < 0) {
             return deadline;
         }
@@ -246,14 +238,9 @@ public final class Neighbours {
                 ask(e, now);
             } else {
                 remove(i);
+                question.failed(e.high, e.low);
             }
         }
         return deadline;
-    }
-
-    /** The Ethernet address of a host, or -1; for tests. */
-    long find(int ip) {
-        Entry e = byAddress.get(ip);
-        return e == null || !e.known ? -1 : e.mac;
     }
 }

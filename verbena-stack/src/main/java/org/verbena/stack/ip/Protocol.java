@@ -12,11 +12,12 @@ public interface Protocol {
     /**
      * A packet that this host had sent did not arrive, as an ICMP error says. Anybody can have sent that.
      *
-     * @param word the bytes 4 to 7 of the error; the MTU of the next link is the low 16 bits (RFC 1191, 4)
+     * @param errno what a socket would be told; {@code EMSGSIZE} for a packet that was too long
+     * @param mtu with {@code EMSGSIZE}, how long the packet may have been
+     * @param path the ends of that packet, until this returns
      * @param m memory of the error
      * @param at where the first {@link org.verbena.stack.header.IcmpMessage#QUOTED} bytes of the payload of that packet are
-     * @param destination where that packet was to go
+     * @return whether that packet may have been of a socket that is open
      */
-    void failed(int type, int code, int word, MemorySegment m, long at, int destination, long now)
-            throws IOException;
+    boolean failed(int errno, int mtu, Path path, MemorySegment m, long at, long now) throws IOException;
 }

@@ -5,36 +5,37 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-import org.jspecify.annotations.Nullable;
-
-import org.verbena.stack.header.Ipv4Header;
-
 /**
- * Datagrams of which fragments have come (RFC 791, 3.2): {@value #MOST} at a time, each for 30 seconds. Of a datagram whose fragments overlap
+ * Datagrams of which fragments have come (RFC 791, 3.2; RFC 8200, 4.5): {@value #MOST} at a time, each for a while. Of a datagram whose fragments overlap
  * but do not repeat each other nothing is taken any more, as RFC 5722 has it for IPv6: no sender makes them, and they serve to slip by filters.
  */
 final class Reassembly {
     static final int MOST = 16;
-    static final long PATIENCE = 30_000_000_000L;
+    /** For so long the others are waited for, after the first one that came (Linux; RFC 8200, 4.5). */
+    static final long IPV4_PATIENCE = 30_000_000_000L;
+    static final long IPV6_PATIENCE = 60_000_000_000L;
+    /** The longest payload. */
+    static final int MOST_PAYLOAD = 65_535;
     /** Room for the header, in front of the payload. */
     static final int HEADER = 60;
 
     private static final int UNIT = 8;
 
     private final Counts counts;
+    private final long patience;
     private final Partial[] partials = new Partial[MOST];
     private int size;
 
-    Reassembly(Counts counts) {
+    Reassembly(Counts counts, long patience) {
         this.counts = counts;
+        this.patience = patience;
     }
 
     /** One datagram; its buffer is used again for later ones. */
-    static final class Partial {
-        final MemorySegment memory = Arena.ofAuto().allocate(HEADER + Ipv4Header.MOST);
-        private final long[] have = new long[(Ipv4Header.MOST + UNIT) / UNIT / Long.SIZE + 1];
-        private int source;
-        private int destination;
+    private static final class Partial {
+        private final MemorySegment memory = Arena.ofAuto().allocate(HEADER + MOST_PAYLOAD);
+        private final long[] have = new long[(MOST_PAYLOAD + UNIT) / UNIT / Long.SIZE + 1];
+        private final Path path = new Path();
         private int protocol;
         private int identification;
         private long until;
@@ -50,45 +51,36 @@ final class Reassembly {
         /** Where the highest byte so far ends. */
         private int end;
 
-        private boolean is(MemorySegment m, long at) {
-            return identification == Ipv4Header.identification(m, at) && source == Ipv4Header.source(m, at)
-                    && destination == Ipv4Header.destination(m, at) && protocol == Ipv4Header.protocol(m, at);
+        private boolean is(Datagram d, int id) {
+            // Of IPv6 fragments the first one alone says what they carry.
+            return identification == id && path.isSame(d.path()) && (!path.isIpv4() || protocol == d.protocol);
         }
 
-        private void begin(MemorySegment m, long at, long now) {
+        private void begin(Datagram d, int id, long end) {
             Arrays.fill(have, 0);
-            source = Ipv4Header.source(m, at);
-            destination = Ipv4Header.destination(m, at);
-            protocol = Ipv4Header.protocol(m, at);
-            identification = Ipv4Header.identification(m, at);
-            until = now + PATIENCE;
+            Path p = d.path();
+            path.set(p.localHigh(), p.localLow(), p.remoteHigh(), p.remoteLow());
+            protocol = d.protocol;
+            identification = id;
+            until = end;
             dead = false;
             begin = 0;
             units = 0;
             total = -1;
             header = 0;
-            end = 0;
+            this.end = 0;
         }
 
-        /** Where the header begins, once the datagram is whole. */
-        long at() {
-            return (long) HEADER - header;
-        }
-
-        int headerBytes() {
-            return header;
-        }
-
-        int payloadBytes() {
-            return total;
-        }
-
-        int beginBytes() {
-            return begin;
-        }
-
-        int destination() {
-            return destination;
+        /** Has a datagram be this one; its length is that of the bytes behind the header, as far as they are there. */
+        private void describe(Datagram d, int length) {
+            d.memory = memory;
+            d.header = (long) HEADER - header;
+            d.headerBytes = header;
+            d.length = length;
+            d.protocol = protocol;
+            d.path().set(path.localHigh(), path.localLow(), path.remoteHigh(), path.remoteLow());
+            d.checked = false;
+            d.ecn = 0;
         }
 
         /** How many of some units are there. */
@@ -100,12 +92,14 @@ final class Reassembly {
             return n;
         }
 
-        /** Adds the payload of a fragment; false if it contradicts others. */
-        private boolean add(MemorySegment m, long at, int headerBytes, int offset, int length, boolean more) {
+        /** Adds the payload of a fragment, whose header of so many bytes is kept; false if it contradicts others. */
+        private boolean add(Datagram d, int headerBytes, int offset, boolean more) {
+            int length = d.length;
             int ends = offset + length;
             int first = offset / UNIT;
             int last = (ends + UNIT - 1) / UNIT;
-            if (more && length % UNIT != 0 || ends > Ipv4Header.MOST - headerBytes || total >= 0 && ends > total
+            int most = path.isIpv4() ? MOST_PAYLOAD - headerBytes : MOST_PAYLOAD;
+            if (more && length % UNIT != 0 || ends > most || total >= 0 && ends > total
                     || !more && (total >= 0 && total != ends || end > ends)) {
                 return false;
             }
@@ -116,7 +110,7 @@ final class Reassembly {
             if (there != 0) {
                 return false;
             }
-            MemorySegment.copy(m, at + headerBytes, memory, HEADER + (long) offset, length);
+            MemorySegment.copy(d.memory, d.at(), memory, HEADER + (long) offset, length);
             for (int i = first; i < last; i++) {
                 have[i / Long.SIZE] |= 1L << i;
             }
@@ -128,7 +122,8 @@ final class Reassembly {
             if (offset == 0) {
                 header = headerBytes;
                 begin = length;
-                MemorySegment.copy(m, at, memory, HEADER - headerBytes, headerBytes);
+                protocol = d.protocol;
+                MemorySegment.copy(d.memory, d.header, memory, HEADER - headerBytes, headerBytes);
             }
             return true;
         }
@@ -138,39 +133,41 @@ final class Reassembly {
         }
     }
 
-    /** Takes a fragment whose header was checked, at a contiguous place; the datagram if it is whole now, until the next call. */
-    @Nullable
-    Partial add(MemorySegment m, long at, long now) {
+    /**
+     * Takes a fragment, which is in one piece.
+     *
+     * @param d the fragment; the whole datagram, until the next call, if the answer is true
+     * @param header bytes of its header that are kept in front of the datagram
+     * @param more whether others follow it
+     */
+    boolean add(Datagram d, int header, int identification, int offset, boolean more, long now) {
         counts.fragmentsIn++;
         int i = 0;
-        while (i < size && !partials[i].is(m, at)) {
+        while (i < size && !partials[i].is(d, identification)) {
             i++;
         }
         if (i == size) {
-            i = begin(m, at, now);
+            i = begin(d, identification, now + patience);
         }
         Partial p = partials[i];
         if (p.dead) {
-            return null;
+            return false;
         }
-        int word = Ipv4Header.fragmentWord(m, at);
-        int header = Ipv4Header.headerBytes(m, at);
-        int length = Ipv4Header.totalBytes(m, at) - header;
-        if (length == 0 || !p.add(m, at, header, (word & Ipv4Header.OFFSET) * UNIT, length, (word
-                & Ipv4Header.MORE_FRAGMENTS) != 0)) {
+        if (d.length == 0 || !p.add(d, header, offset, more)) {
             counts.reassemblyFailed++;
             p.dead = true;
-            return null;
+            return false;
         }
         if (p.isWhole()) {
             counts.reassembled++;
             end(i);
-            return p;
+            p.describe(d, p.total);
+            return true;
         }
-        return null;
+        return false;
     }
 
-    private int begin(MemorySegment m, long at, long now) {
+    private int begin(Datagram d, int identification, long until) {
         if (size == MOST) {
             counts.reassemblyFailed += partials[0].dead ? 0 : 1;
             end(0); // the oldest
@@ -178,7 +175,7 @@ final class Reassembly {
         if (partials[size] == null) {
             partials[size] = new Partial();
         }
-        partials[size].begin(m, at, now);
+        partials[size].begin(d, identification, until);
         return size++;
     }
 
@@ -189,18 +186,18 @@ final class Reassembly {
         partials[--size] = p;
     }
 
-    /** Ends a datagram that has waited too long, and answers it, until the next call; null if there is none. */
-    @Nullable
-    Partial late(long now) {
+    /** Ends a datagram that has waited too long; false if there is none. {@code d} is its first fragment, or has no header if that is not there. */
+    boolean takeLate(Datagram d, long now) {
         while (size > 0 && now - partials[0].until >= 0) {
             Partial p = partials[0];
             end(0);
             if (!p.dead) {
                 counts.reassemblyFailed++;
-                return p;
+                p.describe(d, p.begin);
+                return true;
             }
         }
-        return null;
+        return false;
     }
 
     /** When the next one will have waited too long. */

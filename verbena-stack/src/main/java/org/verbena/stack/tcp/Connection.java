@@ -7,6 +7,8 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.stack.header.TcpOptions;
+import org.verbena.stack.ip.Path;
 import org.verbena.stack.model.TcpInfo;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpState;
@@ -19,10 +21,9 @@ public final class Connection implements Flow {
     final TcpSettings settings;
     /** Of the timer wheel. */
     final int number;
-    final int remote;
+    final Path path;
     final int remotePort;
     final int port;
-    final long key;
     final Receiver receiver;
     final Sender sender;
     final Recovery recovery;
@@ -54,7 +55,6 @@ public final class Connection implements Flow {
     int acknowledged;
     /** An acknowledgment is due at once, or with data. */
     boolean ackNow;
-    boolean ackDue;
     /** Segments that are still acknowledged at once. */
     int quickAcks;
     /** Is among those that the ports look at before the turn ends. */
@@ -79,14 +79,13 @@ public final class Connection implements Flow {
     private int softError;
     private Runnable change = Connection::nobody;
 
-    Connection(TcpPorts ports, TcpSettings settings, int number, int remote, int remotePort, int port) {
+    Connection(TcpPorts ports, TcpSettings settings, int number, Path path, int remotePort, int port) {
         this.ports = ports;
         this.settings = settings;
         this.number = number;
-        this.remote = remote;
+        this.path = path;
         this.remotePort = remotePort;
         this.port = port;
-        key = FlowTable.key(remote, remotePort, port);
         receiver = new Receiver(ports.blocks, settings.receiveBuffer());
         sender = new Sender(ports.blocks, settings.sendBuffer());
         recovery = new Recovery(this, settings.cubic() ? new Cubic() : new NewReno());
@@ -114,9 +113,14 @@ public final class Connection implements Flow {
         return port;
     }
 
-    /** The address of the peer. */
-    public int remote() {
-        return remote;
+    /** The addresses of both ends. */
+    public Path path() {
+        return path;
+    }
+
+    @Override
+    public boolean is(Path p, int from, int to) {
+        return remotePort == from && port == to && path.isSame(p);
     }
 
     /** The port of the peer. */
@@ -318,7 +322,7 @@ public final class Connection implements Flow {
 
     /** Bytes of options in a segment without SACK. */
     int optionBytes() {
-        return timestamps ? org.verbena.stack.header.TcpOptions.TIMESTAMPS_BYTES : 0;
+        return timestamps ? TcpOptions.TIMESTAMPS_BYTES : 0;
     }
 
     /** Recomputes how long segments are. */

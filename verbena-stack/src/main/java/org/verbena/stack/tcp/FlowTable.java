@@ -1,104 +1,107 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.tcp;
 
-import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
-/** Connections by the peer's address and both ports: a hash table with open addressing, since a lookup must not allocate. */
+import org.verbena.stack.ip.Path;
+
+/** Connections by both addresses and both ports: a hash table with open addressing, since a lookup must not allocate. */
 final class FlowTable {
     private static final int FIRST_SIZE = 64;
 
     /** So that nobody can choose addresses and ports that fall together. */
-    private final long secret;
-    private long[] keys = new long[FIRST_SIZE];
-    /** Null where {@link #keys} has no meaning. */
+    private final long secret0;
+    private final long secret1;
+    private int[] hashes = new int[FIRST_SIZE];
+    /** Null where {@link #hashes} has no meaning. */
     private @Nullable Flow[] flows = new @Nullable Flow[FIRST_SIZE];
     private int size;
 
-    FlowTable(long secret) {
-        this.secret = secret;
+    FlowTable(RandomGenerator random) {
+        secret0 = random.nextLong();
+        secret1 = random.nextLong();
     }
 
-    static long key(int remote, int remotePort, int port) {
-        return (long) remote << 32 | (long) remotePort << 16 | port;
+    private int hash(Path p, int remotePort, int port) {
+        long h = mix(p.remoteHigh() ^ secret0, p.remoteLow() ^ secret1);
+        h = mix(h ^ p.localHigh(), p.localLow() ^ secret0);
+        h = mix(h ^ secret1, ((long) remotePort << 16 | port) ^ secret0);
+        return (int) (h ^ h >>> 32);
     }
 
-    private int home(long key) {
-        long h = (key ^ secret) * 0x9e37_79b9_7f4a_7c15L;
-        h = (h ^ h >>> 32 ^ secret >>> 7) * 0xd6e8_feb8_6659_fd93L;
-        return (int) (h >>> 32) & flows.length - 1;
+    private static long mix(long a, long b) {
+        return Math.multiplyHigh(a, b) ^ a * b;
     }
 
-    private int find(long key) {
+    private int find(int hash, Path p, int remotePort, int port) {
         int mask = flows.length - 1;
-        int i = home(key);
-        while (flows[i] != null && keys[i] != key) {
+        int i = hash & mask;
+        for (Flow f = flows[i]; f != null && !(hashes[i] == hash && f.is(p, remotePort, port)); f = flows[i]) {
             i = i + 1 & mask;
         }
         return i;
     }
 
+    /** What segments along a path, from a port of the peer to one of this host, go to; null if there is nothing. */
     @Nullable
-    Flow get(long key) {
-        return flows[find(key)];
+    Flow get(Path p, int remotePort, int port) {
+        return flows[find(hash(p, remotePort, port), p, remotePort, port)];
     }
 
     int size() {
         return size;
     }
 
-    /** Gives a key a flow, in place of the one that it had. */
-    void put(long key, Flow f) {
-        int i = find(key);
+    /** Has segments go to a flow, in place of the one that they went to. */
+    void put(Path p, int remotePort, int port, Flow f) {
+        int hash = hash(p, remotePort, port);
+        int i = find(hash, p, remotePort, port);
         if (flows[i] == null) {
             if (++size * 2 > flows.length) {
                 grow();
-                i = find(key);
+                i = find(hash, p, remotePort, port);
             }
-            keys[i] = key;
+            hashes[i] = hash;
         }
         flows[i] = f;
     }
 
     private void grow() {
-        long[] oldKeys = keys;
+        int[] oldHashes = hashes;
         @Nullable Flow[] old = flows;
-        keys = new long[old.length * 2];
+        hashes = new int[old.length * 2];
         flows = new @Nullable Flow[old.length * 2];
-        for (int i = 0; i < old.length; i++) {
-            if (old[i] != null) {
-                int to = find(oldKeys[i]);
-                keys[to] = oldKeys[i];
-                flows[to] = old[i];
+        int mask = flows.length - 1;
+        for (int k = 0; k < old.length; k++) {
+            if (old[k] != null) {
+                int i = oldHashes[k] & mask;
+                while (flows[i] != null) {
+                    i = i + 1 & mask;
+                }
+                hashes[i] = oldHashes[k];
+                flows[i] = old[k];
             }
         }
     }
 
-    void remove(long key) {
+    void remove(Path p, int remotePort, int port) {
         int mask = flows.length - 1;
-        int free = find(key);
+        int free = find(hash(p, remotePort, port), p, remotePort, port);
         if (flows[free] == null) {
             return;
         }
         size--;
         // Those behind move up, unless they would come before their home.
         for (int i = free + 1 & mask; flows[i] != null; i = i + 1 & mask) {
-            int home = home(keys[i]);
+            int home = hashes[i] & mask;
             if ((i - home & mask) >= (i - free & mask)) {
-                keys[free] = keys[i];
+                hashes[free] = hashes[i];
                 flows[free] = flows[i];
                 free = i;
             }
         }
         flows[free] = null;
-    }
-
-    void forEach(Consumer<Flow> c) {
-        for (@Nullable Flow f : flows.clone()) {
-            if (f != null) {
-                c.accept(f);
-            }
-        }
     }
 }

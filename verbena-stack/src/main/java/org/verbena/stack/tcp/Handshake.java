@@ -50,7 +50,7 @@ final class Handshake {
             ports.tcpCounts.backlogFull++;
             return;
         }
-        Connection c = ports.create(l.settings, s.remote, s.remotePort, s.port);
+        Connection c = ports.create(l.settings, s.path, s.remotePort, s.port);
         c.listener = l;
         l.half++;
         c.state = TcpState.SYN_RECEIVED;
@@ -86,7 +86,7 @@ final class Handshake {
         int most = c.settings.maximumSegment();
         int told = Math.max(maximumSegment == 0 ? DEFAULT_SEGMENT : maximumSegment, LEAST_SEGMENT);
         c.peerSegment = most > 0 ? Math.min(told, most) : told;
-        c.pathSegment = ports.pathSegment();
+        c.pathSegment = ports.pathSegment(c.path);
         c.resize();
     }
 

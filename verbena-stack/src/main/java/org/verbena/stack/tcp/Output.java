@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.TcpHeader;
 import org.verbena.stack.header.TcpOptions;
-import org.verbena.stack.ip.Ipv4;
+import org.verbena.stack.ip.Ip;
+import org.verbena.stack.ip.Path;
 import org.verbena.stack.wire.SendFrame;
 
 /** What is sent of connections, and when (RFC 9293, 3.8.6). */
@@ -18,9 +19,9 @@ final class Output {
     private static final int BLOCKS_WITH_TIMESTAMPS = 3;
 
     private final TcpPorts ports;
-    private final Ipv4 ip;
+    private final Ip ip;
 
-    Output(TcpPorts ports, Ipv4 ip) {
+    Output(TcpPorts ports, Ip ip) {
         this.ports = ports;
         this.ip = ip;
     }
@@ -137,7 +138,7 @@ final class Output {
     /** How much goes to the wire at once: as many full segments as it cuts and the congestion window lets go, or all if its last segment may go. */
     private int manySegments(Connection c, int unsent) {
         Sender s = c.sender;
-        int most = ip.mostCut() - TcpHeader.BYTES - c.optionBytes();
+        int most = ip.mostCut(c.path) - TcpHeader.BYTES - c.optionBytes();
         int room = c.recovery.window() - s.sent.inFlight();
         int n = Math.min(Math.min(unsent, s.usable()), Math.min(most, room));
         if (n <= s.segment || c.ecnReduced) { // a mark is for one segment
@@ -179,10 +180,10 @@ final class Output {
             return false;
         }
         MemorySegment m = f.memory();
-        long at = Ipv4.payload(f);
+        long at = Ip.payload(f, c.path);
         int header = TcpHeader.BYTES + c.optionBytes();
         if (many) {
-            f.cut(Ipv4.HEADERS + header, c.sender.segment);
+            f.cut(c.path.headers() + header, c.sender.segment);
         }
         if (n > 0) {
             c.sender.ring.get(sequence, m, at + header, n);
@@ -193,7 +194,7 @@ final class Output {
             all |= TcpHeader.URG;
         }
         write(c, m, at, sequence, header, all, Math.clamp(urgent, 0, 0xffff), now);
-        finish(c, f, header + n, fresh && c.ecn ? Ipv4Header.ECN_CAPABLE : 0, now);
+        finish(f, c.path, header + n, fresh && c.ecn ? Ipv4Header.ECN_CAPABLE : 0, now);
         return true;
     }
 
@@ -217,16 +218,7 @@ final class Output {
         }
         c.acknowledged = r.next;
         c.ackNow = false;
-        c.ackDue = false;
         c.timers.acknowledgment(Timers.NEVER);
-    }
-
-    private void finish(Connection c, SendFrame f, int length, int ecn, long now) throws IOException {
-        if (f.headers() == 0) { // else the wire does it
-            TcpHeader.finish(f.memory(), Ipv4.payload(f), length, ip.address().address(), c.remote);
-        }
-        ports.tcpCounts.segmentsOut++;
-        ip.sendWhole(f, Ipv4Header.TCP, c.remote, ecn, length, now);
     }
 
     /** Acknowledges what has come. */
@@ -242,7 +234,7 @@ final class Output {
             return;
         }
         MemorySegment m = f.memory();
-        long at = Ipv4.payload(f);
+        long at = Ip.payload(f, c.path);
         Receiver r = c.receiver;
         int blocks = 0;
         if (c.sack) {
@@ -265,7 +257,7 @@ final class Output {
         }
         r.repeated = false;
         write(c, m, at, sequence, header, TcpHeader.ACK | (c.ecnEcho ? TcpHeader.ECE : 0), 0, now);
-        finish(c, f, header, 0, now);
+        finish(f, c.path, header, 0, now);
     }
 
     /** Sends an old number, which the peer has to answer (RFC 9293, 3.8.4). */
@@ -291,16 +283,16 @@ final class Output {
         SendFrame f = ip.acquire();
         if (f != null) {
             // The peer takes a number within its window only; RFC 9293, 3.10.5.
-            TcpHeader.write(f.memory(), Ipv4.payload(f), c.port, c.remotePort, c.sender.next, c.receiver.next,
+            TcpHeader.write(f.memory(), Ip.payload(f, c.path), c.port, c.remotePort, c.sender.next, c.receiver.next,
                     TcpHeader.BYTES, TcpHeader.RST | TcpHeader.ACK, 0, 0);
             ports.tcpCounts.resetsOut++;
-            finish(c, f, TcpHeader.BYTES, 0, now);
+            finish(f, c.path, TcpHeader.BYTES, 0, now);
         }
     }
 
     /** Answers a segment that nobody has a connection for (RFC 9293, 3.10.7.1). */
     void refuse(Segment s, long now) throws IOException {
-        if (s.has(TcpHeader.RST) || ip.way(s.remote) != 0) {
+        if (s.has(TcpHeader.RST) || ip.way(s.path.remoteHigh(), s.path.remoteLow()) != 0) {
             return;
         }
         SendFrame f = ip.acquire();
@@ -308,17 +300,20 @@ final class Output {
             return;
         }
         boolean ack = s.has(TcpHeader.ACK);
-        TcpHeader.write(f.memory(), Ipv4.payload(f), s.port, s.remotePort, ack ? s.acknowledgment : 0, ack
+        TcpHeader.write(f.memory(), Ip.payload(f, s.path), s.port, s.remotePort, ack ? s.acknowledgment : 0, ack
                 ? 0
                 : s.end(), TcpHeader.BYTES, ack ? TcpHeader.RST : TcpHeader.RST | TcpHeader.ACK, 0, 0);
         ports.tcpCounts.resetsOut++;
-        finish(s, f, TcpHeader.BYTES, now);
+        finish(f, s.path, TcpHeader.BYTES, 0, now);
     }
 
-    private void finish(Segment s, SendFrame f, int length, long now) throws IOException {
-        TcpHeader.finish(f.memory(), Ipv4.payload(f), length, ip.address().address(), s.remote);
+    /** Sends a segment that is in its place but for its checksum. */
+    private void finish(SendFrame f, Path p, int length, int ecn, long now) throws IOException {
+        if (f.headers() == 0) { // else the wire does it
+            TcpHeader.finish(f.memory(), Ip.payload(f, p), length, p.sum());
+        }
         ports.tcpCounts.segmentsOut++;
-        ip.sendWhole(f, Ipv4Header.TCP, s.remote, 0, length, now);
+        ip.sendWhole(f, Ipv4Header.TCP, p, ecn, length, now);
     }
 
     /** Answers an old segment of a connection that is over. */
@@ -328,24 +323,22 @@ final class Output {
             return;
         }
         MemorySegment m = f.memory();
-        long at = Ipv4.payload(f);
+        long at = Ip.payload(f, t.path);
         int header = TcpHeader.BYTES + (t.timestamps ? TcpOptions.TIMESTAMPS_BYTES : 0);
         TcpHeader.write(m, at, t.port, t.remotePort, t.sent, t.next, header, TcpHeader.ACK, t.window, 0);
         if (t.timestamps) {
             TcpOptions.writeTimestamps(m, at + TcpHeader.BYTES, (int) (now / 1_000_000) + t.timestampOffset, t.recent);
         }
-        TcpHeader.finish(m, at, header, ip.address().address(), t.remote);
-        ports.tcpCounts.segmentsOut++;
-        ip.sendWhole(f, Ipv4Header.TCP, t.remote, 0, header, now);
+        finish(f, t.path, header, 0, now);
     }
 
     /** Sends SYN, or SYN and ACK. */
     void syn(Connection c, boolean answer, long now) throws IOException {
-        syn(c.port, c.remote, c.remotePort, c.sender.initial, answer ? c.receiver.next : 0, c.receiver.firstWindow(),
+        syn(c.port, c.path, c.remotePort, c.sender.initial, answer ? c.receiver.next : 0, c.receiver.firstWindow(),
                 (answer
                         ? TcpHeader.SYN | TcpHeader.ACK | (c.ecn ? TcpHeader.ECE : 0)
                         : TcpHeader.SYN | (c.ecn ? TcpHeader.ECE | TcpHeader.CWR : 0)),
-                ports.tellSegment(c.settings), c.scaled ? c.settings.scale() : -1,
+                ports.tellSegment(c.settings, c.path), c.scaled ? c.settings.scale() : -1,
                 c.sack, c.timestamps, c.timestamp(now), answer ? c.recent : 0, now);
         if (answer) {
             c.acknowledged = c.receiver.next;
@@ -353,7 +346,7 @@ final class Output {
     }
 
     /** Sends a segment with SYN; {@code scale} is -1 if windows are not scaled. */
-    void syn(int port, int remote, int remotePort, int sequence, int acknowledgment, int window, int flags,
+    void syn(int port, Path path, int remotePort, int sequence, int acknowledgment, int window, int flags,
             int maximumSegment, int scale, boolean sack, boolean timestamps, int timestamp, int echo, long now)
             throws IOException {
         @Nullable SendFrame f = ip.acquire();
@@ -361,7 +354,7 @@ final class Output {
             return; // as if it were lost
         }
         MemorySegment m = f.memory();
-        long at = Ipv4.payload(f);
+        long at = Ip.payload(f, path);
         long o = TcpOptions.writeMaximumSegmentSize(m, at + TcpHeader.BYTES, maximumSegment);
         if (scale >= 0) {
             o = TcpOptions.writeWindowScale(m, o, scale);
@@ -374,8 +367,6 @@ final class Output {
         }
         int header = (int) (o - at);
         TcpHeader.write(m, at, port, remotePort, sequence, acknowledgment, header, flags, window, 0);
-        TcpHeader.finish(m, at, header, ip.address().address(), remote);
-        ports.tcpCounts.segmentsOut++;
-        ip.sendWhole(f, Ipv4Header.TCP, remote, 0, header, now);
+        finish(f, path, header, 0, now);
     }
 }

@@ -7,6 +7,7 @@ import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.TcpHeader;
 import org.verbena.stack.header.TcpOptions;
 import org.verbena.stack.ip.Datagram;
+import org.verbena.stack.ip.Path;
 
 /** A segment that has come, where it is; good until the method that gets it has returned. */
 final class Segment {
@@ -15,7 +16,8 @@ final class Segment {
     /** Where the payload begins. */
     long data;
     int length;
-    int remote;
+    /** Until the next datagram comes. */
+    Path path = new Path();
     int remotePort;
     int port;
     int sequence;
@@ -32,13 +34,13 @@ final class Segment {
         MemorySegment m = d.memory();
         long at = d.at();
         int header = TcpHeader.check(m, at, d.length());
-        if (header == 0 || !d.isChecked() && !TcpHeader.isIntact(m, at, d.length(), d.source(), d.destination())) {
+        if (header == 0 || !d.isChecked() && !TcpHeader.isIntact(m, at, d.length(), d.path().sum())) {
             return false;
         }
         memory = m;
         data = at + header;
         length = d.length() - header;
-        remote = d.source();
+        path = d.path();
         remotePort = TcpHeader.source(m, at);
         port = TcpHeader.destination(m, at);
         sequence = TcpHeader.sequence(m, at);

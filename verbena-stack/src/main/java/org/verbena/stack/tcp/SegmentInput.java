@@ -283,14 +283,13 @@ final class SegmentInput {
             ports.tcpCounts.outOfOrder += n == 0 ? 1 : 0;
             ports.tcpCounts.noMemory += n < 0 ? 1 : 0;
         }
-        c.heardSegment = Math.clamp(s.length, c.heardSegment - (c.heardSegment >> 4), ports.pathSegment());
+        c.heardSegment = Math.clamp(s.length, c.heardSegment - (c.heardSegment >> 4), ports.pathSegment(c.path));
         if (r.next - c.acknowledged >= 2 * Math.max(c.heardSegment, Handshake.DEFAULT_SEGMENT)) {
             c.ackNow = true;
         } else if (c.quickAcks > 0) {
             c.quickAcks--;
             c.ackNow = true;
         } else if (!c.ackNow) {
-            c.ackDue = true;
             c.timers.acknowledgment(now + c.settings.delayedAck());
         }
     }

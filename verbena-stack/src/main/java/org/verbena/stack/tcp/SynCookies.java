@@ -31,8 +31,7 @@ final class SynCookies {
     }
 
     private int cookie(Segment s, int first, int minute, int size) {
-        long key = FlowTable.key(s.remote, s.remotePort, s.port);
-        int h = (int) hash.of(key, (long) first << 32 | minute << 3 | size) & HASH;
+        int h = (int) hash.of(s.path, s.remotePort, s.port, (long) first << 32 | minute << 3 | size) & HASH;
         return minute << 27 | size << 24 | h;
     }
 
@@ -48,14 +47,14 @@ final class SynCookies {
         boolean stamps = t.timestamps() && o.hasTimestamps();
         int scale = stamps && t.windowScale() ? o.windowScale() : -1;
         boolean sack = stamps && t.sack() && o.isSackPermitted();
-        int clock = (int) (now / 1_000_000) + ports.timestampOffset(s.remote, s.remotePort, s.port);
+        int clock = (int) (now / 1_000_000) + ports.timestampOffset(s.path, s.remotePort, s.port);
         int stamp = clock & ~STAMP_BITS | (scale < 0 ? NO_SCALE : scale) | (sack ? SACK : 0);
         stamp -= stamp - clock > 0 ? STAMP_BITS + 1 : 0; // segments that follow must not be older
         ports.tcpCounts.cookiesOut++;
         l.cookieAt = now;
         l.hasCookies = true;
-        ports.output.syn(s.port, s.remote, s.remotePort, cookie(s, s.sequence, minute(now), size), s.sequence + 1, Math
-                .min(t.receiveBuffer(), 0xffff), TcpHeader.SYN | TcpHeader.ACK, ports.tellSegment(t),
+        ports.output.syn(s.port, s.path, s.remotePort, cookie(s, s.sequence, minute(now), size), s.sequence + 1, Math
+                .min(t.receiveBuffer(), 0xffff), TcpHeader.SYN | TcpHeader.ACK, ports.tellSegment(t, s.path),
                 scale < 0 ? -1 : t.scale(), sack, stamps, stamp, o.timestamp(), now);
     }
 
@@ -81,7 +80,7 @@ final class SynCookies {
         boolean stamps = s.options.hasTimestamps();
         int echo = s.options.echo();
         int scale = stamps && (echo & NO_SCALE) != NO_SCALE ? echo & NO_SCALE : -1;
-        Connection c = ports.create(l.settings, s.remote, s.remotePort, s.port);
+        Connection c = ports.create(l.settings, s.path, s.remotePort, s.port);
         c.listener = l;
         l.half++;
         c.state = TcpState.SYN_RECEIVED;

@@ -12,24 +12,21 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.stack.header.Bytes;
-import org.verbena.stack.header.IcmpMessage;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.TcpHeader;
 import org.verbena.stack.ip.Datagram;
-import org.verbena.stack.ip.Ipv4;
-import org.verbena.stack.ip.Ipv4Address;
+import org.verbena.stack.ip.Ip;
+import org.verbena.stack.ip.Path;
 import org.verbena.stack.ip.Protocol;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpState;
 import org.verbena.verbs.spi.NumberMap;
 
-/** All ports of an address, with their connections. */
+/** All ports of a host, with their connections. */
 public final class TcpPorts implements Protocol {
     /** Ports that are given to those who ask for any. */
     private static final int FIRST_EPHEMERAL = 32_768;
     private static final int PORTS = 65_536;
-    /** IPv4 and TCP without options. */
-    private static final int HEADERS = Ipv4Header.BYTES + TcpHeader.BYTES;
     /** Less is not believed of a path (RFC 1191, 3: routers that tell less are wrong or worse). */
     private static final int LEAST_MTU = 552;
     /** Port pairs that are kept after their connection; above that the oldest go, as Linux has it ({@code tcp_max_tw_buckets}). */
@@ -47,13 +44,14 @@ public final class TcpPorts implements Protocol {
     final SegmentInput input;
     final TcpCounts tcpCounts = new TcpCounts();
 
-    private final Ipv4 ip;
+    private final Ip ip;
     private final FlowTable flows;
     private final NumberMap<Listener> listeners = new NumberMap<>();
     private final KeyedHash hash;
     private final RandomGenerator random;
     private final SynCookies cookies;
     private final Segment segment = new Segment();
+    private final Path scratch = new Path();
     /** By when each is looked at, which is not after its end. */
     private final PriorityQueue<TimeWait> waiting = new PriorityQueue<>();
     private int timeWaits;
@@ -69,7 +67,7 @@ public final class TcpPorts implements Protocol {
     private final TimerWheel.Action due = this::due;
 
     /** None yet. {@code random} chooses secrets and ports; {@code memory} is the most bytes that data of all connections takes. */
-    public TcpPorts(Ipv4 ip, RandomGenerator random, long memory, long now) {
+    public TcpPorts(Ip ip, RandomGenerator random, long memory, long now) {
         this.ip = ip;
         this.random = random;
         blocks = new Blocks(memory);
@@ -77,7 +75,7 @@ public final class TcpPorts implements Protocol {
         output = new Output(this, ip);
         handshake = new Handshake(this);
         input = new SegmentInput(this);
-        flows = new FlowTable(random.nextLong());
+        flows = new FlowTable(random);
         hash = new KeyedHash(random);
         cookies = new SynCookies(this, new KeyedHash(random));
         ip.carry(Ipv4Header.TCP, this);
@@ -117,10 +115,10 @@ public final class TcpPorts implements Protocol {
     }
 
     /** 0 if a peer can be connected to, else an errno. */
-    public int way(int to, int port) {
-        return port == 0 || Ipv4Address.isMulticast(to) || ip.address().isBroadcast(to)
+    public int way(long high, long low, int port) {
+        return port == 0 || ip.isToMany(high, low)
                 ? Errno.EINVAL
-                : to == ip.address().address() ? Errno.EHOSTUNREACH : ip.way(to);
+                : ip.isOwn(high, low) ? Errno.EHOSTUNREACH : ip.way(high, low);
     }
 
     /**
@@ -129,32 +127,33 @@ public final class TcpPorts implements Protocol {
      * @param port of this end, 0 for any
      * @return null if the port, or each, is in use towards that peer
      */
-    public @Nullable Connection connect(int port, int remote, int remotePort, TcpSettings settings, long now)
+    public @Nullable Connection connect(int port, long high, long low, int remotePort, TcpSettings settings, long now)
             throws IOException {
-        int p = port == 0 ? anyPort(remote, remotePort, now) : port;
-        long key = FlowTable.key(remote, remotePort, p);
-        Flow old = p == 0 ? null : flows.get(key);
+        Path path = scratch;
+        ip.route(path, high, low);
+        int p = port == 0 ? anyPort(path, remotePort, now) : port;
+        Flow old = p == 0 ? null : flows.get(path, remotePort, p);
         if (p == 0 || old != null && !(old instanceof TimeWait t && isReusable(t, now))) {
             return null;
         }
-        int initial = initial(remote, remotePort, p, now);
+        int initial = initial(path, remotePort, p, now);
         if (old instanceof TimeWait t) {
             initial = after(t, initial);
             reuse(t);
         }
-        Connection c = create(settings, remote, remotePort, p);
+        Connection c = create(settings, path, remotePort, p);
         handshake.open(c, initial, now);
         return c;
     }
 
     /** RFC 6056, 3.3.3. */
-    private int anyPort(int remote, int remotePort, long now) {
+    private int anyPort(Path path, int remotePort, long now) {
         int n = PORTS - FIRST_EPHEMERAL;
-        int start = (int) (hash.of((long) remote << 16 | remotePort, nextPort++) >>> 1 & 0x7fff_ffff) % n;
+        int start = (int) (hash.of(path, remotePort, 0, nextPort++) >>> 1 & 0x7fff_ffff) % n;
         for (int i = 0; i < n; i++) {
             int p = FIRST_EPHEMERAL + (start + i) % n;
             if (listeners.get(p) == null) {
-                Flow f = flows.get(FlowTable.key(remote, remotePort, p));
+                Flow f = flows.get(path, remotePort, p);
                 if (f == null || f instanceof TimeWait t && isReusable(t, now)) {
                     return p;
                 }
@@ -179,28 +178,28 @@ public final class TcpPorts implements Protocol {
     private void drop(TimeWait t) {
         t.gone = true;
         timeWaits--;
-        flows.remove(t.key);
+        flows.remove(t.path, t.remotePort, t.port);
     }
 
     /** The first sequence number (RFC 6528). */
-    private int initial(int remote, int remotePort, int port, long now) {
-        return (int) (now / 4000) + (int) hash.of(FlowTable.key(remote, remotePort, port), ip.address().address());
+    private int initial(Path path, int remotePort, int port, long now) {
+        return (int) (now / 4000) + (int) hash.of(path, remotePort, port, 0);
     }
 
     /** So that nobody learns how long this host runs (RFC 7323, 7.1). */
-    int timestampOffset(int remote, int remotePort, int port) {
-        return (int) hash.of(FlowTable.key(remote, remotePort, port), 1);
+    int timestampOffset(Path path, int remotePort, int port) {
+        return (int) hash.of(path, remotePort, port, 1);
     }
 
-    Connection create(TcpSettings settings, int remote, int remotePort, int port) {
+    Connection create(TcpSettings settings, Path path, int remotePort, int port) {
         int number = free > 0 ? freeNumbers[--free] : numbers++;
         if (number >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, number * 2);
         }
-        Connection c = new Connection(this, settings, number, remote, remotePort, port);
-        c.timestampOffset = timestampOffset(remote, remotePort, port);
+        Connection c = new Connection(this, settings, number, new Path(path), remotePort, port);
+        c.timestampOffset = timestampOffset(path, remotePort, port);
         byNumber[number] = c;
-        flows.put(c.key, c);
+        flows.put(c.path, c.remotePort, c.port, c);
         return c;
     }
 
@@ -215,8 +214,8 @@ public final class TcpPorts implements Protocol {
             freeNumbers = Arrays.copyOf(freeNumbers, free * 2);
         }
         freeNumbers[free++] = c.number;
-        if (flows.get(c.key) == c) {
-            flows.remove(c.key);
+        if (flows.get(c.path, c.remotePort, c.port) == c) {
+            flows.remove(c.path, c.remotePort, c.port);
         }
         Listener l = c.listener;
         if (l != null) {
@@ -239,7 +238,7 @@ public final class TcpPorts implements Protocol {
         c.sender.clear();
         forget(c, now);
         if (t.duration > 0) {
-            flows.put(t.key, t);
+            flows.put(t.path, t.remotePort, t.port, t);
             timeWaits++;
             waiting.add(t);
         }
@@ -278,7 +277,7 @@ public final class TcpPorts implements Protocol {
     @Override
     public void received(Datagram d, long now) throws IOException {
         Segment s = segment;
-        if (d.isToMany() || ip.way(d.source()) != 0 || !s.read(d)) {
+        if (d.isToMany() || ip.way(d.path().remoteHigh(), d.path().remoteLow()) != 0 || !s.read(d)) {
             tcpCounts.malformed++;
             return;
         }
@@ -287,11 +286,11 @@ public final class TcpPorts implements Protocol {
             tcpCounts.signed++;
             return; // as Linux has it: who signs has a key that nobody here has
         }
-        Flow f = flows.get(FlowTable.key(s.remote, s.remotePort, s.port));
+        Flow f = flows.get(s.path, s.remotePort, s.port);
         if (f instanceof Connection c) {
             input.received(c, s, now);
         } else if (!(f instanceof TimeWait t) || isNew(t, s, now)) {
-            fresh(s, f instanceof TimeWait t ? after(t, initial(s.remote, s.remotePort, s.port, now)) : 0, f != null,
+            fresh(s, f instanceof TimeWait t ? after(t, initial(s.path, s.remotePort, s.port, now)) : 0, f != null,
                     now);
         }
     }
@@ -304,7 +303,7 @@ public final class TcpPorts implements Protocol {
         } else if (s.has(TcpHeader.ACK)) {
             cookies.check(l, s, now);
         } else if (s.has(TcpHeader.SYN) && !s.has(TcpHeader.FIN)) {
-            int initial = again ? after : initial(s.remote, s.remotePort, s.port, now);
+            int initial = again ? after : initial(s.path, s.remotePort, s.port, now);
             if (l.half > Math.max(l.backlog, LEAST_HALF)) {
                 cookies.answer(l, s, now);
             } else {
@@ -335,44 +334,29 @@ public final class TcpPorts implements Protocol {
     }
 
     @Override
-    public void failed(int type, int code, int word, MemorySegment m, long at, int destination, long now)
-            throws IOException {
+    public boolean failed(int errno, int mtu, Path p, MemorySegment m, long at, long now) throws IOException {
         int port = Bytes.u16(m, at);
         int remotePort = Bytes.u16(m, at + 2);
         int sequence = Bytes.i32(m, at + 4);
-        if (!(flows.get(FlowTable.key(destination, remotePort, port)) instanceof Connection c)) {
-            return;
+        // Anybody can send such an error; who does not see the connection cannot guess the number (RFC 5927, 4.1).
+        if (!(flows.get(p, remotePort, port) instanceof Connection c) || Sequence.isBefore(sequence, c.sender.una)
+                || !Sequence.isBefore(sequence, c.sender.next)) {
+            return false;
         }
-        // Anybody can send such an error; who does not see the connection cannot guess this (RFC 5927, 4.1).
-        if (Sequence.isBefore(sequence, c.sender.una) || !Sequence.isBefore(sequence, c.sender.next)) {
-            return;
+        if (errno == Errno.EMSGSIZE) {
+            shorten(c, mtu, now);
+            return true;
         }
-        if (type == IcmpMessage.UNREACHABLE && code == IcmpMessage.FRAGMENTATION_NEEDED) {
-            shorten(c, word & 0xffff, now);
-            return;
+        c.softError(errno);
+        if (c.state == TcpState.SYN_SENT && errno == Errno.ECONNREFUSED) {
+            c.end(errno, now); // a hard error, before there is a connection (RFC 5461)
         }
-        int errno = errno(type, code);
-        if (errno != 0) {
-            c.softError(errno);
-            if (c.state == TcpState.SYN_SENT && errno == Errno.ECONNREFUSED) {
-                c.end(errno, now); // a hard error, before there is a connection (RFC 5461)
-            }
-        }
+        return true;
     }
 
-    private static int errno(int type, int code) {
-        return type != IcmpMessage.UNREACHABLE
-                ? type == IcmpMessage.TIME_EXCEEDED ? Errno.EHOSTUNREACH : 0
-                : switch (code) {
-                    case 0 -> Errno.ENETUNREACH;
-                    case IcmpMessage.PROTOCOL, IcmpMessage.PORT -> Errno.ECONNREFUSED;
-                    default -> Errno.EHOSTUNREACH;
-                };
-    }
-
-    /** A router has said how long packets may be (RFC 1191; RFC 5927, 7). */
+    /** A router has said how long packets may be (RFC 1191; RFC 8201; RFC 5927, 7). */
     private static void shorten(Connection c, int mtu, long now) throws IOException {
-        int path = Math.max(mtu, LEAST_MTU) - HEADERS;
+        int path = Math.max(mtu, LEAST_MTU) - c.path.headerBytes() - TcpHeader.BYTES;
         if (c.state.isSynchronized() && path < c.pathSegment) {
             c.pathSegment = path;
             c.resize();
@@ -381,13 +365,13 @@ public final class TcpPorts implements Protocol {
     }
 
     /** The maximum segment size to tell. */
-    int tellSegment(TcpSettings s) {
-        int own = pathSegment();
+    int tellSegment(TcpSettings s, Path p) {
+        int own = pathSegment(p);
         return s.maximumSegment() > 0 ? Math.min(s.maximumSegment(), own) : own;
     }
 
-    int pathSegment() {
-        return ip.room() - TcpHeader.BYTES;
+    int pathSegment(Path p) {
+        return ip.room(p) - TcpHeader.BYTES;
     }
 
     /** Has {@link #work} look at a connection. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.tcp;
 
+import org.verbena.stack.ip.Path;
+
 /** A connection in TIME_WAIT: what answers old segments of it needs. */
 @SuppressWarnings("ComparableType") // its order is that of time, and no two are the same
 final class TimeWait implements Flow, Comparable<TimeWait> {
-    final long key;
-    final int remote;
+    final Path path;
     final int remotePort;
     final int port;
     /** RCV.NXT and SND.NXT. */
@@ -22,8 +23,7 @@ final class TimeWait implements Flow, Comparable<TimeWait> {
     boolean gone;
 
     TimeWait(Connection c, long now) {
-        key = c.key;
-        remote = c.remote;
+        path = c.path;
         remotePort = c.remotePort;
         port = c.port;
         next = c.receiver.next;
@@ -35,6 +35,11 @@ final class TimeWait implements Flow, Comparable<TimeWait> {
         duration = c.settings.timeWait();
         until = now + duration;
         looked = until;
+    }
+
+    @Override
+    public boolean is(Path p, int from, int to) {
+        return remotePort == from && port == to && path.isSame(p);
     }
 
     @Override

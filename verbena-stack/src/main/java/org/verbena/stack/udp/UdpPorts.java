@@ -10,34 +10,36 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.stack.header.IcmpMessage;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.UdpHeader;
 import org.verbena.stack.ip.Counts;
 import org.verbena.stack.ip.Datagram;
-import org.verbena.stack.ip.Ipv4;
+import org.verbena.stack.ip.Ip;
+import org.verbena.stack.ip.IpAddress;
+import org.verbena.stack.ip.Path;
 import org.verbena.stack.ip.Protocol;
 import org.verbena.stack.wire.SendFrame;
 import org.verbena.verbs.spi.NumberMap;
 
-/** All ports of an address. */
+/** All ports of a host. */
 public final class UdpPorts implements Protocol {
-    /** The longest payload of a datagram. */
+    /** The longest payload of a datagram of IPv4. */
     public static final int MOST = Ipv4Header.MOST - Ipv4Header.BYTES - UdpHeader.BYTES;
 
     /** Ports that are given to those who ask for any (RFC 6335, 6). */
     private static final int FIRST_EPHEMERAL = 49_152;
     private static final int PORTS = 65_536;
 
-    private final Ipv4 ip;
+    private final Ip ip;
     private final Counts counts;
     private final RandomGenerator random;
     private final NumberMap<UdpQueue> queues = new NumberMap<>();
     private final MemorySegment whole = Arena.ofAuto().allocate(Ipv4Header.MOST);
     private final ByteBuffer wholeBytes = whole.asByteBuffer();
+    private final Path path = new Path();
 
     /** None yet. {@code random} chooses ports, and should be hard to guess (RFC 6056). */
-    public UdpPorts(Ipv4 ip, Counts counts, RandomGenerator random) {
+    public UdpPorts(Ip ip, Counts counts, RandomGenerator random) {
         this.ip = ip;
         this.counts = counts;
         this.random = random;
@@ -76,30 +78,44 @@ public final class UdpPorts implements Protocol {
     public void received(Datagram d, long now) throws IOException {
         MemorySegment m = d.memory();
         long at = d.at();
-        if (!UdpHeader.isValid(m, at, d.length()) || !d.isChecked() && !UdpHeader.isIntact(m, at, d.source(), d
-                .destination())) {
+        Path p = d.path();
+        if (!UdpHeader.isValid(m, at, d.length()) || !isIntact(d, m, at)) {
             counts.malformed++;
             return;
         }
         UdpQueue q = queues.get(UdpHeader.destination(m, at));
         int from = UdpHeader.source(m, at);
-        if (q == null || !q.accepts(d.source(), from)) {
+        if (q == null || !q.accepts(p.remoteHigh(), p.remoteLow(), from)) {
             counts.noPort++;
-            ip.icmp().error(d, IcmpMessage.UNREACHABLE, IcmpMessage.PORT, now);
-        } else if (q.offer(m, at + UdpHeader.BYTES, UdpHeader.length(m, at) - UdpHeader.BYTES, d.source(), from)) {
+            ip.noPort(d, now);
+        } else if (q.offer(m, at + UdpHeader.BYTES, UdpHeader.length(m, at) - UdpHeader.BYTES, p.remoteHigh(), p
+                .remoteLow(), from)) {
             counts.datagramsIn++;
         } else {
             counts.queueFull++;
         }
     }
 
+    /** IPv6 has no checksum of its own, so that of UDP must be there (RFC 8200, 8.1). */
+    private static boolean isIntact(Datagram d, MemorySegment m, long at) {
+        return d.isChecked() || (UdpHeader.hasChecksum(m, at)
+                ? UdpHeader.isIntact(m, at, d.path().sum())
+                : d.path().isIpv4());
+    }
+
     @Override
-    public void failed(int type, int code, int word, MemorySegment m, long at, int destination, long now) {
+    public boolean failed(int errno, int mtu, Path p, MemorySegment m, long at, long now) {
         UdpQueue q = queues.get(UdpHeader.source(m, at));
-        if (q != null) {
-            counts.errorsIn++;
-            q.fail(type, code, destination, UdpHeader.destination(m, at));
+        if (q == null) {
+            return false;
         }
+        q.fail(errno, p.remoteHigh(), p.remoteLow(), UdpHeader.destination(m, at));
+        return true;
+    }
+
+    /** The longest payload of a datagram between two addresses. */
+    public static int most(long high, long low) {
+        return IpAddress.isIpv4(high, low) ? MOST : MOST + Ipv4Header.BYTES;
     }
 
     /**
@@ -107,32 +123,36 @@ public final class UdpPorts implements Protocol {
      *
      * @return 0, or an errno: then the buffer is as it was. {@code ENOBUFS} is over when frames have been sent
      */
-    public int send(UdpQueue from, ByteBuffer payload, int to, int port, long now) throws IOException {
+    public int send(UdpQueue from, ByteBuffer payload, long high, long low, int port, long now) throws IOException {
         int n = payload.remaining();
         int length = UdpHeader.BYTES + n;
-        int wrong = n > MOST || ip.fragments(length) > Ipv4.MOST_FRAGMENTS ? Errno.EMSGSIZE : way(to, port);
+        int wrong = n > most(high, low) ? Errno.EMSGSIZE : way(high, low, port);
         if (wrong != 0) {
             return wrong;
         }
-        if (to == ip.address().address()) {
-            toSelf(from, payload, port);
+        if (ip.isOwn(high, low)) {
+            toSelf(from, payload, high, low, port);
             return 0;
         }
-        if (length > ip.room()) {
-            write(whole, wholeBytes, 0, from, payload, to, port);
-            wrong = ip.send(Ipv4Header.UDP, to, whole, length, now) ? 0 : Errno.ENOBUFS;
+        ip.route(path, high, low);
+        if (length > ip.room(path)) {
+            if (ip.fragments(path, length) > Ip.MOST_FRAGMENTS) {
+                return Errno.EMSGSIZE;
+            }
+            write(whole, wholeBytes, 0, from, payload, port);
+            wrong = ip.send(Ipv4Header.UDP, path, whole, length, now) ? 0 : Errno.ENOBUFS;
         } else {
             SendFrame f = ip.acquire();
             if (f == null) {
                 return Errno.ENOBUFS;
             }
             try {
-                write(f.memory(), f.bytes(), Ipv4.payload(f), from, payload, to, port);
+                write(f.memory(), f.bytes(), Ip.payload(f, path), from, payload, port);
             } catch (RuntimeException e) { // the buffer's memory is closed, or is of another thread
                 ip.giveBack(f);
                 throw e;
             }
-            ip.send(f, Ipv4Header.UDP, to, length, now);
+            ip.send(f, Ipv4Header.UDP, path, length, now);
         }
         if (wrong == 0) {
             payload.position(payload.limit());
@@ -142,17 +162,16 @@ public final class UdpPorts implements Protocol {
     }
 
     /** What is for a port of this host does not come to the link. */
-    private void toSelf(UdpQueue from, ByteBuffer payload, int port) {
+    private void toSelf(UdpQueue from, ByteBuffer payload, long high, long low, int port) {
         int n = payload.remaining();
-        int own = ip.address().address();
         counts.datagramsOut++;
         UdpQueue q = queues.get(port);
         wholeBytes.put(0, payload, payload.position(), n);
         payload.position(payload.limit());
-        if (q == null || !q.accepts(own, from.port())) {
+        if (q == null || !q.accepts(high, low, from.port())) {
             counts.noPort++;
-            from.fail(IcmpMessage.UNREACHABLE, IcmpMessage.PORT, own, port);
-        } else if (q.offer(whole, 0, n, own, from.port())) {
+            from.fail(Errno.ECONNREFUSED, high, low, port);
+        } else if (q.offer(whole, 0, n, high, low, from.port())) {
             counts.datagramsIn++;
         } else {
             counts.queueFull++;
@@ -160,14 +179,14 @@ public final class UdpPorts implements Protocol {
     }
 
     /** 0 if a peer can be sent to, else an errno. */
-    public int way(int to, int port) {
-        return port == 0 ? Errno.EINVAL : ip.way(to);
+    public int way(long high, long low, int port) {
+        return port == 0 ? Errno.EINVAL : ip.way(high, low);
     }
 
-    private void write(MemorySegment m, ByteBuffer bytes, long at, UdpQueue from, ByteBuffer payload, int to,
-            int port) {
+    /** Writes a datagram along the {@link #path}. */
+    private void write(MemorySegment m, ByteBuffer bytes, long at, UdpQueue from, ByteBuffer payload, int port) {
         int n = payload.remaining();
         bytes.put((int) at + UdpHeader.BYTES, payload, payload.position(), n);
-        UdpHeader.write(m, at, from.port(), port, UdpHeader.BYTES + n, ip.address().address(), to);
+        UdpHeader.write(m, at, from.port(), port, UdpHeader.BYTES + n, path.sum());
     }
 }

@@ -7,11 +7,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 
 import org.verbena.linux.Errno;
-import org.verbena.stack.header.IcmpMessage;
 
 /** The datagrams that wait at a port, in a ring of bytes of a fixed size, each behind its length and sender. */
 public final class UdpQueue {
-    private static final int RECORD = 16;
+    private static final int RECORD = 24;
     private static final int SKIP = -1;
 
     private final int port;
@@ -23,7 +22,8 @@ public final class UdpQueue {
     /** Where the next one goes. */
     private int tail;
     private int used;
-    private int remote;
+    private long remoteHigh;
+    private long remoteLow;
     private int remotePort;
     private boolean connected;
     private int error;
@@ -32,7 +32,7 @@ public final class UdpQueue {
     /**
      * An empty queue.
      *
-     * @param bytes how much may wait, with 16 bytes and up to 7 more for each datagram; a multiple of 8
+     * @param bytes how much may wait, with 24 bytes and up to 7 more for each datagram; a multiple of 8
      */
     public UdpQueue(int port, int bytes) {
         this.port = port;
@@ -52,8 +52,9 @@ public final class UdpQueue {
     }
 
     /** Takes datagrams of one sender only from now on, and errors of packets to it. */
-    public void connect(int address, int p) {
-        remote = address;
+    public void connect(long high, long low, int p) {
+        remoteHigh = high;
+        remoteLow = low;
         remotePort = p;
         connected = true;
         error = 0;
@@ -65,12 +66,12 @@ public final class UdpQueue {
         return connected;
     }
 
-    boolean accepts(int source, int sourcePort) {
-        return !connected || source == remote && sourcePort == remotePort;
+    boolean accepts(long high, long low, int p) {
+        return !connected || low == remoteLow && high == remoteHigh && p == remotePort;
     }
 
     /** Adds a datagram; false if there is no room. */
-    public boolean offer(MemorySegment m, long at, int length, int source, int sourcePort) {
+    public boolean offer(MemorySegment m, long at, int length, long high, long low, int sourcePort) {
         int bytes = RECORD + (length + 7 & ~7);
         if (used == 0) { // an empty ring has all its room in one piece
             head = 0;
@@ -87,8 +88,9 @@ public final class UdpQueue {
         }
         int place = tail;
         ring.set(ValueLayout.JAVA_INT, place, length);
-        ring.set(ValueLayout.JAVA_INT, place + 4, source);
-        ring.set(ValueLayout.JAVA_INT, place + 8, sourcePort);
+        ring.set(ValueLayout.JAVA_INT, place + 4, sourcePort);
+        ring.set(ValueLayout.JAVA_LONG, place + 8, high);
+        ring.set(ValueLayout.JAVA_LONG, place + 16, low);
         MemorySegment.copy(m, at, ring, place + RECORD, length);
         tail = tail + bytes == size ? 0 : tail + bytes;
         used += bytes;
@@ -96,13 +98,12 @@ public final class UdpQueue {
         return true;
     }
 
-    void fail(int type, int code, int destination, int destinationPort) {
-        if (connected && destination == remote && destinationPort == remotePort) {
-            // The others may pass: as Linux has it, a socket does not hear of them.
-            if (type == IcmpMessage.UNREACHABLE && (code == IcmpMessage.PORT || code == IcmpMessage.PROTOCOL)) {
-                error = Errno.ECONNREFUSED;
-                listener.run();
-            }
+    void fail(int errno, long high, long low, int destinationPort) {
+        // The others may pass: as Linux has it, a socket does not hear of them.
+        boolean lasts = errno == Errno.ECONNREFUSED || errno == Errno.EACCES;
+        if (connected && lasts && accepts(high, low, destinationPort)) {
+            error = errno;
+            listener.run();
         }
     }
 
@@ -118,14 +119,19 @@ public final class UdpQueue {
         return used == 0;
     }
 
-    /** The sender's address of the oldest datagram; there has to be one, as for all that follow. */
-    public int source() {
-        return ring.get(ValueLayout.JAVA_INT, first() + 4);
+    /** The first half of the sender's address of the oldest datagram; there has to be one, as for all that follow. */
+    public long sourceHigh() {
+        return ring.get(ValueLayout.JAVA_LONG, first() + 8);
+    }
+
+    /** The second half of the sender's address. */
+    public long sourceLow() {
+        return ring.get(ValueLayout.JAVA_LONG, first() + 16);
     }
 
     /** The sender's port. */
     public int sourcePort() {
-        return ring.get(ValueLayout.JAVA_INT, first() + 8);
+        return ring.get(ValueLayout.JAVA_INT, first() + 4);
     }
 
     /** Takes the oldest datagram out; what does not fit is lost, as with recvfrom(2). */

@@ -6,19 +6,29 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Random;
 
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.stack.header.Checksum;
+import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.header.Ipv4Header;
+import org.verbena.stack.model.TcpSettings;
+import org.verbena.stack.tcp.Connection;
 import org.verbena.stack.tcp.TcpPorts;
 import org.verbena.stack.udp.UdpPorts;
+import org.verbena.stack.udp.UdpQueue;
 import org.verbena.stack.wire.FakeWire;
 import org.verbena.stack.wire.ReceivedFrame;
 
 /** A host of a test on a fake wire, in virtual time. */
 public final class Host {
     public static final int MTU = 1500;
+    /** In front of a payload of IPv4. */
+    public static final int HEADERS = EthernetHeader.BYTES + Ipv4Header.BYTES;
     public static final int SUBNET = 10 << 24;
 
     public final FakeWire wire;
     public final Counts counts = new Counts();
-    public final Ipv4 ip;
+    public final Ip ip;
     public final UdpPorts udp;
     public final TcpPorts tcp;
     public final long mac;
@@ -38,7 +48,7 @@ public final class Host {
         wire = new FakeWire(mtu, 256, part);
         mac = 0x0200_0000_0000L + number;
         address = SUBNET + number;
-        ip = new Ipv4(wire, mac, new Ipv4Address(address, 24, SUBNET + 254), counts, new Random(number));
+        ip = new Ip(wire, mac, new Ipv4Address(address, 24, SUBNET + 254), null, counts, new Random(number));
         udp = new UdpPorts(ip, counts, new Random(number));
         tcp = new TcpPorts(ip, new Random(number), memory, now);
     }
@@ -49,6 +59,23 @@ public final class Host {
         ReceivedFrame f = wire.receive();
         ip.input(f, now);
         f.release();
+    }
+
+    /** Sends to an address of IPv4. */
+    public static int send(UdpPorts udp, UdpQueue from, ByteBuffer payload, int to, int port, long now)
+            throws IOException {
+        return udp.send(from, payload, 0, IpAddress.mapped(to), port, now);
+    }
+
+    /** Connects to an address of IPv4. */
+    public static @Nullable Connection connect(TcpPorts tcp, int port, int remote, int remotePort, TcpSettings s,
+            long now) throws IOException {
+        return tcp.connect(port, 0, IpAddress.mapped(remote), remotePort, s, now);
+    }
+
+    /** The part of two addresses of IPv4 in a checksum. */
+    public static long sum(int a, int b) {
+        return Checksum.sumOf(a) + Checksum.sumOf(b);
     }
 
     /** Lets time pass, and does what is due. */

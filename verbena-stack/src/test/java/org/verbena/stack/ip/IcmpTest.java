@@ -23,7 +23,7 @@ final class IcmpTest {
 
     /** A frame from the peer, whose payload is behind 34 bytes. */
     private byte[] frame(int protocol, int to, long toMac, int length) {
-        byte[] f = new byte[Math.max(60, Ipv4.HEADERS + length)];
+        byte[] f = new byte[Math.max(60, Host.HEADERS + length)];
         MemorySegment m = MemorySegment.ofArray(f);
         EthernetHeader.write(m, 0, toMac, PEER_MAC, EthernetHeader.IPV4);
         Ipv4Header.write(m, 14, 20 + length, 1, 0, 64, protocol, PEER, to);
@@ -34,14 +34,14 @@ final class IcmpTest {
         byte[] f = frame(Ipv4Header.ICMP, to, toMac, length);
         byte[] data = new byte[length];
         new Random(length).nextBytes(data);
-        System.arraycopy(data, 0, f, Ipv4.HEADERS, length);
-        IcmpMessage.write(MemorySegment.ofArray(f), Ipv4.HEADERS, length, IcmpMessage.ECHO, 0, 0x1234_5678);
+        System.arraycopy(data, 0, f, Host.HEADERS, length);
+        IcmpMessage.write(MemorySegment.ofArray(f), Host.HEADERS, length, IcmpMessage.ECHO, 0, 0x1234_5678);
         return f;
     }
 
     private byte[] udp(int to, long toMac, int length) {
         byte[] f = frame(Ipv4Header.UDP, to, toMac, 8 + length);
-        UdpHeader.write(MemorySegment.ofArray(f), Ipv4.HEADERS, 4000, 9, 8 + length, PEER, to);
+        UdpHeader.write(MemorySegment.ofArray(f), Host.HEADERS, 4000, 9, 8 + length, Host.sum(PEER, to));
         return f;
     }
 
@@ -74,11 +74,11 @@ final class IcmpTest {
             assertThat(Ipv4Header.of(m, 14)).extracting(Ipv4Header::source, Ipv4Header::destination,
                     Ipv4Header::totalBytes)
                     .containsExactly(a.address, PEER, 20 + length);
-            assertThat(IcmpMessage.isValid(m, Ipv4.HEADERS, length)).isTrue();
-            assertThat(IcmpMessage.of(m, Ipv4.HEADERS)).isEqualTo(new IcmpMessage(IcmpMessage.ECHO_REPLY, 0,
+            assertThat(IcmpMessage.isValid(m, Host.HEADERS, length)).isTrue();
+            assertThat(IcmpMessage.of(m, Host.HEADERS)).isEqualTo(new IcmpMessage(IcmpMessage.ECHO_REPLY, 0,
                     0x1234_5678));
-            assertThat(Arrays.copyOfRange(f, Ipv4.HEADERS + 8, Ipv4.HEADERS + length))
-                    .isEqualTo(Arrays.copyOfRange(asked, Ipv4.HEADERS + 8, Ipv4.HEADERS + length));
+            assertThat(Arrays.copyOfRange(f, Host.HEADERS + 8, Host.HEADERS + length))
+                    .isEqualTo(Arrays.copyOfRange(asked, Host.HEADERS + 8, Host.HEADERS + length));
         }
         assertThat(a.counts.echoes).isEqualTo(4);
     }
@@ -103,9 +103,9 @@ final class IcmpTest {
             MemorySegment m = MemorySegment.ofArray(f);
             int quoted = Math.min(28 + length, 548);
             assertThat(Ipv4Header.totalBytes(m, 14)).isEqualTo(28 + quoted);
-            assertThat(IcmpMessage.of(m, Ipv4.HEADERS)).isEqualTo(new IcmpMessage(IcmpMessage.UNREACHABLE,
+            assertThat(IcmpMessage.of(m, Host.HEADERS)).isEqualTo(new IcmpMessage(IcmpMessage.UNREACHABLE,
                     IcmpMessage.PORT, 0));
-            assertThat(Arrays.copyOfRange(f, Ipv4.HEADERS + 8, Ipv4.HEADERS + 8 + quoted))
+            assertThat(Arrays.copyOfRange(f, Host.HEADERS + 8, Host.HEADERS + 8 + quoted))
                     .isEqualTo(Arrays.copyOfRange(refused, 14, 14 + quoted));
         }
     }
@@ -114,7 +114,7 @@ final class IcmpTest {
     void anUnknownProtocolIsRefused() throws Exception {
         a.take(frame(132, a.address, a.mac, 40));
         byte[] f = answers().getFirst();
-        assertThat(IcmpMessage.of(MemorySegment.ofArray(f), Ipv4.HEADERS))
+        assertThat(IcmpMessage.of(MemorySegment.ofArray(f), Host.HEADERS))
                 .isEqualTo(new IcmpMessage(IcmpMessage.UNREACHABLE, IcmpMessage.PROTOCOL, 0));
     }
 
@@ -126,7 +126,7 @@ final class IcmpTest {
         a.take(udp(a.address, EthernetHeader.BROADCAST, 10));
         byte[] error = frame(Ipv4Header.ICMP, a.address, a.mac, 36);
         MemorySegment m = MemorySegment.ofArray(error);
-        IcmpMessage.write(m, Ipv4.HEADERS, 36, IcmpMessage.UNREACHABLE, IcmpMessage.PORT, 0);
+        IcmpMessage.write(m, Host.HEADERS, 36, IcmpMessage.UNREACHABLE, IcmpMessage.PORT, 0);
         a.take(error);
         assertThat(answers()).isEmpty();
         assertThat(a.counts.noPort).as("the third is for one host, in a frame for all").isEqualTo(2);
@@ -141,15 +141,15 @@ final class IcmpTest {
                     Ipv4Header.UDP, PEER,
                     a.address);
             a.take(f);
-            a.pass(Reassembly.PATIENCE);
+            a.pass(Reassembly.IPV4_PATIENCE);
             List<byte[]> sent = answers();
             assertThat(sent).hasSize(offset == 0 ? 1 : 0);
             if (offset == 0) {
                 MemorySegment m = MemorySegment.ofArray(sent.getFirst());
-                assertThat(IcmpMessage.of(m, Ipv4.HEADERS)).isEqualTo(new IcmpMessage(IcmpMessage.TIME_EXCEEDED,
+                assertThat(IcmpMessage.of(m, Host.HEADERS)).isEqualTo(new IcmpMessage(IcmpMessage.TIME_EXCEEDED,
                         IcmpMessage.REASSEMBLY, 0));
                 assertThat(Ipv4Header.totalBytes(m, 14)).isEqualTo(28 + 100);
-                assertThat(Arrays.copyOfRange(sent.getFirst(), Ipv4.HEADERS + 8, Ipv4.HEADERS + 108)).isEqualTo(Arrays
+                assertThat(Arrays.copyOfRange(sent.getFirst(), Host.HEADERS + 8, Host.HEADERS + 108)).isEqualTo(Arrays
                         .copyOfRange(f, 14, 114));
             }
         }
@@ -157,7 +157,7 @@ final class IcmpTest {
         Ipv4Header.write(MemorySegment.ofArray(f), 14, 100, 99, Ipv4Header.MORE_FRAGMENTS, 64, Ipv4Header.UDP, PEER,
                 -1);
         a.take(f);
-        a.pass(Reassembly.PATIENCE);
+        a.pass(Reassembly.IPV4_PATIENCE);
         assertThat(answers()).as("of a packet to all").isEmpty();
         assertThat(a.counts.reassemblyFailed).isEqualTo(3);
     }
@@ -170,14 +170,14 @@ final class IcmpTest {
             a.take(udp(a.address, a.mac, 1));
             a.wire.takeSent();
         }
-        assertThat(a.counts.errorsOut).isEqualTo(Icmp.BURST);
-        assertThat(a.counts.errorsLimited).isEqualTo(201 - Icmp.BURST);
+        assertThat(a.counts.errorsOut).isEqualTo(ErrorRate.BURST);
+        assertThat(a.counts.errorsLimited).isEqualTo(201 - ErrorRate.BURST);
         for (int i = 0; i < 1000; i++) {
             a.pass(2_000_000);
             a.take(udp(a.address, a.mac, 1));
             a.wire.takeSent();
         }
-        assertThat(a.counts.errorsOut).as("slow enough").isEqualTo(Icmp.BURST + 1000);
+        assertThat(a.counts.errorsOut).as("slow enough").isEqualTo(ErrorRate.BURST + 1000);
     }
 
     @Test

@@ -22,7 +22,7 @@ final class NeighboursTest {
     private final UdpQueue from = a.udp.open(0, 4096);
 
     private void send() throws Exception {
-        assertThat(a.udp.send(from, ByteBuffer.wrap(Host.payload(0, 10)), PEER, 7, a.now)).isZero();
+        assertThat(Host.send(a.udp, from, ByteBuffer.wrap(Host.payload(0, 10)), PEER, 7, a.now)).isZero();
     }
 
     private static ArpPacket arp(byte[] frame) {
@@ -66,14 +66,14 @@ final class NeighboursTest {
     @Test
     void packetsWaitForTheAnswerAndGoInOrder() throws Exception {
         for (int length = 1; length <= 2; length++) {
-            assertThat(a.udp.send(from, ByteBuffer.wrap(Host.payload(0, length)), PEER, 7, a.now)).isZero();
+            assertThat(Host.send(a.udp, from, ByteBuffer.wrap(Host.payload(0, length)), PEER, 7, a.now)).isZero();
         }
         a.wire.takeSent();
         a.take(say(ArpPacket.REPLY, PEER, PEER_MAC, a.address));
         List<byte[]> sent = a.wire.takeSent();
         assertThat(sent).hasSize(2).allSatisfy(f -> assertThat(EthernetHeader.of(MemorySegment.ofArray(f), 0))
                 .isEqualTo(new EthernetHeader(PEER_MAC, a.mac, EthernetHeader.IPV4)));
-        assertThat(sent).extracting(f -> f.length).containsExactly(Ipv4.HEADERS + 8 + 1, Ipv4.HEADERS + 8 + 2);
+        assertThat(sent).extracting(f -> f.length).containsExactly(Host.HEADERS + 8 + 1, Host.HEADERS + 8 + 2);
     }
 
     @Test
@@ -124,7 +124,7 @@ final class NeighboursTest {
 
     @Test
     void theOwnAddressIsToldTwice() throws Exception {
-        a.ip.announce(a.now);
+        a.ip.start(a.now);
         a.pass(0);
         List<byte[]> sent = a.wire.takeSent();
         assertThat(sent).hasSize(1);
@@ -153,7 +153,7 @@ final class NeighboursTest {
         assertThat(EthernetHeader.destination(MemorySegment.ofArray(a.wire.takeSent().getFirst()), 0)).isEqualTo(
                 PEER_MAC);
         for (int i = 0; i < 5000; i++) {
-            a.udp.send(from, ByteBuffer.wrap(Host.payload(0, 1)), Host.SUBNET + 3 + i % 200, 7, a.now);
+            Host.send(a.udp, from, ByteBuffer.wrap(Host.payload(0, 1)), Host.SUBNET + 3 + i % 200, 7, a.now);
         }
         assertThat(a.wire.held()).isEqualTo(Neighbours.WAITING);
         a.wire.takeSent();
@@ -168,17 +168,17 @@ final class NeighboursTest {
     /** In a subnet that has more hosts than are kept. */
     @Test
     void thoseThatAnswerStayWhileOthersAreAskedForInVain() throws Exception {
-        Ipv4 wide = new Ipv4(a.wire, a.mac, new Ipv4Address(a.address, 8, 0), a.counts, new java.util.Random(1));
+        Ip wide = new Ip(a.wire, a.mac, new Ipv4Address(a.address, 8, 0), null, a.counts, new java.util.Random(1));
         org.verbena.stack.udp.UdpPorts udp = new org.verbena.stack.udp.UdpPorts(wide, a.counts, new java.util.Random(
                 1));
         UdpQueue q = udp.open(0, 4096);
         FakeFrames frames = f -> wide.input(f, a.now);
         frames.take(a, say(ArpPacket.REQUEST, PEER, PEER_MAC, a.address));
         for (int i = 0; i < 3000; i++) {
-            udp.send(q, ByteBuffer.allocate(1), Host.SUBNET + 1000 + i, 7, a.now);
+            Host.send(udp, q, ByteBuffer.allocate(1), Host.SUBNET + 1000 + i, 7, a.now);
         }
         a.wire.takeSent();
-        udp.send(q, ByteBuffer.allocate(1), PEER, 7, a.now);
+        Host.send(udp, q, ByteBuffer.allocate(1), PEER, 7, a.now);
         assertThat(EthernetHeader.of(MemorySegment.ofArray(a.wire.takeSent().getFirst()), 0))
                 .isEqualTo(new EthernetHeader(PEER_MAC, a.mac, EthernetHeader.IPV4));
     }

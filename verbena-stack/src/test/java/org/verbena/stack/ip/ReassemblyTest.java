@@ -10,6 +10,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.stack.header.Ipv4Header;
@@ -19,7 +20,7 @@ final class ReassemblyTest {
     private static final int SOURCE = Host.SUBNET + 2;
 
     private final Counts counts = new Counts();
-    private final Reassembly all = new Reassembly(counts);
+    private final Reassembly all = new Reassembly(counts, Reassembly.IPV4_PATIENCE);
 
     private static MemorySegment fragment(int id, byte[] data, int from, int to, boolean more) {
         MemorySegment m = MemorySegment.ofArray(new byte[20 + to - from]);
@@ -47,9 +48,28 @@ final class ReassemblyTest {
         return list;
     }
 
-    private static byte[] payload(Reassembly.Partial p) {
-        assertThat(p.headerBytes()).isEqualTo(20);
-        return p.memory.asSlice(p.at() + p.headerBytes(), p.payloadBytes()).toArray(ValueLayout.JAVA_BYTE);
+    /** The whole datagram if that was the last of its fragments, else null. */
+    private @Nullable Datagram add(MemorySegment m, long at, long now) {
+        Datagram d = new Datagram();
+        d.memory = m;
+        d.header = at;
+        d.headerBytes = Ipv4Header.headerBytes(m, at);
+        d.length = Ipv4Header.totalBytes(m, at) - d.headerBytes;
+        d.protocol = Ipv4Header.protocol(m, at);
+        d.path().set(0, IpAddress.mapped(Ipv4Header.destination(m, at)), 0, IpAddress.mapped(Ipv4Header.source(m, at)));
+        int word = Ipv4Header.fragmentWord(m, at);
+        return all.add(d, d.headerBytes, Ipv4Header.identification(m, at), (word & Ipv4Header.OFFSET) * 8, (word
+                & Ipv4Header.MORE_FRAGMENTS) != 0, now) ? d : null;
+    }
+
+    private @Nullable Datagram late(long now) {
+        Datagram d = new Datagram();
+        return all.takeLate(d, now) ? d : null;
+    }
+
+    private static byte[] payload(Datagram p) {
+        assertThat(p.headerBytes).isEqualTo(20);
+        return p.memory.asSlice(p.at(), p.length()).toArray(ValueLayout.JAVA_BYTE);
     }
 
     @Test
@@ -61,9 +81,9 @@ final class ReassemblyTest {
             int whole = 0;
             for (int i = 0; i < parts.size(); i++) {
                 if (i > 0 && r.nextInt(4) == 0) {
-                    assertThat(all.add(parts.get(r.nextInt(i)), 0, 0)).as("repeated").isNull();
+                    assertThat(add(parts.get(r.nextInt(i)), 0, 0)).as("repeated").isNull();
                 }
-                Reassembly.Partial p = all.add(parts.get(i), 0, 0);
+                Datagram p = add(parts.get(i), 0, 0);
                 assertThat(p != null).isEqualTo(i == parts.size() - 1);
                 if (p != null) {
                     assertThat(payload(p)).isEqualTo(data);
@@ -88,7 +108,7 @@ final class ReassemblyTest {
             Collections.shuffle(parts, r);
             int whole = 0;
             for (MemorySegment m : parts) {
-                Reassembly.Partial p = all.add(m, 0, 0);
+                Datagram p = add(m, 0, 0);
                 if (p != null) {
                     assertThat(payload(p)).isEqualTo(datas.get(Ipv4Header.identification(m, 0)));
                     whole++;
@@ -101,29 +121,29 @@ final class ReassemblyTest {
     @Test
     void fragmentsThatOverlapEndTheDatagram() {
         byte[] data = data(new Random(1), 64);
-        all.add(fragment(1, data, 0, 32, true), 0, 0);
-        assertThat(all.add(fragment(1, data, 24, 64, false), 0, 0)).isNull();
+        add(fragment(1, data, 0, 32, true), 0, 0);
+        assertThat(add(fragment(1, data, 24, 64, false), 0, 0)).isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(1);
         for (int at = 0; at < 64; at += 32) {
-            assertThat(all.add(fragment(1, data, at, at + 32, at == 0), 0, 0)).as("none of it is taken any more")
+            assertThat(add(fragment(1, data, at, at + 32, at == 0), 0, 0)).as("none of it is taken any more")
                     .isNull();
         }
-        assertThat(all.late(Reassembly.PATIENCE)).isNull();
-        all.add(fragment(1, data, 0, 32, true), 0, 0);
-        assertThat(all.add(fragment(1, data, 32, 64, false), 0, 0)).as("another of that number, later").isNotNull();
+        assertThat(late(Reassembly.IPV4_PATIENCE)).isNull();
+        add(fragment(1, data, 0, 32, true), 0, 0);
+        assertThat(add(fragment(1, data, 32, 64, false), 0, 0)).as("another of that number, later").isNotNull();
     }
 
     @Test
     void fragmentsThatContradictTheEndAreRefused() {
         byte[] data = data(new Random(1), 128);
-        all.add(fragment(1, data, 32, 64, false), 0, 0);
-        assertThat(all.add(fragment(1, data, 64, 96, true), 0, 0)).as("behind the end").isNull();
-        all.add(fragment(2, data, 64, 128, true), 0, 0);
-        assertThat(all.add(fragment(2, data, 0, 40, false), 0, 0)).as("an end before what is there").isNull();
-        all.add(fragment(3, data, 32, 64, false), 0, 0);
-        assertThat(all.add(fragment(3, data, 64, 72, false), 0, 0)).as("two ends").isNull();
-        assertThat(all.add(fragment(4, data, 0, 13, true), 0, 0)).as("not units of 8 bytes").isNull();
-        assertThat(all.add(fragment(5, data, 0, 0, true), 0, 0)).as("empty").isNull();
+        add(fragment(1, data, 32, 64, false), 0, 0);
+        assertThat(add(fragment(1, data, 64, 96, true), 0, 0)).as("behind the end").isNull();
+        add(fragment(2, data, 64, 128, true), 0, 0);
+        assertThat(add(fragment(2, data, 0, 40, false), 0, 0)).as("an end before what is there").isNull();
+        add(fragment(3, data, 32, 64, false), 0, 0);
+        assertThat(add(fragment(3, data, 64, 72, false), 0, 0)).as("two ends").isNull();
+        assertThat(add(fragment(4, data, 0, 13, true), 0, 0)).as("not units of 8 bytes").isNull();
+        assertThat(add(fragment(5, data, 0, 0, true), 0, 0)).as("empty").isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(5);
         assertThat(counts.reassembled).isZero();
     }
@@ -133,7 +153,7 @@ final class ReassemblyTest {
     void aDatagramLongerThanAPacketIsRefused() {
         MemorySegment m = MemorySegment.ofArray(new byte[1020]);
         Ipv4Header.write(m, 0, 1020, 1, Ipv4Header.OFFSET, 64, Ipv4Header.UDP, SOURCE, Host.SUBNET + 1);
-        assertThat(all.add(m, 0, 0)).isNull();
+        assertThat(add(m, 0, 0)).isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(1);
     }
 
@@ -141,19 +161,19 @@ final class ReassemblyTest {
     void whatIsNotCompleteEndsAfterThirtySecondsOrWhenOthersComeIn() {
         byte[] data = data(new Random(1), 64);
         for (int i = 0; i < Reassembly.MOST + 4; i++) {
-            all.add(fragment(i, data, 0, 32, true), 0, i);
+            add(fragment(i, data, 0, 32, true), 0, i);
         }
         assertThat(counts.reassemblyFailed).isEqualTo(4);
-        assertThat(all.add(fragment(4, data, 32, 64, false), 0, 100)).isNotNull();
-        assertThat(all.late(100)).isNull();
-        assertThat(all.next()).isEqualTo(5 + Reassembly.PATIENCE);
-        assertThat(all.late(5 + Reassembly.PATIENCE)).isNotNull();
-        assertThat(all.late(5 + Reassembly.PATIENCE)).isNull();
+        assertThat(add(fragment(4, data, 32, 64, false), 0, 100)).isNotNull();
+        assertThat(late(100)).isNull();
+        assertThat(all.next()).isEqualTo(5 + Reassembly.IPV4_PATIENCE);
+        assertThat(late(5 + Reassembly.IPV4_PATIENCE)).isNotNull();
+        assertThat(late(5 + Reassembly.IPV4_PATIENCE)).isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(5);
         for (int i = 0; i < Reassembly.MOST - 2; i++) {
-            assertThat(all.late(100 + Reassembly.PATIENCE)).isNotNull();
+            assertThat(late(100 + Reassembly.IPV4_PATIENCE)).isNotNull();
         }
-        assertThat(all.late(100 + Reassembly.PATIENCE)).isNull();
+        assertThat(late(100 + Reassembly.IPV4_PATIENCE)).isNull();
         assertThat(counts.reassemblyFailed).isEqualTo(4 + Reassembly.MOST - 1);
         assertThat(all.next()).isEqualTo(Long.MAX_VALUE);
     }

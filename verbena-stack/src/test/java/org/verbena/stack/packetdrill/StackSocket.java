@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.stack.ip.IpAddress;
 import org.verbena.stack.tcp.Connection;
 import org.verbena.stack.tcp.Listener;
 import org.verbena.stack.tcp.TcpPorts;
@@ -47,11 +48,11 @@ final class StackSocket {
     }
 
     long connect(int address, int to, long now) throws IOException {
-        int way = ports.way(address, to);
+        int way = ports.way(0, IpAddress.mapped(address), to);
         if (way != 0) {
             return -way;
         }
-        connection = ports.connect(port, address, to, options.settings(), now);
+        connection = ports.connect(port, 0, IpAddress.mapped(address), to, options.settings(), now);
         return connection == null ? -Errno.EADDRINUSE : -Errno.EINPROGRESS;
     }
 

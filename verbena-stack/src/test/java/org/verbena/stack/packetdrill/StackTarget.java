@@ -20,7 +20,7 @@ import org.verbena.stack.header.ArpPacket;
 import org.verbena.stack.header.Bytes;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.ip.Counts;
-import org.verbena.stack.ip.Ipv4;
+import org.verbena.stack.ip.Ip;
 import org.verbena.stack.ip.Ipv4Address;
 import org.verbena.stack.model.TcpInfo;
 import org.verbena.stack.tcp.Connection;
@@ -37,8 +37,9 @@ final class StackTarget implements Target {
     private static final long SEED = 1;
     private static final long LEAST_PAUSE = 1000;
 
+    private final int local;
     private final FakeWire wire;
-    private final Ipv4 ip;
+    private final Ip ip;
     private final TcpPorts tcp;
     private final StackOptions options = new StackOptions();
     private final Map<Integer, StackSocket> sockets = new HashMap<>();
@@ -52,8 +53,9 @@ final class StackTarget implements Target {
     }
 
     private StackTarget(int local, int mtu) {
+        this.local = local;
         wire = new FakeWire(mtu, FRAMES, Math.max(4096, mtu + 2 * EthernetHeader.BYTES));
-        ip = new Ipv4(wire, MAC, new Ipv4Address(local, 24, local + 1), new Counts(), new Random(SEED));
+        ip = new Ip(wire, MAC, new Ipv4Address(local, 24, local + 1), null, new Counts(), new Random(SEED));
         tcp = new TcpPorts(ip, new Random(SEED), MEMORY, now);
     }
 
@@ -101,7 +103,7 @@ final class StackTarget implements Target {
                 MemorySegment a = MemorySegment.ofArray(answer);
                 EthernetHeader.write(a, 0, MAC, GATEWAY, EthernetHeader.ARP);
                 ArpPacket.write(a, EthernetHeader.BYTES, ArpPacket.REPLY, GATEWAY, ArpPacket.target(m,
-                        EthernetHeader.BYTES), MAC, ip.address().address());
+                        EthernetHeader.BYTES), MAC, local);
                 take(answer);
             }
         }

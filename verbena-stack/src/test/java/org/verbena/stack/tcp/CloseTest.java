@@ -10,6 +10,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
+import org.verbena.stack.ip.Host;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpState;
 
@@ -390,11 +391,11 @@ final class CloseTest {
         p.send(FIN | ACK);
         p.take();
         p.close(c);
-        assertThat(p.host.tcp.connect(80, p.address, p.port, PLAIN, p.now())).isNull();
+        assertThat(Host.connect(p.host.tcp, 80, p.address, p.port, PLAIN, p.now())).isNull();
         p.pass(11 * Peer.SECOND / 10);
         int before = p.hostInitial;
         p.timestamps = false;
-        Connection d = Objects.requireNonNull(p.host.tcp.connect(80, p.address, p.port, PLAIN, p.now()));
+        Connection d = Objects.requireNonNull(Host.connect(p.host.tcp, 80, p.address, p.port, PLAIN, p.now()));
         p.settle();
         assertThat(p.one().header().sequence() - before).isPositive();
         assertThat(d.state()).isEqualTo(TcpState.SYN_SENT);

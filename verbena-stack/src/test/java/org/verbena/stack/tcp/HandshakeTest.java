@@ -11,6 +11,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
+import org.verbena.stack.ip.Host;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpState;
 
@@ -44,7 +45,7 @@ final class HandshakeTest {
         Peer.Seen syn;
         int offer = (other & 8) == 0 ? 0 : active ? Peer.ECE : Peer.ECE | Peer.CWR;
         if (active) {
-            c = Objects.requireNonNull(p.host.tcp.connect(80, p.address, p.port, some(own), p.now()));
+            c = Objects.requireNonNull(Host.connect(p.host.tcp, 80, p.address, p.port, some(own), p.now()));
             p.settle();
             syn = p.one();
             assertThat(syn.header().flags()).isEqualTo(SYN | ((own & 8) == 0 ? 0 : Peer.ECE | Peer.CWR));
@@ -148,8 +149,10 @@ final class HandshakeTest {
     @Test
     void twoHostsMayOpenAtTheSameTime() throws IOException {
         Network n = new Network(1, new org.verbena.stack.ip.Host(1), new org.verbena.stack.ip.Host(2));
-        Connection a = Objects.requireNonNull(n.a.tcp.connect(1000, n.b.address, 2000, TcpSettings.DEFAULT, n.now));
-        Connection b = Objects.requireNonNull(n.b.tcp.connect(2000, n.a.address, 1000, TcpSettings.DEFAULT, n.now));
+        Connection a = Objects.requireNonNull(Host.connect(n.a.tcp, 1000, n.b.address, 2000, TcpSettings.DEFAULT,
+                n.now));
+        Connection b = Objects.requireNonNull(Host.connect(n.b.tcp, 2000, n.a.address, 1000, TcpSettings.DEFAULT,
+                n.now));
         n.pass(Network.SECOND / 10);
         assertThat(a.state()).isEqualTo(TcpState.ESTABLISHED);
         assertThat(b.state()).isEqualTo(TcpState.ESTABLISHED);

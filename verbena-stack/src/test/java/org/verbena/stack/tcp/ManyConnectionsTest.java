@@ -47,7 +47,7 @@ final class ManyConnectionsTest {
         List<Connection> all = new ArrayList<>();
         for (int i = 0; i < COUNT; i++) {
             Listener l = listeners.get(i % PORTS);
-            Connection c = Objects.requireNonNull(n.a.tcp.connect(0, n.b.address, l.port(), TcpSettings.DEFAULT,
+            Connection c = Objects.requireNonNull(Host.connect(n.a.tcp, 0, n.b.address, l.port(), TcpSettings.DEFAULT,
                     n.now));
             assertThat(n.run(Network.SECOND, () -> l.ready() == 1)).isTrue();
             Connection d = Objects.requireNonNull(l.accept());

@@ -238,7 +238,7 @@ final class Peer {
             }
             System.arraycopy(options, 0, f, (int) at, optionBytes);
             System.arraycopy(data, 0, f, 34 + header, data.length);
-            TcpHeader.finish(m, 34, f.length - 34, address, host.address);
+            TcpHeader.finish(m, 34, f.length - 34, Host.sum(address, host.address));
             return f;
         }
 
@@ -327,7 +327,7 @@ final class Peer {
                 continue;
             }
             int bytes = Ipv4Header.totalBytes(m, 14) - 20;
-            assertThat(TcpHeader.isIntact(m, 34, bytes, host.address, address)).isTrue();
+            assertThat(TcpHeader.isIntact(m, 34, bytes, Host.sum(host.address, address))).isTrue();
             TcpHeader h = TcpHeader.of(m, 34);
             TcpOptions o = new TcpOptions();
             o.read(m, 34, h.headerBytes());
@@ -435,7 +435,7 @@ final class Peer {
 
     /** One whose SYN was seen. */
     Connection open(TcpSettings s) throws IOException {
-        Connection c = Objects.requireNonNull(host.tcp.connect(hostPort, address, port, s, now()));
+        Connection c = Objects.requireNonNull(Host.connect(host.tcp, hostPort, address, port, s, now()));
         settle();
         assertThat(one().has(SYN)).isTrue();
         return c;

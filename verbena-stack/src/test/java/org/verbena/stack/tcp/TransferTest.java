@@ -73,7 +73,7 @@ final class TransferTest {
     static Connection transfer(Random r, Network n, TcpSettings sa, TcpSettings sb, int bytes, long most, int port)
             throws IOException {
         Listener l = Objects.requireNonNull(n.b.tcp.listen(PORT, 8, sb));
-        Connection c = Objects.requireNonNull(n.a.tcp.connect(port, n.b.address, PORT, sa, n.now));
+        Connection c = Objects.requireNonNull(Host.connect(n.a.tcp, port, n.b.address, PORT, sa, n.now));
         Stream there = new Stream(r, bytes);
         Stream back = new Stream(r, bytes);
         Connection[] other = new Connection[1];

@@ -18,7 +18,7 @@ final class WrapTest {
 
     /** Waits until the first number of a connection from a's port is a given one; the clock makes it (RFC 6528). */
     private static void waitFor(Network n, int number) throws IOException {
-        Connection c = Objects.requireNonNull(n.a.tcp.connect(PORT, n.b.address, 80, TcpSettings.DEFAULT, n.now));
+        Connection c = Objects.requireNonNull(Host.connect(n.a.tcp, PORT, n.b.address, 80, TcpSettings.DEFAULT, n.now));
         int initial = c.sender.initial;
         c.abort(n.now);
         n.pass((number - initial & 0xffff_ffffL) * 4000);

@@ -13,7 +13,7 @@ import org.verbena.testkit.Seeds;
 
 class UdpQueueTest {
     private static final int BYTES = 4096;
-    private static final int RECORD = 16;
+    private static final int RECORD = 24;
 
     private record Sent(int source, ByteBuffer bytes) {}
 
@@ -32,7 +32,7 @@ class UdpQueueTest {
                 if (random.nextInt(100) < 55) {
                     byte[] bytes = new byte[random.nextInt(random.nextInt(10) == 0 ? BYTES + 100 : 300)];
                     random.nextBytes(bytes);
-                    if (q.offer(MemorySegment.ofArray(bytes), 0, bytes.length, i, i & 0xffff)) {
+                    if (q.offer(MemorySegment.ofArray(bytes), 0, bytes.length, ~i, i, i & 0xffff)) {
                         waiting.add(new Sent(i, ByteBuffer.wrap(bytes)));
                         used += room(bytes.length);
                         assertThat(used).isLessThanOrEqualTo(BYTES);
@@ -42,7 +42,8 @@ class UdpQueueTest {
                 } else if (!waiting.isEmpty()) {
                     Sent s = waiting.remove();
                     used -= room(s.bytes.remaining());
-                    assertThat(q.source()).isEqualTo(s.source);
+                    assertThat(q.sourceLow()).isEqualTo(s.source);
+                    assertThat(q.sourceHigh()).isEqualTo(~s.source);
                     assertThat(q.sourcePort()).isEqualTo(s.source & 0xffff);
                     ByteBuffer into = ByteBuffer.allocate(BYTES);
                     q.take(into);
@@ -56,16 +57,16 @@ class UdpQueueTest {
     /** The ring ends where a datagram does, or a little behind it. */
     @Test
     void ringMayEndBehindADatagram() {
-        for (int length : new int[] {BYTES / 2 - RECORD, BYTES / 2 - RECORD - 8, BYTES / 2 - RECORD - 24}) {
+        for (int length : new int[] {BYTES / 2 - RECORD, BYTES / 2 - RECORD - 8, BYTES / 2 - RECORD - 32}) {
             UdpQueue q = new UdpQueue(7, BYTES);
             MemorySegment bytes = MemorySegment.ofArray(new byte[length]);
-            assertThat(q.offer(bytes, 0, length, 1, 1)).isTrue();
-            assertThat(q.offer(bytes, 0, length, 2, 2)).isTrue();
+            assertThat(q.offer(bytes, 0, length, 0, 1, 1)).isTrue();
+            assertThat(q.offer(bytes, 0, length, 0, 2, 2)).isTrue();
             for (int i = 3; i < 10; i++) {
-                assertThat(q.offer(bytes, 0, length, i, i)).isFalse();
-                assertThat(q.source()).isEqualTo(i - 2);
+                assertThat(q.offer(bytes, 0, length, 0, i, i)).isFalse();
+                assertThat(q.sourceLow()).isEqualTo(i - 2);
                 q.take(ByteBuffer.allocate(BYTES));
-                assertThat(q.offer(bytes, 0, length, i, i)).isTrue();
+                assertThat(q.offer(bytes, 0, length, 0, i, i)).isTrue();
             }
         }
     }
@@ -74,10 +75,10 @@ class UdpQueueTest {
     void connectForgetsWhatWaits() {
         UdpQueue q = new UdpQueue(7, BYTES);
         MemorySegment bytes = MemorySegment.ofArray(new byte[100]);
-        assertThat(q.offer(bytes, 0, 100, 1, 1)).isTrue();
-        q.connect(2, 2);
+        assertThat(q.offer(bytes, 0, 100, 0, 1, 1)).isTrue();
+        q.connect(0, 2, 2);
         assertThat(q.isEmpty()).isTrue();
-        assertThat(q.offer(bytes, 0, 100, 2, 2)).isTrue();
-        assertThat(q.source()).isEqualTo(2);
+        assertThat(q.offer(bytes, 0, 100, 0, 2, 2)).isTrue();
+        assertThat(q.sourceLow()).isEqualTo(2);
     }
 }

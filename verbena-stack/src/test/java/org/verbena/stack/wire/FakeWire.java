@@ -12,6 +12,7 @@ import java.util.Queue;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.stack.header.Checksum;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.TcpHeader;
 
@@ -140,7 +141,7 @@ public final class FakeWire implements Wire {
             TcpHeader.write(m, ETHERNET + IP, TcpHeader.source(m, ETHERNET + IP), TcpHeader.destination(m, ETHERNET
                     + IP), TcpHeader.sequence(m, ETHERNET + IP) + from - headers, TcpHeader.acknowledgment(m, ETHERNET
                             + IP), tcp, flags, TcpHeader.window(m, ETHERNET + IP), 0);
-            TcpHeader.finish(m, ETHERNET + IP, tcp + n, source, destination);
+            TcpHeader.finish(m, ETHERNET + IP, tcp + n, Checksum.sumOf(source) + Checksum.sumOf(destination));
             sent.add(b);
         }
     }

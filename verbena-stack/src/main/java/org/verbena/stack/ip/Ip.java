@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.ip;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.header.Ipv4Header;
+import org.verbena.stack.header.Ipv6Header;
+import org.verbena.stack.wire.ReceivedFrame;
+import org.verbena.stack.wire.SendFrame;
+import org.verbena.stack.wire.Wire;
+
+/** IP of both versions on one link: takes frames apart for the protocols above, and packs theirs. */
+public final class Ip {
+    /** Into so many fragments a datagram is cut at most, for so many frames are not held for anything else. */
+    public static final int MOST_FRAGMENTS = 160;
+    /** What is looked at in a received frame where it is. */
+    private static final int LOOKED_AT = EthernetHeader.BYTES + 60;
+
+    final Wire wire;
+    final long mac;
+    final Counts counts;
+    final RandomGenerator random;
+    final Datagram datagram = new Datagram();
+    private final Family ipv4;
+    private final Family ipv6;
+    private final @Nullable Protocol[] protocols = new @Nullable Protocol[256];
+    /** Holds packets that came in several parts. */
+    private final MemorySegment whole = Arena.ofAuto().allocate(Ipv6Header.BYTES + Ipv6Header.MOST_PAYLOAD);
+
+    /**
+     * An end of a link.
+     *
+     * @param mac its Ethernet address
+     * @param ipv4 its address of IPv4, or null if it has none
+     * @param ipv6 its addresses of IPv6, or null if it has none
+     * @param random for what others should not guess
+     */
+    public Ip(Wire wire, long mac, @Nullable Ipv4Address ipv4, @Nullable Ipv6Config ipv6, Counts counts,
+            RandomGenerator random) {
+        this.wire = wire;
+        this.mac = mac;
+        this.counts = counts;
+        this.random = random;
+        this.ipv4 = ipv4 == null ? new Family.None(counts) : new Ipv4(this, ipv4);
+        this.ipv6 = ipv6 == null ? new Family.None(counts) : new Ipv6(this, ipv6);
+    }
+
+    private Family family(Path p) {
+        return p.isIpv4() ? ipv4 : ipv6;
+    }
+
+    private Family family(long high, long low) {
+        return IpAddress.isIpv4(high, low) ? ipv4 : ipv6;
+    }
+
+    /** Has datagrams of a protocol go to {@code p}. */
+    public void carry(int protocol, Protocol p) {
+        protocols[protocol] = p;
+    }
+
+    /** The protocol of a number, or null. */
+    @Nullable
+    Protocol carried(int protocol) {
+        return protocols[protocol];
+    }
+
+    /** Takes a frame, which its caller releases afterwards. */
+    public void input(ReceivedFrame f, long now) throws IOException {
+        counts.framesIn++;
+        MemorySegment m = f.memory();
+        long at = f.at();
+        if (f.bytes() < EthernetHeader.BYTES || f.first() < Math.min(f.bytes(), LOOKED_AT)) {
+            counts.malformed++;
+            return;
+        }
+        long to = EthernetHeader.destination(m, at);
+        boolean group = EthernetHeader.isGroup(to);
+        if (!group && to != mac) {
+            counts.notForUs++;
+            return;
+        }
+        switch (EthernetHeader.type(m, at)) {
+            case EthernetHeader.ARP -> {
+                if (ipv4 instanceof Ipv4 v4) {
+                    v4.arp().received(m, at + EthernetHeader.BYTES, f.first() - EthernetHeader.BYTES, now);
+                } else {
+                    counts.notForUs++;
+                }
+            }
+            case EthernetHeader.IPV4 -> ipv4.received(f, group, now);
+            case EthernetHeader.IPV6 -> ipv6.received(f, group, now);
+            default -> counts.notForUs++;
+        }
+    }
+
+    /** Describes the packet of a frame in the {@link #datagram}, at a place where it is in one piece. */
+    void place(ReceivedFrame f, int bytes) {
+        Datagram d = datagram;
+        d.checked = f.isChecked();
+        if (EthernetHeader.BYTES + bytes > f.first()) {
+            f.copyTo(EthernetHeader.BYTES, whole, 0, bytes);
+            d.memory = whole;
+            d.header = 0;
+        } else {
+            d.memory = f.memory();
+            d.header = f.at() + EthernetHeader.BYTES;
+        }
+    }
+
+    /**
+     * 0 if there is a way to an address; else {@code ENETUNREACH}, or {@code EINVAL} for an address that none can be sent to. What is for an own address
+     * never comes to the link, and is not for {@link #send}.
+     */
+    public int way(long high, long low) {
+        return family(high, low).way(high, low);
+    }
+
+    /** Whether an address is one of this host's. */
+    public boolean isOwn(long high, long low) {
+        return family(high, low).isOwn(high, low);
+    }
+
+    /** Whether an address is all hosts of the link, or a group of hosts. */
+    public boolean isToMany(long high, long low) {
+        return IpAddress.isMulticast(high, low) || family(high, low).isBroadcast(high, low);
+    }
+
+    /** Has packets to an address that there is a {@link #way} to go from the address of this host that fits. */
+    public void route(Path p, long high, long low) {
+        family(high, low).route(p, high, low);
+    }
+
+    /** The longest payload that is sent in one packet. */
+    public int room(Path p) {
+        return family(p).mtu(p) - p.headerBytes();
+    }
+
+    /** A frame whose payload of up to {@link #room} bytes is to be written at {@link #payload}; null if there is none. */
+    public @Nullable SendFrame acquire() throws IOException {
+        SendFrame f = wire.acquire();
+        if (f == null) {
+            counts.noBuffer++;
+        }
+        return f;
+    }
+
+    /** How long a payload with {@link SendFrame#cut} may be; 0 if the wire cuts none. */
+    public int mostCut(Path p) {
+        return Math.max(wire.mostCut() - p.headerBytes(), 0);
+    }
+
+    /** A frame whose payload of up to {@link #mostCut} bytes is to be written at {@link #payload}; null if there is none. */
+    public @Nullable SendFrame acquireLong() throws IOException {
+        return wire.acquireLong();
+    }
+
+    /** Where the payload of a frame begins. */
+    public static long payload(SendFrame f, Path p) {
+        return f.at() + p.headers();
+    }
+
+    /** Sends a frame whose payload is in its place, to an address with a {@link #way}. */
+    public void send(SendFrame f, int protocol, Path p, int length, long now) throws IOException {
+        family(p).send(f, protocol, p, 0, length, false, now);
+    }
+
+    /** As the other, of bytes that no router may cut into fragments, with a type of service whose low two bits are {@link Ipv4Header#ecn}. */
+    public void sendWhole(SendFrame f, int protocol, Path p, int tos, int length, long now) throws IOException {
+        family(p).send(f, protocol, p, tos, length, true, now);
+    }
+
+    /** Into how many fragments a payload is cut. */
+    public int fragments(Path p, int length) {
+        return family(p).fragments(p, length);
+    }
+
+    /** Takes back a frame that is not sent. */
+    public void giveBack(SendFrame f) {
+        wire.giveBack(f);
+    }
+
+    /** Sends a payload in up to {@link #MOST_FRAGMENTS}; false, and nothing is sent, if there are too few buffers. */
+    public boolean send(int protocol, Path p, MemorySegment payload, int length, long now) throws IOException {
+        if (!wire.hasFree(fragments(p, length))) {
+            counts.noBuffer++;
+            return false;
+        }
+        family(p).sendFragments(protocol, p, payload, length, now);
+        return true;
+    }
+
+    /** Tells the sender of a datagram that nobody is at its port. */
+    public void noPort(Datagram d, long now) throws IOException {
+        family(d.path()).noPort(d, now);
+    }
+
+    /** The addresses of this host: that of IPv4, then those of IPv6. */
+    public List<IpAddress> addresses() {
+        List<IpAddress> all = new ArrayList<>(ipv4.addresses());
+        all.addAll(ipv6.addresses());
+        return all;
+    }
+
+    /** Tells the link of the addresses, with the next {@link #work}. */
+    public void start(long now) {
+        ipv4.start(now);
+        ipv6.start(now);
+    }
+
+    /** Does what is due; answers when to call again. */
+    public long work(long now) throws IOException {
+        return Math.min(ipv4.work(now), ipv6.work(now));
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.ip;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.stack.header.Bytes;
+import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.header.Icmpv6Message;
+import org.verbena.stack.wire.SendFrame;
+
+/**
+ * Who has which address on the link (RFC 4861, 7): asks for the Ethernet addresses of hosts, tells that of this one, and finds out whether another host has an
+ * address of this one (RFC 4862, 5.4).
+ */
+final class NeighbourDiscovery {
+    /** The address that a message is about is behind its header. */
+    private static final int TARGET = 8;
+    private static final int MESSAGE = TARGET + IpAddress.BYTES;
+    private static final int SOURCE_LINK_ADDRESS = 1;
+    private static final int TARGET_LINK_ADDRESS = 2;
+    private static final int ROUTER = 1 << 31;
+    private static final int SOLICITED = 1 << 30;
+    private static final int OVERRIDE = 1 << 29;
+    private static final long RETRANSMIT = 1_000_000_000L;
+    private static final long ALL_NODES = 1;
+    private static final int MAX_HOPS = 255;
+
+    private final Ipv6 ipv6;
+    private final Ip ip;
+    private final Counts counts;
+    private final Neighbours cache;
+    private final Path path = new Path();
+
+    NeighbourDiscovery(Ipv6 ipv6) {
+        this.ipv6 = ipv6;
+        ip = ipv6.ip;
+        counts = ip.counts;
+        cache = new Neighbours(ip, EthernetHeader.IPV6, new Neighbours.Question() {
+            @Override
+            public void ask(long mac, long high, long low, long now) throws IOException {
+                solicit(mac != 0, high, low, now);
+            }
+
+            @Override
+            public void failed(long high, long low) {
+                ipv6.routes.unreachable(high, low);
+            }
+        });
+    }
+
+    Neighbours cache() {
+        return cache;
+    }
+
+    private void solicit(boolean known, long high, long low, long now) throws IOException {
+        Ipv6Addresses.Entry own = ipv6.addresses.select(high, low);
+        if (own != null) {
+            if (known) {
+                path.set(own.high, own.low, high, low);
+            } else {
+                path.set(own.high, own.low, IpAddress.linkLocalGroup(), IpAddress.solicitedNode(low));
+            }
+            // An answer to an optimistic address must not change what others know of its owner (RFC 4429, 3.2).
+            send(Icmpv6Message.NEIGHBOUR_SOLICITATION, 0, high, low, own.optimistic ? 0 : SOURCE_LINK_ADDRESS, now);
+        }
+    }
+
+    /** Sends a message about an address along the {@link #path}; {@code option} with the own Ethernet address, unless 0. */
+    private void send(int type, int flags, long high, long low, int option, long now) throws IOException {
+        SendFrame f = ip.acquire();
+        if (f == null) {
+            return;
+        }
+        MemorySegment m = f.memory();
+        long at = Ip.payload(f, path);
+        Bytes.put64(m, at + TARGET, high);
+        Bytes.put64(m, at + TARGET + 8, low);
+        int length = MESSAGE;
+        if (option != 0) {
+            writeLinkAddress(m, at + MESSAGE, option, ip.mac);
+            length += NeighbourOptions.UNIT;
+        }
+        Icmpv6Message.write(m, at, length, type, 0, flags, path.sum());
+        ipv6.sendNear(f, path, length, now);
+    }
+
+    static void writeLinkAddress(MemorySegment m, long at, int option, long mac) {
+        Bytes.put8(m, at, option);
+        Bytes.put8(m, at + 1, 1);
+        Bytes.put48(m, at + 2, mac);
+    }
+
+    /** Whether a message has come from this link, and may be what it says (RFC 4861, 7.1). */
+    static boolean isValid(Datagram d, int length) {
+        return d.hopLimit == MAX_HOPS && d.length() >= length && Icmpv6Message.code(d.memory(), d.at()) == 0
+                && NeighbourOptions.areValid(d, length);
+    }
+
+    /** Another host asks for an address. */
+    void solicited(Datagram d, long now) throws IOException {
+        MemorySegment m = d.memory();
+        if (!isValid(d, MESSAGE)) {
+            counts.malformed++;
+            return;
+        }
+        long high = Bytes.i64(m, d.at() + TARGET);
+        long low = Bytes.i64(m, d.at() + TARGET + 8);
+        Path p = d.path();
+        long mac = NeighbourOptions.linkAddress(d, MESSAGE, SOURCE_LINK_ADDRESS);
+        boolean unspecified = p.remoteHigh() == 0 && p.remoteLow() == 0;
+        if (IpAddress.isMulticast(high, low) || unspecified && (mac != 0 || p.localHigh() != IpAddress
+                .linkLocalGroup())) {
+            counts.malformed++;
+            return;
+        }
+        Ipv6Addresses.Entry own = ipv6.addresses.find(high, low);
+        if (own == null) {
+            return; // one of many hosts whose addresses end alike
+        }
+        if (unspecified) {
+            if (own.optimistic) { // both find out whether they may have it: neither may
+                giveUp(own);
+            } else {
+                path.set(own.high, own.low, IpAddress.linkLocalGroup(), ALL_NODES);
+                send(Icmpv6Message.NEIGHBOUR_ADVERTISEMENT, OVERRIDE, high, low, TARGET_LINK_ADDRESS, now);
+            }
+            return;
+        }
+        if (mac != 0) {
+            cache.met(p.remoteHigh(), p.remoteLow(), mac, false, now);
+        }
+        if (ipv6.way(p.remoteHigh(), p.remoteLow()) == 0) {
+            path.set(own.high, own.low, p.remoteHigh(), p.remoteLow());
+            send(Icmpv6Message.NEIGHBOUR_ADVERTISEMENT, SOLICITED | (own.optimistic ? 0 : OVERRIDE), high, low,
+                    TARGET_LINK_ADDRESS, now);
+        }
+    }
+
+    private void giveUp(Ipv6Addresses.Entry own) {
+        counts.conflicts++;
+        ipv6.addresses.remove(own);
+    }
+
+    /** A host tells its address. */
+    void advertised(Datagram d, long now) throws IOException {
+        MemorySegment m = d.memory();
+        int flags = d.length() < MESSAGE ? 0 : Icmpv6Message.word(m, d.at());
+        boolean solicited = (flags & SOLICITED) != 0;
+        if (!isValid(d, MESSAGE) || solicited && d.isToMany()) {
+            counts.malformed++;
+            return;
+        }
+        long high = Bytes.i64(m, d.at() + TARGET);
+        long low = Bytes.i64(m, d.at() + TARGET + 8);
+        if (IpAddress.isMulticast(high, low)) {
+            counts.malformed++;
+            return;
+        }
+        Ipv6Addresses.@Nullable Entry own = ipv6.addresses.find(high, low);
+        if (own != null) {
+            if (own.optimistic) {
+                giveUp(own);
+            } else {
+                counts.conflicts++;
+            }
+            return;
+        }
+        long mac = NeighbourOptions.linkAddress(d, MESSAGE, TARGET_LINK_ADDRESS);
+        if (mac != 0) {
+            cache.heard(high, low, mac, solicited, (flags & OVERRIDE) != 0, now);
+        } else if (solicited) {
+            cache.confirmed(high, low, now);
+        }
+        if ((flags & ROUTER) == 0) {
+            ipv6.routes.removeRouter(high, low);
+        }
+    }
+
+    /** Asks whether another host has a new address, and asks again what was not answered; answers when to call again. */
+    long work(long now) throws IOException {
+        long next = cache.work(now);
+        for (int i = 0; i < ipv6.addresses.size(); i++) {
+            Ipv6Addresses.Entry e = ipv6.addresses.get(i);
+            if (!e.optimistic) {
+                continue;
+            }
+            if (now - e.due >= 0) {
+                if (e.asked) {
+                    e.optimistic = false;
+                    continue;
+                }
+                e.asked = true;
+                e.due = now + RETRANSMIT;
+                path.set(0, 0, IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low));
+                send(Icmpv6Message.NEIGHBOUR_SOLICITATION, 0, e.high, e.low, 0, now);
+            }
+            next = Math.min(next, e.due);
+        }
+        return next;
+    }
+}
