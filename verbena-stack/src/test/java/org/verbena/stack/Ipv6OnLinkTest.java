@@ -14,6 +14,8 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,10 +23,13 @@ import java.util.Objects;
 import java.util.Random;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.verbena.stack.StackLink.Link;
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.TapInterface;
 
@@ -168,6 +173,57 @@ final class Ipv6OnLinkTest {
         writer.join();
         echo.join();
         assertThat(got.flip()).isEqualTo(ByteBuffer.wrap(there));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Link.class)
+    void tracerouteFindsIt(Link link) throws Exception {
+        Capabilities.requireProgram("traceroute", "traceroute");
+        StackLink.runIpv6(link, stack -> {
+            Finished f = Finished.run(List.of("traceroute", "-6", "-n", "-q", "1", StackLink.OURS_6));
+            assertThat(f.code()).as(f.output()).isZero();
+            assertThat(f.output().strip().lines().toList()).as(f.output()).hasSize(2).last().asString().startsWith(
+                    " 1  " + StackLink.OURS_6 + " ");
+        });
+    }
+
+    /** radvd(8) tells of two subnets: the stack has an address of each, with which the kernel reaches it. */
+    @Test
+    void aRouterGivesAddresses(@TempDir Path folder) throws Exception {
+        Capabilities.requireProgram("radvd", "radvd");
+        Path config = Files.writeString(folder.resolve("radvd.conf"), """
+                interface vrb0 { AdvSendAdvert on; MinRtrAdvInterval 3; MaxRtrAdvInterval 4; AdvLinkMTU 1400;
+                    prefix fd00:81::/64 {}; prefix fd00:82::/64 {}; };
+                """);
+        StackLink.run(Link.TAP, StackLink.KERNEL_6 + "/64", StackConfig.of(StackLink.OURS + "/24").withIpv6(),
+                stack -> {
+                    TapInterface.ip("address", "add", "fd00:81::1/64", "dev", "vrb0", "nodad");
+                    Files.writeString(Path.of("/proc/sys/net/ipv6/conf/all/forwarding"), "1");
+                    Process radvd = new ProcessBuilder("radvd", "-n", "-m", "stderr", "-C", config.toString(), "-p",
+                            folder
+                                    .resolve("pid").toString()).redirectErrorStream(true).redirectOutput(folder.resolve(
+                                            "log").toFile())
+                            .start();
+                    try {
+                        Await.until("an address of each subnet", () -> stack.addresses().size() == 4);
+                        InetAddress own = stack.addresses().stream().filter(a -> a.getHostAddress().startsWith(
+                                "fd00:81:"))
+                                .findFirst().orElseThrow();
+                        ping(own.getHostAddress(), 3);
+                        try (TcpServer server = stack.listenTcp(7, 8);
+                                Socket kernel = new Socket(own, 7);
+                                TcpSocket socket = Objects.requireNonNull(server.accept(PATIENCE))) {
+                            kernel.getOutputStream().write(7);
+                            assertThat(socket.read(ByteBuffer.allocate(10))).isEqualTo(1);
+                            assertThat(socket.info().segment()).as("of the link's MTU").isEqualTo(1400 - 60 - 12);
+                        }
+                    } catch (AssertionError e) {
+                        throw new AssertionError(Files.readString(folder.resolve("log")), e);
+                    } finally {
+                        radvd.destroy();
+                        radvd.waitFor();
+                    }
+                });
     }
 
     /** One port takes both; each goes by its own version of IP. */

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Assumptions;
 
@@ -45,6 +46,16 @@ public final class Capabilities {
     /** Skips the test unless this process can make network namespaces with interfaces, raw sockets and BPF programs. */
     public static void requireNetworkAndBpf() {
         require("make network namespaces and load programs", NET_ADMIN, NET_RAW, SYS_ADMIN, BPF);
+    }
+
+    /** Skips the test, with a line on standard output, if a program is not installed; {@code inPackage} is Debian's that has it. */
+    public static void requireProgram(String program, String inPackage) {
+        boolean there = Stream.of((System.getenv("PATH") + ":/usr/sbin").split(":", -1)).anyMatch(f -> Files
+                .isExecutable(Path.of(f, program)));
+        if (!there) {
+            System.out.println("SKIPPED: " + program + " is not installed: apt-get install " + inPackage);
+            Assumptions.abort(program + " is missing");
+        }
     }
 
     private static long effective() {

@@ -23,7 +23,7 @@ final class Arp {
     Arp(Ip ip, Ipv4Address address) {
         this.ip = ip;
         this.address = address;
-        neighbours = new Neighbours(ip, EthernetHeader.IPV4, (mac, high, low, now) -> say(mac == 0
+        neighbours = new Neighbours(ip, EthernetHeader.IPV4, 0, (mac, high, low, now) -> say(mac == 0
                 ? EthernetHeader.BROADCAST
                 : mac, ArpPacket.REQUEST, 0, (int) low));
     }

@@ -24,6 +24,8 @@ final class NeighbourDiscovery {
     private static final int ROUTER = 1 << 31;
     private static final int SOLICITED = 1 << 30;
     private static final int OVERRIDE = 1 << 29;
+    /** DELAY_FIRST_PROBE_TIME: mostly the answer to a packet tells that the neighbour is there. */
+    private static final long DELAY = 5_000_000_000L;
     private static final long RETRANSMIT = 1_000_000_000L;
     private static final long ALL_NODES = 1;
     private static final int MAX_HOPS = 255;
@@ -38,7 +40,7 @@ final class NeighbourDiscovery {
         this.ipv6 = ipv6;
         ip = ipv6.ip;
         counts = ip.counts;
-        cache = new Neighbours(ip, EthernetHeader.IPV6, new Neighbours.Question() {
+        cache = new Neighbours(ip, EthernetHeader.IPV6, DELAY, new Neighbours.Question() {
             @Override
             public void ask(long mac, long high, long low, long now) throws IOException {
                 solicit(mac != 0, high, low, now);

@@ -29,6 +29,7 @@ final class Neighbours {
     private final long mac;
     private final Counts counts;
     private final int type;
+    private final long delay;
     private final Question question;
     private final Entry[] entries = new Entry[MOST];
     private final AddressMap<Entry> byAddress = new AddressMap<>();
@@ -46,11 +47,13 @@ final class Neighbours {
         default void failed(long high, long low) {}
     }
 
-    Neighbours(Ip ip, int type, Question question) {
+    /** Whose entries are asked for so long after their first use when they are old. */
+    Neighbours(Ip ip, int type, long delay, Question question) {
         wire = ip.wire;
         mac = ip.mac;
         counts = ip.counts;
         this.type = type;
+        this.delay = delay;
         this.question = question;
     }
 
@@ -60,9 +63,11 @@ final class Neighbours {
         final ArrayDeque<SendFrame> waiting = new ArrayDeque<>(2);
         long mac;
         boolean known;
+        /** It was used after its time, and will be asked for unless something tells before that it is there. */
+        boolean delayed;
         /** Requests that have not been answered. */
         int asked;
-        /** When to ask again or give up, while asked for; else until when the address is good. */
+        /** When to ask, ask again or give up, while it is delayed or asked for; else until when the address is good. */
         long due;
         /** When it was sent to last, or told its address. */
         long used;
@@ -79,8 +84,14 @@ final class Neighbours {
         if (e == null) {
             e = create(high, low, now);
             ask(e, now);
-        } else if (e.known && e.asked == 0 && now - e.due >= 0) {
-            ask(e, now);
+        } else if (e.known && e.asked == 0 && !e.delayed && now - e.due >= 0) {
+            if (delay == 0) {
+                ask(e, now);
+            } else {
+                e.delayed = true;
+                e.due = now + delay;
+                deadline = Math.min(deadline, e.due);
+            }
         }
         e.used = now;
         if (e.known) {
@@ -140,7 +151,7 @@ final class Neighbours {
     private boolean removeUnused(long now) {
         for (int i = 0; i < size; i++) {
             Entry e = entries[i];
-            if (e.known && e.asked == 0 && now - e.due >= 0 && now - e.used >= REACHABLE) {
+            if (e.known && e.asked == 0 && !e.delayed && now - e.due >= 0 && now - e.used >= REACHABLE) {
                 remove(i);
                 return true;
             }
@@ -159,6 +170,7 @@ final class Neighbours {
 
     /** Asks all for an address that is not known, and its last owner for one that was. */
     private void ask(Entry e, long now) throws IOException {
+        e.delayed = false;
         e.asked++;
         e.due = now + RETRY;
         deadline = Math.min(deadline, e.due);
@@ -178,7 +190,7 @@ final class Neighbours {
         }
         if (!e.known || override || e.mac == from) {
             learn(e, from, answer, now);
-        } else if (e.asked == 0) {
+        } else if (e.asked == 0 && !e.delayed) {
             e.due = Math.min(e.due, now);
         }
     }
@@ -197,6 +209,7 @@ final class Neighbours {
     private void learn(Entry e, long from, boolean isThere, long now) throws IOException {
         e.mac = from;
         e.known = true;
+        e.delayed = false;
         e.asked = 0;
         e.due = isThere ? now + REACHABLE : now;
         for (SendFrame f = e.waiting.poll(); f != null; f = e.waiting.poll()) {
@@ -209,6 +222,7 @@ final class Neighbours {
     void confirmed(long high, long low, long now) {
         Entry e = byAddress.get(high, low);
         if (e != null && e.known) {
+            e.delayed = false;
             e.asked = 0;
             e.due = now + REACHABLE;
         }
@@ -229,7 +243,7 @@ final class Neighbours {
         deadline = NEVER;
         for (int i = size - 1; i >= 0; i--) {
             Entry e = entries[i];
-            if (e.asked == 0) {
+            if (e.asked == 0 && !e.delayed) {
                 continue;
             }
             if (now - e.due < 0) {

@@ -25,6 +25,7 @@ public final class Host {
     /** In front of a payload of IPv4. */
     public static final int HEADERS = EthernetHeader.BYTES + Ipv4Header.BYTES;
     public static final int SUBNET = 10 << 24;
+    public static final long SUBNET_6 = 0xfd00_0078L << 32;
 
     public final FakeWire wire;
     public final Counts counts = new Counts();
@@ -33,6 +34,8 @@ public final class Host {
     public final TcpPorts tcp;
     public final long mac;
     public final int address;
+    /** The address of a host that has IPv6 alone. */
+    public final IpAddress ipv6;
     public long now = 12_345;
 
     public Host(int number) {
@@ -45,12 +48,39 @@ public final class Host {
 
     /** With so many bytes for the data of connections. */
     public Host(int number, int mtu, int part, long memory) {
+        this(number, mtu, part, memory, false);
+    }
+
+    private Host(int number, int mtu, int part, long memory, boolean six) {
         wire = new FakeWire(mtu, 256, part);
         mac = 0x0200_0000_0000L + number;
         address = SUBNET + number;
-        ip = new Ip(wire, mac, new Ipv4Address(address, 24, SUBNET + 254), null, counts, new Random(number));
+        ipv6 = new IpAddress(SUBNET_6, number);
+        ip = six
+                ? new Ip(wire, mac, null, new Ipv6Config(List.of(new Ipv6Config.Own(ipv6, 64)), null, true), counts,
+                        new Random(number))
+                : new Ip(wire, mac, new Ipv4Address(address, 24, SUBNET + 254), null, counts, new Random(number));
+        if (six) {
+            ip.start(now);
+        }
         udp = new UdpPorts(ip, counts, new Random(number));
         tcp = new TcpPorts(ip, new Random(number), memory, now);
+    }
+
+    /** With an address of IPv6, and a link-local one, which are asked for with the next work. */
+    public static Host ofIpv6(int number, int mtu, int part) {
+        return new Host(number, mtu, part, 64 << 20, true);
+    }
+
+    public static Host ofIpv6(int number) {
+        return ofIpv6(number, MTU, 4096);
+    }
+
+    /** Connects to another host, by IPv6 if that has it. */
+    public @Nullable Connection connect(int port, Host to, int toPort, TcpSettings s, long when) throws IOException {
+        return to.ip.isOwn(to.ipv6.high(), to.ipv6.low())
+                ? tcp.connect(port, to.ipv6.high(), to.ipv6.low(), toPort, s, when)
+                : connect(tcp, port, to.address, toPort, s, when);
     }
 
     /** Takes frames, and what comes of them. */

@@ -8,6 +8,7 @@ import java.util.Random;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
+import org.verbena.stack.header.Ipv6Header;
 import org.verbena.stack.ip.Host;
 
 /** A link between two hosts in virtual time, whose faults are those of a seed. */
@@ -57,20 +58,25 @@ final class Network {
     private void collect(Host from, Host to) {
         for (byte[] f : from.wire.takeSent()) {
             frames++;
-            boolean arp = f[12] == 8 && f[13] == 6;
-            if (!arp && (random.nextInt(100) < loss || drop.test(f))) {
+            boolean spared = isResolution(f);
+            if (!spared && (random.nextInt(100) < loss || drop.test(f))) {
                 continue;
             }
-            int copies = !arp && random.nextInt(100) < repeated ? 2 : 1;
+            int copies = !spared && random.nextInt(100) < repeated ? 2 : 1;
             for (int i = 0; i < copies; i++) {
                 byte[] g = f.clone();
-                if (!arp && random.nextInt(100) < changed) {
+                if (!spared && random.nextInt(100) < changed) {
                     g[random.nextInt(g.length)] ^= (byte) (1 << random.nextInt(8));
                 }
-                long extra = !arp && random.nextInt(100) < late ? random.nextLong(5 * delay) : 0;
+                long extra = !spared && random.nextInt(100) < late ? random.nextLong(5 * delay) : 0;
                 underway.add(new Delivery(now + delay + extra, number++, to, g));
             }
         }
+    }
+
+    /** Whether a frame is of ARP, or of ICMPv6: the tests are about what is above them. */
+    private static boolean isResolution(byte[] f) {
+        return f[12] == 8 && f[13] == 6 || (f[12] & 0xff) == 0x86 && f[20] == Ipv6Header.ICMP;
     }
 
     private long work(Host h) throws IOException {

@@ -73,7 +73,7 @@ final class TransferTest {
     static Connection transfer(Random r, Network n, TcpSettings sa, TcpSettings sb, int bytes, long most, int port)
             throws IOException {
         Listener l = Objects.requireNonNull(n.b.tcp.listen(PORT, 8, sb));
-        Connection c = Objects.requireNonNull(Host.connect(n.a.tcp, port, n.b.address, PORT, sa, n.now));
+        Connection c = Objects.requireNonNull(n.a.connect(port, n.b, PORT, sa, n.now));
         Stream there = new Stream(r, bytes);
         Stream back = new Stream(r, bytes);
         Connection[] other = new Connection[1];
@@ -113,10 +113,15 @@ final class TransferTest {
         return c;
     }
 
+    private static Host host(boolean ipv6, int number, int mtu) {
+        return ipv6 ? Host.ofIpv6(number, mtu, 4096) : new Host(number, mtu, 4096);
+    }
+
     @Test
     void withoutAFaultNothingIsSentAgain() {
         Seeds.each(30, r -> {
-            Network n = new Network(r.nextLong(), new Host(1), new Host(2));
+            boolean six = r.nextBoolean();
+            Network n = new Network(r.nextLong(), host(six, 1, Host.MTU), host(six, 2, Host.MTU));
             n.a.wire.mostCut = 65_535;
             transfer(r, n, some(r), some(r), 1 + r.nextInt(300_000), 600 * Network.SECOND, 0);
             assertThat(n.a.tcp.counts().retransmitted).isZero();
@@ -127,8 +132,10 @@ final class TransferTest {
     @Test
     void withAllFaultsEachByteArrivesOnceAndInOrder() {
         Seeds.each(200, r -> {
-            Network n = new Network(r.nextLong(), new Host(1, 576 + r.nextInt(1000), 4096), new Host(2, 576 + r.nextInt(
-                    1000), 4096));
+            boolean six = r.nextBoolean();
+            int least = six ? 1280 : 576;
+            Network n = new Network(r.nextLong(), host(six, 1, least + r.nextInt(1000)), host(six, 2, least + r.nextInt(
+                    1000)));
             n.loss = r.nextInt(11);
             n.repeated = r.nextInt(11);
             n.changed = r.nextInt(11);

@@ -12,14 +12,16 @@ import java.util.Queue;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.stack.header.Bytes;
 import org.verbena.stack.header.Checksum;
+import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Ipv4Header;
+import org.verbena.stack.header.Ipv6Header;
 import org.verbena.stack.header.TcpHeader;
 
 /** An end of a link without a network: what is sent is kept, and what is to be received is put in. Frames come in parts of a given size. */
 public final class FakeWire implements Wire {
     private static final int ETHERNET = 14;
-    private static final int IP = 20;
     private static final int LONGS = 4;
     private static final int LONG_STRIDE = ETHERNET + 65_535;
 
@@ -124,24 +126,34 @@ public final class FakeWire implements Wire {
     /** Cuts a frame into those of the MTU, as a card does; the flags FIN and PSH are the last one's, CWR the first one's. */
     private void cut(SendFrame f, int length) {
         int headers = f.headers();
-        int tcp = headers - ETHERNET - IP;
+        boolean six = EthernetHeader.type(memory, f.at()) == EthernetHeader.IPV6;
+        int ip = six ? Ipv6Header.BYTES : Ipv4Header.BYTES;
+        int at = ETHERNET + ip;
+        int tcp = headers - at;
         for (int from = headers; from < length; from += f.segment()) {
             int n = Math.min(f.segment(), length - from);
             byte[] b = new byte[headers + n];
             MemorySegment m = MemorySegment.ofArray(b);
             MemorySegment.copy(memory, f.at(), m, 0, headers);
             MemorySegment.copy(memory, f.at() + from, m, headers, n);
-            int flags = TcpHeader.flags(m, ETHERNET + IP);
+            int flags = TcpHeader.flags(m, at);
             flags &= from + n < length ? ~(TcpHeader.FIN | TcpHeader.PSH) : ~0;
             flags &= from > headers ? ~TcpHeader.CWR : ~0;
-            int source = Ipv4Header.source(m, ETHERNET);
-            int destination = Ipv4Header.destination(m, ETHERNET);
-            Ipv4Header.write(m, ETHERNET, Ipv4Header.ecn(m, ETHERNET), IP + tcp + n, Ipv4Header.identification(m,
-                    ETHERNET) + from, Ipv4Header.DONT_FRAGMENT, 64, Ipv4Header.TCP, source, destination);
-            TcpHeader.write(m, ETHERNET + IP, TcpHeader.source(m, ETHERNET + IP), TcpHeader.destination(m, ETHERNET
-                    + IP), TcpHeader.sequence(m, ETHERNET + IP) + from - headers, TcpHeader.acknowledgment(m, ETHERNET
-                            + IP), tcp, flags, TcpHeader.window(m, ETHERNET + IP), 0);
-            TcpHeader.finish(m, ETHERNET + IP, tcp + n, Checksum.sumOf(source) + Checksum.sumOf(destination));
+            TcpHeader.write(m, at, TcpHeader.source(m, at), TcpHeader.destination(m, at), TcpHeader.sequence(m, at)
+                    + from - headers, TcpHeader.acknowledgment(m, at), tcp, flags, TcpHeader.window(m, at), 0);
+            long sum;
+            if (six) {
+                Bytes.put16(m, ETHERNET + 4, tcp + n);
+                sum = Checksum.sumOf(Bytes.i64(m, ETHERNET + 8), Bytes.i64(m, ETHERNET + 16)) + Checksum.sumOf(Bytes
+                        .i64(m, ETHERNET + 24), Bytes.i64(m, ETHERNET + 32));
+            } else {
+                int source = Ipv4Header.source(m, ETHERNET);
+                int destination = Ipv4Header.destination(m, ETHERNET);
+                Ipv4Header.write(m, ETHERNET, Ipv4Header.ecn(m, ETHERNET), ip + tcp + n, Ipv4Header.identification(m,
+                        ETHERNET) + from, Ipv4Header.DONT_FRAGMENT, 64, Ipv4Header.TCP, source, destination);
+                sum = Checksum.sumOf(source) + Checksum.sumOf(destination);
+            }
+            TcpHeader.finish(m, at, tcp + n, sum);
             sent.add(b);
         }
     }
