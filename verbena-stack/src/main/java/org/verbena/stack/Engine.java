@@ -178,6 +178,18 @@ final class Engine {
         }
     }
 
+    /** A thread of the program has given IP something to do; with the lock. */
+    void changed() {
+        if (sleeps && isOpen()) {
+            sleeps = false;
+            try {
+                wire.wake();
+            } catch (IOException e) {
+                fail(e);
+            }
+        }
+    }
+
     /** Whether anything can be sent and received; with the lock. */
     boolean isOpen() {
         return !closed && failure == null;

@@ -3,6 +3,7 @@ package org.verbena.stack;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.net.InetAddress;
 import java.net.NoRouteToHostException;
 import java.net.PortUnreachableException;
 import java.nio.ByteBuffer;
@@ -13,6 +14,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import org.verbena.linux.Errno;
 import org.verbena.stack.ip.Ip;
+import org.verbena.stack.ip.IpAddress;
+import org.verbena.stack.udp.Memberships;
 import org.verbena.stack.udp.UdpPorts;
 import org.verbena.stack.udp.UdpQueue;
 import org.verbena.verbs.VerbsException;
@@ -179,6 +182,119 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
         engine.requireOpen();
     }
 
+    /**
+     * Takes datagrams that any host sends to a group of hosts, at this socket's port, and tells the routers of the link (IGMPv3, MLDv2).
+     *
+     * @throws IOException {@code EINVAL} for an address that is no group's, {@code EADDRINUSE} if it is in the group already, {@code ENOBUFS} if it is in 20, or
+     *     the stack in 256, {@code ENETUNREACH} without an address of that version of IP
+     */
+    public void join(InetAddress group) throws IOException {
+        change("join", group, (m, g, now) -> m.join(queue, g, now));
+    }
+
+    /**
+     * Takes datagrams that one host sends to a group, as IP_ADD_SOURCE_MEMBERSHIP has it; those of several hosts after several calls.
+     *
+     * @throws IOException as the other; {@code EADDRINUSE} if those of that host are taken already, {@code EINVAL} if the group was joined for all,
+     *     {@code ENOBUFS} for more than 64 hosts, {@code EAFNOSUPPORT} if the addresses are of different versions of IP
+     */
+    public void join(InetAddress group, InetAddress source) throws IOException {
+        change("join", group, (m, g, now) -> m.join(queue, g, IpAddress.of(source), now));
+    }
+
+    /**
+     * Takes no more what one host sends to a group that was joined for all, as IP_BLOCK_SOURCE has it.
+     *
+     * @throws IOException {@code EADDRNOTAVAIL} if the group was not joined for all, {@code EADDRINUSE} if that host is blocked already, {@code ENOBUFS} for more
+     *     than 64 hosts
+     */
+    public void block(InetAddress group, InetAddress source) throws IOException {
+        change("block a sender to", group, (m, g, now) -> m.block(queue, g, IpAddress.of(source), now));
+    }
+
+    /**
+     * Takes what a host sends that was blocked.
+     *
+     * @throws IOException {@code EADDRNOTAVAIL} if it is not blocked
+     */
+    public void unblock(InetAddress group, InetAddress source) throws IOException {
+        change("unblock a sender to", group, (m, g, now) -> m.unblock(queue, g, IpAddress.of(source), now));
+    }
+
+    /**
+     * Takes no more what one host sends to a group.
+     *
+     * @throws IOException {@code EADDRNOTAVAIL} if it was not joined for that host
+     */
+    public void leave(InetAddress group, InetAddress source) throws IOException {
+        change("leave", group, (m, g, now) -> m.leave(queue, g, IpAddress.of(source), now));
+    }
+
+    /**
+     * Takes nothing more that is sent to a group.
+     *
+     * @throws IOException {@code EADDRNOTAVAIL} if it is not in the group
+     */
+    public void leave(InetAddress group) throws IOException {
+        change("leave", group, (m, g, now) -> m.leave(queue, g, now));
+    }
+
+    /** A call of {@link Memberships}. */
+    private interface Change {
+        int apply(Memberships m, IpAddress group, long now);
+    }
+
+    private void change(String what, InetAddress group, Change change) throws IOException {
+        engine.lock.lock();
+        try {
+            requireOpen();
+            int wrong = change.apply(engine.udp.memberships(), IpAddress.of(group), engine.now());
+            if (wrong != 0) {
+                throw new VerbsException(what + " " + group.getHostAddress(), wrong, switch (wrong) {
+                    case Errno.EINVAL -> "that is not the address of a group, or it was joined for all senders";
+                    case Errno.ENOBUFS -> "a socket may be in " + Memberships.MOST_GROUPS + " groups and name "
+                            + Memberships.MOST_SENDERS + " senders of each, and a stack has room for 256 groups";
+                    case Errno.ENETUNREACH -> "the stack has no address of that version of IP";
+                    case Errno.EAFNOSUPPORT -> "the sender's address is not of the same version of IP";
+                    case Errno.EADDRINUSE -> "that was done before";
+                    default -> "that was not joined before";
+                });
+            }
+            engine.changed();
+        } finally {
+            engine.lock.unlock();
+        }
+    }
+
+    /**
+     * How many routers datagrams to groups pass at most, and 1 more: without this 1, so that they stay on the link; 0 for sockets of this stack alone.
+     *
+     * @throws IllegalArgumentException if it is not 0 to 255
+     */
+    public void setMulticastHops(int hops) throws IOException {
+        if (hops < 0 || hops > 255) {
+            throw new IllegalArgumentException(hops + " hops are not 0 to 255");
+        }
+        engine.lock.lock();
+        try {
+            requireOpen();
+            queue.multicastHops(hops);
+        } finally {
+            engine.lock.unlock();
+        }
+    }
+
+    /** Whether datagrams that this socket sends to a group come to a socket of this stack that is in it, as without this. */
+    public void setMulticastLoop(boolean on) throws IOException {
+        engine.lock.lock();
+        try {
+            requireOpen();
+            queue.loops(on);
+        } finally {
+            engine.lock.unlock();
+        }
+    }
+
     @Override
     public void wake() {
         arrival.signalAll();
@@ -191,7 +307,8 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
         try {
             closed = true;
             if (engine.remove(this)) {
-                engine.udp.close(queue);
+                engine.udp.close(queue, engine.now());
+                engine.changed();
             }
             arrival.signalAll();
         } finally {

@@ -26,17 +26,21 @@ sealed interface Family permits Ipv4, Ipv6, Family.None {
     /** Has packets to an address that there is a way to go from the address of this host that fits. */
     void route(Path p, long high, long low);
 
+    /** The groups that this host is in. */
+    Groups groups();
+
     /** How long a packet to the other end may be. */
     int mtu(Path p);
 
-    /** Sends a frame whose payload is in its place; {@code whole} if no router may cut it into fragments. */
-    void send(SendFrame f, int protocol, Path p, int tos, int length, boolean whole, long now) throws IOException;
+    /** Sends a frame whose payload is in its place; {@code hops} is 0 for as many as is usual, {@code whole} if no router may cut it into fragments. */
+    void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
+            throws IOException;
 
     /** Into how many fragments a payload is cut. */
     int fragments(Path p, int length);
 
     /** Sends a payload in fragments; the buffers for them are there. */
-    void sendFragments(int protocol, Path p, MemorySegment payload, int length, long now) throws IOException;
+    void sendFragments(int protocol, Path p, int hops, MemorySegment payload, int length, long now) throws IOException;
 
     /** Tells the sender of a datagram that nobody is at its port. */
     void noPort(Datagram d, long now) throws IOException;
@@ -78,12 +82,17 @@ sealed interface Family permits Ipv4, Ipv6, Family.None {
         }
 
         @Override
+        public Groups groups() {
+            throw noWay();
+        }
+
+        @Override
         public int mtu(Path p) {
             throw noWay();
         }
 
         @Override
-        public void send(SendFrame f, int protocol, Path p, int tos, int length, boolean whole, long now) {
+        public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now) {
             throw noWay();
         }
 
@@ -93,7 +102,7 @@ sealed interface Family permits Ipv4, Ipv6, Family.None {
         }
 
         @Override
-        public void sendFragments(int protocol, Path p, MemorySegment payload, int length, long now) {
+        public void sendFragments(int protocol, Path p, int hops, MemorySegment payload, int length, long now) {
             throw noWay();
         }
 

@@ -52,6 +52,7 @@ final class Icmpv6 implements Protocol {
                     Icmpv6Message.PARAMETER_PROBLEM -> take(d, type, now);
             case Icmpv6Message.NEIGHBOUR_SOLICITATION -> ipv6.neighbours.solicited(d, now);
             case Icmpv6Message.NEIGHBOUR_ADVERTISEMENT -> ipv6.neighbours.advertised(d, now);
+            case Icmpv6Message.GROUP_QUERY, Icmpv6Message.GROUP_REPORT -> ipv6.mld.received(d, type, now);
             case Icmpv6Message.ROUTER_ADVERTISEMENT -> routers.advertised(d, now);
             default -> counts.notForUs++; // a redirect could have been sent by anybody on the link, and is not needed
         }

@@ -10,6 +10,7 @@ import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.Ipv6Header;
@@ -138,6 +139,18 @@ public final class Ip {
         family(high, low).route(p, high, low);
     }
 
+    /**
+     * Has an owner take packets to a group from now on, of the senders of a filter; {@link SourceFilter#NONE} for none any more.
+     *
+     * @return 0, {@code ENETUNREACH} without an address of that version of IP, or {@code ENOBUFS} if there are too many groups
+     */
+    public int setFilter(Object owner, IpAddress group, SourceFilter filter, long now) {
+        Family f = family(group.high(), group.low());
+        return f instanceof Family.None
+                ? Errno.ENETUNREACH
+                : f.groups().set(owner, group, filter, now) ? 0 : Errno.ENOBUFS;
+    }
+
     /** The longest payload that is sent in one packet. */
     public int room(Path p) {
         return family(p).mtu(p) - p.headerBytes();
@@ -169,12 +182,17 @@ public final class Ip {
 
     /** Sends a frame whose payload is in its place, to an address with a {@link #way}. */
     public void send(SendFrame f, int protocol, Path p, int length, long now) throws IOException {
-        family(p).send(f, protocol, p, 0, length, false, now);
+        send(f, protocol, p, 0, length, now);
+    }
+
+    /** As the other, by so many routers at most; 0 for as many as is usual, which for a group of hosts is none. */
+    public void send(SendFrame f, int protocol, Path p, int hops, int length, long now) throws IOException {
+        family(p).send(f, protocol, p, 0, hops, length, false, now);
     }
 
     /** As the other, of bytes that no router may cut into fragments, with a type of service whose low two bits are {@link Ipv4Header#ecn}. */
     public void sendWhole(SendFrame f, int protocol, Path p, int tos, int length, long now) throws IOException {
-        family(p).send(f, protocol, p, tos, length, true, now);
+        family(p).send(f, protocol, p, tos, 0, length, true, now);
     }
 
     /** Into how many fragments a payload is cut. */
@@ -189,11 +207,17 @@ public final class Ip {
 
     /** Sends a payload in up to {@link #MOST_FRAGMENTS}; false, and nothing is sent, if there are too few buffers. */
     public boolean send(int protocol, Path p, MemorySegment payload, int length, long now) throws IOException {
+        return send(protocol, p, 0, payload, length, now);
+    }
+
+    /** As the other, by so many routers at most. */
+    public boolean send(int protocol, Path p, int hops, MemorySegment payload, int length, long now)
+            throws IOException {
         if (!wire.hasFree(fragments(p, length))) {
             counts.noBuffer++;
             return false;
         }
-        family(p).sendFragments(protocol, p, payload, length, now);
+        family(p).sendFragments(protocol, p, hops, payload, length, now);
         return true;
     }
 

@@ -9,6 +9,7 @@ import java.util.SplittableRandom;
 import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.IcmpMessage;
+import org.verbena.stack.header.IgmpMessage;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.wire.ReceivedFrame;
 import org.verbena.stack.wire.SendFrame;
@@ -24,6 +25,7 @@ final class Ipv4 implements Family {
     private final Neighbours neighbours;
     private final Reassembly reassembly;
     private final Icmp icmp;
+    private final Igmp igmp;
     private final SplittableRandom random;
     private final Identifications identifications;
 
@@ -38,6 +40,8 @@ final class Ipv4 implements Family {
         identifications = new Identifications(ip.random);
         icmp = new Icmp(ip, this);
         ip.carry(Ipv4Header.ICMP, icmp);
+        igmp = new Igmp(ip, address, neighbours);
+        ip.carry(IgmpMessage.PROTOCOL, igmp);
     }
 
     Arp arp() {
@@ -56,8 +60,8 @@ final class Ipv4 implements Family {
             return;
         }
         int to = Ipv4Header.destination(m, at);
-        boolean broadcast = address.isBroadcast(to);
-        if (broadcast ? !group : group || to != address.address()) { // one without the other: RFC 1122, 3.3.6
+        boolean toMany = Ipv4Address.isMulticast(to) ? isMember(to) : address.isBroadcast(to);
+        if (toMany ? !group : group || to != address.address()) { // one without the other: RFC 1122, 3.3.6
             counts.notForUs++;
             return;
         }
@@ -68,7 +72,7 @@ final class Ipv4 implements Family {
         d.length = total - header;
         d.protocol = Ipv4Header.protocol(m, at);
         d.ecn = Ipv4Header.ecn(m, at);
-        d.toMany = broadcast;
+        d.toMany = toMany;
         d.path().set(0, IpAddress.mapped(to), 0, IpAddress.mapped(from));
         int word = Ipv4Header.fragmentWord(m, at);
         if ((word & (Ipv4Header.MORE_FRAGMENTS | Ipv4Header.OFFSET)) == 0) {
@@ -77,6 +81,10 @@ final class Ipv4 implements Family {
                 & Ipv4Header.MORE_FRAGMENTS) != 0, now)) {
             deliver(now);
         }
+    }
+
+    private boolean isMember(int group) {
+        return Igmp.isAllHosts(group) || igmp.groups().isMember(0, IpAddress.mapped(group));
     }
 
     private void deliver(long now) throws IOException {
@@ -117,29 +125,33 @@ final class Ipv4 implements Family {
     }
 
     @Override
+    public Groups groups() {
+        return igmp.groups();
+    }
+
+    @Override
     public int mtu(Path p) {
         return ip.wire.mtu();
     }
 
     @Override
-    public void send(SendFrame f, int protocol, Path p, int tos, int length, boolean whole, long now)
+    public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
             throws IOException {
-        finish(f, protocol, p, tos, length, whole ? Ipv4Header.DONT_FRAGMENT : 0, random.nextInt(), now);
+        finish(f, protocol, p, tos, hops, length, whole ? Ipv4Header.DONT_FRAGMENT : 0, random.nextInt(), now);
     }
 
-    private void finish(SendFrame f, int protocol, Path p, int tos, int length, int fragmentWord, int id, long now)
-            throws IOException {
+    private void finish(SendFrame f, int protocol, Path p, int tos, int hops, int length, int fragmentWord, int id,
+            long now) throws IOException {
         int bytes = Ipv4Header.BYTES + length;
         int to = (int) p.remoteLow();
-        Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, bytes, id, fragmentWord, Ipv4Address
-                .isMulticast(to)
-                        ? 1
-                        : TTL,
-                protocol, (int) p.localLow(), to);
+        boolean toGroup = Ipv4Address.isMulticast(to);
+        int ttl = hops > 0 ? hops : toGroup ? 1 : TTL;
+        Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, bytes, id, fragmentWord, ttl, protocol, (int) p
+                .localLow(), to);
         if (address.isBroadcast(to)) {
             neighbours.transmit(f, EthernetHeader.BYTES + bytes, EthernetHeader.BROADCAST);
-        } else if (Ipv4Address.isMulticast(to)) {
-            neighbours.transmit(f, EthernetHeader.BYTES + bytes, 0x0100_5e00_0000L | to & 0x7f_ffff); // RFC 1112, 6.4
+        } else if (toGroup) {
+            neighbours.transmit(f, EthernetHeader.BYTES + bytes, Ipv4Address.groupMac(to));
         } else {
             neighbours.send(f, EthernetHeader.BYTES + bytes, 0, IpAddress.mapped(address.nextHop(to)), now);
         }
@@ -152,7 +164,8 @@ final class Ipv4 implements Family {
     }
 
     @Override
-    public void sendFragments(int protocol, Path p, MemorySegment payload, int length, long now) throws IOException {
+    public void sendFragments(int protocol, Path p, int hops, MemorySegment payload, int length, long now)
+            throws IOException {
         int id = identifications.next(p);
         int room = ip.room(p);
         int most = length <= room ? length : room & ~7;
@@ -166,7 +179,7 @@ final class Ipv4 implements Family {
             MemorySegment.copy(payload, at, f.memory(), Ip.payload(f, p), n);
             int word = at / 8 | (at + n < length ? Ipv4Header.MORE_FRAGMENTS : 0);
             counts.fragmentsOut += word == 0 ? 0 : 1;
-            finish(f, protocol, p, 0, n, word, id, now);
+            finish(f, protocol, p, 0, hops, n, word, id, now);
             at += n;
         } while (at < length);
     }
@@ -191,10 +204,10 @@ final class Ipv4 implements Family {
         Datagram d = ip.datagram;
         while (reassembly.takeLate(d, now)) {
             if (d.headerBytes > 0) { // the first fragment is there (RFC 1122, 3.3.2)
-                d.toMany = isBroadcast(d.path().localHigh(), d.path().localLow());
+                d.toMany = ip.isToMany(d.path().localHigh(), d.path().localLow());
                 icmp.error(d, IcmpMessage.TIME_EXCEEDED, IcmpMessage.REASSEMBLY, now);
             }
         }
-        return Math.min(arp.work(now), reassembly.next());
+        return Math.min(Math.min(arp.work(now), reassembly.next()), igmp.groups().work(now));
     }
 }

@@ -28,6 +28,11 @@ public record Ipv4Address(int address, int prefix, int gateway) {
         return a >>> 28 == 0xe;
     }
 
+    /** The Ethernet address of a group (RFC 1112, 6.4). */
+    static long groupMac(int group) {
+        return 0x0100_5e00_0000L | group & 0x7f_ffff;
+    }
+
     /** Whether an address can be that of a sender, and so of one host: neither 0.x, 127.x, a group, reserved nor the subnet's own. */
     public boolean isHost(int a) {
         int first = a >>> 24;

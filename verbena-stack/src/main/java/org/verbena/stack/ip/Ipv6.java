@@ -28,6 +28,7 @@ final class Ipv6 implements Family {
     final PathMtus mtus = new PathMtus();
     final NeighbourDiscovery neighbours;
     final Icmpv6 icmp;
+    final Mld mld;
     /** As routers of the link have told. */
     int linkMtu;
     int hopLimit = HOP_LIMIT;
@@ -47,6 +48,7 @@ final class Ipv6 implements Family {
         reassembly = new Reassembly(counts, Reassembly.IPV6_PATIENCE);
         identifications = new Identifications(ip.random);
         neighbours = new NeighbourDiscovery(this);
+        mld = new Mld(this);
         routers = new RouterDiscovery(this, config.advertisements());
         icmp = new Icmpv6(this, routers);
         extensions = new ExtensionHeaders(icmp);
@@ -142,9 +144,16 @@ final class Ipv6 implements Family {
         }
     }
 
+    /** Does without an address of this host. */
+    void remove(Ipv6Addresses.Entry e, long now) {
+        addresses.remove(e);
+        mld.groups().set(e, new IpAddress(IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low)),
+                SourceFilter.NONE, now);
+    }
+
     private boolean isMember(long high, long low) {
         return low == ALL_NODES_LOW && (high == IpAddress.linkLocalGroup() || high == INTERFACE_LOCAL_GROUP)
-                || addresses.isSolicitedNode(high, low);
+                || addresses.isSolicitedNode(high, low) || mld.groups().isMember(high, low);
     }
 
     @Override
@@ -173,14 +182,20 @@ final class Ipv6 implements Family {
     }
 
     @Override
+    public Groups groups() {
+        return mld.groups();
+    }
+
+    @Override
     public int mtu(Path p) {
         return mtus.get(p.remoteHigh(), p.remoteLow(), linkMtu);
     }
 
     @Override
-    public void send(SendFrame f, int protocol, Path p, int tos, int length, boolean whole, long now)
+    public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
             throws IOException {
-        finish(f, protocol, p, tos, length, IpAddress.isMulticast(p.remoteHigh(), p.remoteLow()) ? 1 : hopLimit, now);
+        int usual = IpAddress.isMulticast(p.remoteHigh(), p.remoteLow()) ? 1 : hopLimit;
+        finish(f, protocol, p, tos, length, hops > 0 ? hops : usual, now);
     }
 
     /** Sends a message of ICMPv6 to the link only, which is written in its place. */
@@ -214,7 +229,8 @@ final class Ipv6 implements Family {
     }
 
     @Override
-    public void sendFragments(int protocol, Path p, MemorySegment payload, int length, long now) throws IOException {
+    public void sendFragments(int protocol, Path p, int hops, MemorySegment payload, int length, long now)
+            throws IOException {
         int room = ip.room(p);
         int id = identifications.next(p);
         boolean one = length <= room;
@@ -235,7 +251,7 @@ final class Ipv6 implements Family {
                 counts.fragmentsOut++;
             }
             MemorySegment.copy(payload, at, f.memory(), to + header, n);
-            send(f, one ? protocol : Ipv6Header.FRAGMENT, p, 0, header + n, false, now);
+            send(f, one ? protocol : Ipv6Header.FRAGMENT, p, 0, hops, header + n, false, now);
             at += n;
         } while (at < length);
     }
@@ -265,7 +281,8 @@ final class Ipv6 implements Family {
                 icmp.error(d, Icmpv6Message.TIME_EXCEEDED, Icmpv6Message.REASSEMBLY, 0, now);
             }
         }
-        return Math.min(Math.min(neighbours.work(now), routers.work(now)), Math.min(Math.min(reassembly.next(), routes
-                .work(now)), mtus.work(now)));
+        return Math.min(Math.min(Math.min(neighbours.work(now), routers.work(now)), mld.groups().work(now)), Math.min(
+                Math.min(reassembly.next(), routes
+                        .work(now)), mtus.work(now)));
     }
 }

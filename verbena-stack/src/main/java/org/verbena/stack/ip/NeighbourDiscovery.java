@@ -124,7 +124,7 @@ final class NeighbourDiscovery {
         }
         if (unspecified) {
             if (own.optimistic) { // both find out whether they may have it: neither may
-                giveUp(own);
+                giveUp(own, now);
             } else {
                 path.set(own.high, own.low, IpAddress.linkLocalGroup(), ALL_NODES);
                 send(Icmpv6Message.NEIGHBOUR_ADVERTISEMENT, OVERRIDE, high, low, TARGET_LINK_ADDRESS, now);
@@ -141,9 +141,9 @@ final class NeighbourDiscovery {
         }
     }
 
-    private void giveUp(Ipv6Addresses.Entry own) {
+    private void giveUp(Ipv6Addresses.Entry own, long now) {
         counts.conflicts++;
-        ipv6.addresses.remove(own);
+        ipv6.remove(own, now);
     }
 
     /** A host tells its address. */
@@ -164,7 +164,7 @@ final class NeighbourDiscovery {
         Ipv6Addresses.@Nullable Entry own = ipv6.addresses.find(high, low);
         if (own != null) {
             if (own.optimistic) {
-                giveUp(own);
+                giveUp(own, now);
             } else {
                 counts.conflicts++;
             }
@@ -195,6 +195,8 @@ final class NeighbourDiscovery {
                     continue;
                 }
                 e.asked = true;
+                ipv6.mld.groups().set(e, new IpAddress(IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low)),
+                        SourceFilter.ALL, now);
                 e.due = now + RETRANSMIT;
                 path.set(0, 0, IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low));
                 send(Icmpv6Message.NEIGHBOUR_SOLICITATION, 0, e.high, e.low, 0, now);

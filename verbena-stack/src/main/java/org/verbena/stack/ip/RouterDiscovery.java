@@ -69,7 +69,7 @@ final class RouterDiscovery {
         for (int i = ipv6.addresses.size() - 1; i >= 0; i--) {
             Ipv6Addresses.Entry e = ipv6.addresses.get(i);
             if (e.validUntil != Ipv6Addresses.FOREVER && now - e.validUntil >= 0) {
-                ipv6.addresses.remove(e);
+                ipv6.remove(e, now);
                 continue;
             }
             e.deprecated = e.preferredUntil != Ipv6Addresses.FOREVER && now - e.preferredUntil >= 0;

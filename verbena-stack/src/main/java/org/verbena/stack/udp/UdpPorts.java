@@ -37,12 +37,14 @@ public final class UdpPorts implements Protocol {
     private final MemorySegment whole = Arena.ofAuto().allocate(Ipv4Header.MOST);
     private final ByteBuffer wholeBytes = whole.asByteBuffer();
     private final Path path = new Path();
+    private final Memberships memberships;
 
     /** None yet. {@code random} chooses ports, and should be hard to guess (RFC 6056). */
     public UdpPorts(Ip ip, Counts counts, RandomGenerator random) {
         this.ip = ip;
         this.counts = counts;
         this.random = random;
+        memberships = new Memberships(ip);
         ip.carry(Ipv4Header.UDP, this);
     }
 
@@ -70,8 +72,14 @@ public final class UdpPorts implements Protocol {
     }
 
     /** Gives a port back. */
-    public void close(UdpQueue q) {
+    public void close(UdpQueue q, long now) {
+        memberships.leaveAll(q, now);
         queues.remove(q.port());
+    }
+
+    /** The groups that sockets are in. */
+    public Memberships memberships() {
+        return memberships;
     }
 
     @Override
@@ -85,6 +93,11 @@ public final class UdpPorts implements Protocol {
         }
         UdpQueue q = queues.get(UdpHeader.destination(m, at));
         int from = UdpHeader.source(m, at);
+        if (IpAddress.isMulticast(p.localHigh(), p.localLow()) && (q == null || !q.takes(p.localHigh(), p.localLow(), p
+                .remoteHigh(), p.remoteLow()))) {
+            counts.notForUs++; // another socket, or nobody of this group's
+            return;
+        }
         if (q == null || !q.accepts(p.remoteHigh(), p.remoteLow(), from)) {
             counts.noPort++;
             ip.noPort(d, now);
@@ -135,12 +148,22 @@ public final class UdpPorts implements Protocol {
             return 0;
         }
         ip.route(path, high, low);
+        boolean toGroup = IpAddress.isMulticast(high, low);
+        if (toGroup && from.loops()) {
+            loop(from, payload, port);
+        }
+        if (toGroup && from.multicastHops() == 0) { // for sockets of this host alone
+            payload.position(payload.limit());
+            counts.datagramsOut++;
+            return 0;
+        }
+        int hops = toGroup ? from.multicastHops() : 0;
         if (length > ip.room(path)) {
             if (ip.fragments(path, length) > Ip.MOST_FRAGMENTS) {
                 return Errno.EMSGSIZE;
             }
             write(whole, wholeBytes, 0, from, payload, port);
-            wrong = ip.send(Ipv4Header.UDP, path, whole, length, now) ? 0 : Errno.ENOBUFS;
+            wrong = ip.send(Ipv4Header.UDP, path, hops, whole, length, now) ? 0 : Errno.ENOBUFS;
         } else {
             SendFrame f = ip.acquire();
             if (f == null) {
@@ -152,13 +175,28 @@ public final class UdpPorts implements Protocol {
                 ip.giveBack(f);
                 throw e;
             }
-            ip.send(f, Ipv4Header.UDP, path, length, now);
+            ip.send(f, Ipv4Header.UDP, path, hops, length, now);
         }
         if (wrong == 0) {
             payload.position(payload.limit());
             counts.datagramsOut++;
         }
         return wrong;
+    }
+
+    /** Brings a datagram to a group, whose way is the {@link #path}, to a socket of this host. */
+    private void loop(UdpQueue from, ByteBuffer payload, int port) {
+        int n = payload.remaining();
+        UdpQueue q = queues.get(port);
+        if (q != null && q.takes(path.remoteHigh(), path.remoteLow(), path.localHigh(), path.localLow()) && q.accepts(
+                path.localHigh(), path.localLow(), from.port())) {
+            wholeBytes.put(0, payload, payload.position(), n);
+            if (q.offer(whole, 0, n, path.localHigh(), path.localLow(), from.port())) {
+                counts.datagramsIn++;
+            } else {
+                counts.queueFull++;
+            }
+        }
     }
 
     /** What is for a port of this host does not come to the link. */

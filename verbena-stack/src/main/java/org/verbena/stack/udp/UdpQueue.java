@@ -5,8 +5,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 import org.verbena.linux.Errno;
+import org.verbena.stack.ip.IpAddress;
+import org.verbena.stack.ip.SourceFilter;
 
 /** The datagrams that wait at a port, in a ring of bytes of a fixed size, each behind its length and sender. */
 public final class UdpQueue {
@@ -28,6 +32,11 @@ public final class UdpQueue {
     private boolean connected;
     private int error;
     private Runnable listener = () -> {};
+    /** The groups that it is in, and of which senders. */
+    private final List<IpAddress> groups = new ArrayList<>();
+    private final List<SourceFilter> filters = new ArrayList<>();
+    private int multicastHops = 1;
+    private boolean loops = true;
 
     /**
      * An empty queue.
@@ -68,6 +77,61 @@ public final class UdpQueue {
 
     boolean accepts(long high, long low, int p) {
         return !connected || low == remoteLow && high == remoteHigh && p == remotePort;
+    }
+
+    /** Routers that datagrams to groups pass at most. */
+    public int multicastHops() {
+        return multicastHops;
+    }
+
+    /** Sets {@link #multicastHops}: 0 to 255. */
+    public void multicastHops(int hops) {
+        multicastHops = hops;
+    }
+
+    /** Whether datagrams to groups come to sockets of this host as well. */
+    public boolean loops() {
+        return loops;
+    }
+
+    /** Sets {@link #loops}. */
+    public void loops(boolean on) {
+        loops = on;
+    }
+
+    /** The groups that it is in. */
+    public List<IpAddress> groups() {
+        return groups;
+    }
+
+    /** From which senders datagrams to a group are taken. */
+    public SourceFilter filter(IpAddress group) {
+        int i = groups.indexOf(group);
+        return i < 0 ? SourceFilter.NONE : filters.get(i);
+    }
+
+    /** Sets {@link #filter}. */
+    public void filter(IpAddress group, SourceFilter f) {
+        int i = groups.indexOf(group);
+        if (i >= 0) {
+            groups.remove(i);
+            filters.remove(i);
+        }
+        if (!f.equals(SourceFilter.NONE)) {
+            groups.add(group);
+            filters.add(f);
+        }
+    }
+
+    /** Whether it takes what a sender has sent to a group. */
+    boolean takes(long groupHigh, long groupLow, long high, long low) {
+        for (int i = 0; i < groups.size(); i++) {
+            IpAddress g = groups.get(i);
+            if (g.low() == groupLow && g.high() == groupHigh) {
+                return filters.get(i).accepts(high, low);
+            }
+        }
+        return false;
     }
 
     /** Adds a datagram; false if there is no room. */

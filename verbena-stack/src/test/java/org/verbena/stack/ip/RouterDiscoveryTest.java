@@ -53,7 +53,7 @@ final class RouterDiscoveryTest {
     private static byte[] sendFar(Host h) throws Exception {
         UdpQueue q = h.udp.open(0, 4096);
         assertThat(h.udp.send(q, ByteBuffer.wrap(Host.payload(1, 10)), FAR.high(), FAR.low(), 7, h.now)).isZero();
-        h.udp.close(q);
+        h.udp.close(q, h.now);
         return h.wire.takeSent().getFirst();
     }
 

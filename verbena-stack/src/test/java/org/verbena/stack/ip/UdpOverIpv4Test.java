@@ -230,7 +230,7 @@ final class UdpOverIpv4Test {
         Host a = new Host(1);
         UdpQueue q = a.udp.open(PORT, 4096);
         assertThat(a.udp.open(PORT, 4096)).isNull();
-        a.udp.close(q);
+        a.udp.close(q, a.now);
         assertThat(a.udp.open(PORT, 4096)).isNotNull();
         Set<Integer> ports = new HashSet<>();
         for (int i = 0; i < 16_384; i++) {
