@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -110,6 +111,11 @@ final class Engine {
     /** False if it was removed before. */
     boolean remove(Sleeper s) {
         return sleepers.remove(s);
+    }
+
+    /** Each that was added; with the lock. */
+    void forEach(Consumer<Sleeper> c) {
+        sleepers.forEach(c);
     }
 
     /** Throws if nothing can come or go any more; with the lock. */

@@ -52,10 +52,12 @@ public final class Stack implements AutoCloseable {
 
     private final Engine engine;
     private final InetAddress address;
+    private final PublishedStack published;
 
-    private Stack(Engine engine, InetAddress address) {
+    private Stack(Engine engine, InetAddress address, String device) {
         this.engine = engine;
         this.address = address;
+        published = new PublishedStack(engine, address, device);
     }
 
     /**
@@ -79,7 +81,7 @@ public final class Stack implements AutoCloseable {
         try {
             Engine e = new Engine(wire, mac, config);
             e.start();
-            return new Stack(e, toAddress(config.address().address()));
+            return new Stack(e, toAddress(config.address().address()), device);
         } catch (RuntimeException | Error e) { // there is no memory or thread for it
             try {
                 wire.close();
@@ -264,6 +266,10 @@ public final class Stack implements AutoCloseable {
      */
     @Override
     public void close() throws IOException {
-        engine.close();
+        try {
+            engine.close();
+        } finally {
+            published.close();
+        }
     }
 }

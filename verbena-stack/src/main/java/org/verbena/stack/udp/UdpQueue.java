@@ -23,6 +23,7 @@ public final class UdpQueue {
     /** Where the next one goes. */
     private int tail;
     private int used;
+    private long dropped;
     private int remote;
     private int remotePort;
     private boolean connected;
@@ -78,6 +79,7 @@ public final class UdpQueue {
         }
         int skipped = size - tail < bytes ? size - tail : 0;
         if ((long) used + skipped + bytes > size) {
+            dropped++;
             return false;
         }
         if (skipped > 0) {
@@ -116,6 +118,16 @@ public final class UdpQueue {
     /** Whether no datagram waits. */
     public boolean isEmpty() {
         return used == 0;
+    }
+
+    /** Bytes that are taken up. */
+    public int used() {
+        return used;
+    }
+
+    /** How many datagrams found no room. */
+    public long dropped() {
+        return dropped;
     }
 
     /** The sender's address of the oldest datagram; there has to be one, as for all that follow. */
