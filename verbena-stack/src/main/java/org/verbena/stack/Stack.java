@@ -8,6 +8,7 @@ import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
 import java.time.Duration;
 
 import org.verbena.linux.Errno;
@@ -19,6 +20,7 @@ import org.verbena.stack.model.TcpStatistics;
 import org.verbena.stack.tcp.Connection;
 import org.verbena.stack.tcp.Listener;
 import org.verbena.stack.udp.UdpQueue;
+import org.verbena.stack.wire.Capture;
 import org.verbena.stack.wire.QueuePairWire;
 import org.verbena.stack.wire.Wire;
 import org.verbena.verbs.Context;
@@ -49,6 +51,9 @@ import org.verbena.verbs.VerbsException;
 public final class Stack implements AutoCloseable {
     /** Locally administered; behind it is the IPv4 address, so that a program that starts again has the same, and no other host of the link has it. */
     private static final long LOCAL_MAC = 0x0256_0000_0000L;
+
+    private static final int LEAST_CAPTURED = 64;
+    private static final int LONGEST_CAPTURED = 1 << 18;
 
     private final Engine engine;
     private final InetAddress address;
@@ -247,6 +252,37 @@ public final class Stack implements AutoCloseable {
     private static void requirePort(int port) {
         if (port < 0 || port > 65_535) {
             throw new IllegalArgumentException("port " + port + " is not 0 to 65535");
+        }
+    }
+
+    /** As the other, with whole frames. */
+    public StackCapture capture(Path file) throws IOException {
+        return capture(file, LONGEST_CAPTURED);
+    }
+
+    /**
+     * Has the frames that come and go written to a file from now on, as libpcap writes them, with nanoseconds. The file is whole when the capture or the
+     * stack is closed. What cannot be written to it ends the capture, and not the stack: see {@link StackCapture#statistics}. A segment that the device cuts into several
+     * is there once, as it was before, without a checksum of TCP.
+     *
+     * @param file another one of that name is overwritten
+     * @param snapLength bytes of a frame that are written at most, 64 to 262144
+     * @throws IOException {@code EBUSY} if there is a capture already, or if the file cannot be written
+     */
+    public StackCapture capture(Path file, int snapLength) throws IOException {
+        if (snapLength < LEAST_CAPTURED || snapLength > LONGEST_CAPTURED) {
+            throw new IllegalArgumentException("a snap length of " + snapLength + " is not " + LEAST_CAPTURED + " to "
+                    + LONGEST_CAPTURED);
+        }
+        engine.lock.lock();
+        try {
+            engine.requireOpen();
+            engine.requireNoCapture();
+            Capture c = new Capture(file, snapLength);
+            engine.beginCapture(c);
+            return new StackCapture(engine, c);
+        } finally {
+            engine.lock.unlock();
         }
     }
 

@@ -11,6 +11,7 @@ import java.net.PortUnreachableException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -30,11 +31,13 @@ import org.verbena.cli.support.HumanText;
 import org.verbena.cli.support.PeerException;
 import org.verbena.cli.support.StopHook;
 import org.verbena.stack.Stack;
+import org.verbena.stack.StackCapture;
 import org.verbena.stack.StackConfig;
 import org.verbena.stack.TcpServer;
 import org.verbena.stack.TcpSocket;
 import org.verbena.stack.UdpPeer;
 import org.verbena.stack.UdpSocket;
+import org.verbena.stack.model.CaptureStatistics;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
@@ -80,9 +83,13 @@ public final class NetcatCommand implements Callable<Integer> {
     @Option(names = {"-p", "--source-port"}, paramLabel = "PORT", defaultValue = "0",
             description = "The own port to connect from (default: any).") private int sourcePort;
 
+    @Option(names = "--capture", paramLabel = "FILE",
+            description = "Write the frames that come and go to a file for Wireshark.") private @Nullable Path capture;
+
     @Option(names = {"-v", "--verbose"}, description = "Say on standard error what is done.") private boolean verbose;
 
     private volatile boolean stopped;
+    private @Nullable StackCapture captured;
 
     @Override
     public Integer call() throws IOException {
@@ -93,6 +100,8 @@ public final class NetcatCommand implements Callable<Integer> {
             stopped = true;
             self.interrupt();
         }); Context context = Verbs.open(device); Stack stack = Stack.open(context, config)) {
+            Path file = capture;
+            captured = file == null ? null : stack.capture(file);
             return run(stack, ports);
         } catch (StandardStreams.ReaderGone e) {
             return 0;
@@ -101,6 +110,21 @@ public final class NetcatCommand implements Callable<Integer> {
                 return ExitCode.INTERRUPTED;
             }
             throw new IOException("interrupted", e);
+        } finally {
+            tellCaptured();
+        }
+    }
+
+    /** What has gone wrong with the file, which is whole now. */
+    private void tellCaptured() {
+        StackCapture c = captured;
+        if (c != null) {
+            CaptureStatistics s = c.statistics();
+            if (!s.problem().isEmpty()) {
+                tell(s.problem() + ": " + s.frames() + " frames are there, " + s.lost() + " later ones are not");
+            } else {
+                say(HumanText.count(s.frames(), "frame") + " in " + capture);
+            }
         }
     }
 

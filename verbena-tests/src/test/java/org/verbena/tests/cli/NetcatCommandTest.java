@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -26,10 +27,12 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
 import org.verbena.testkit.TapInterface;
 import org.verbena.tests.NetworkLane;
@@ -66,8 +69,14 @@ class NetcatCommandTest {
     /** The command, whose standard error is read by lines. */
     private record Netcat(Process process, BufferedReader err) implements AutoCloseable {
         static Netcat start(Redirect in, Redirect out, String... arguments) throws IOException {
+            return start(List.of(), in, out, arguments);
+        }
+
+        /** Behind another command. */
+        static Netcat start(List<String> before, Redirect in, Redirect out, String... arguments) throws IOException {
             String modules = CommandProcess.modulePath();
-            List<String> command = CommandProcess.java(modules);
+            List<String> command = new ArrayList<>(before);
+            command.addAll(CommandProcess.java(modules));
             command.addAll(CommandArchive.options(modules));
             command.addAll(CommandProcess.module("netcat"));
             command.addAll(List.of(arguments));
@@ -113,7 +122,7 @@ class NetcatCommandTest {
 
     /** Starts it without input, waits for its end, and answers what it has said and written. */
     private static String run(int code, String... arguments) throws Exception {
-        try (Netcat n = Netcat.start(Redirect.from(new java.io.File("/dev/null")), Redirect.PIPE, arguments)) {
+        try (Netcat n = Netcat.start(Redirect.from(new File("/dev/null")), Redirect.PIPE, arguments)) {
             String said = n.end(code);
             return n.output() + said;
         }
@@ -354,6 +363,86 @@ class NetcatCommandTest {
                     "tap_nothing", "the devices are");
             assertThat(run(1, "shm0", OURS + "/24", KERNEL, "1")).startsWith("verbena: ").contains("raw packets");
         });
+    }
+
+    /** Lines of what tshark says about the frames of a file that a filter lets pass. */
+    private static List<String> tshark(Path file, String filter, String field) throws Exception {
+        Finished f = Finished.run(new ProcessBuilder("tshark", "-n", "-r", file.toString(), "-Y", filter, "-T",
+                "fields", "-e", field).redirectErrorStream(false));
+        assertThat(f.code()).as(f.output()).isZero();
+        return f.output().lines().filter(l -> l.matches("[0-9]+")).toList();
+    }
+
+    /** Nothing in a file is malformed, and it has frames of a protocol. */
+    private static void assertIntact(Path file, String protocol) throws Exception {
+        if (!Files.isExecutable(Path.of("/usr/bin/tshark"))) {
+            System.out.println("SKIPPED: the frames of netcat are not read: there is no tshark (Debian: tshark)");
+            Assumptions.abort("no tshark");
+        }
+        assertThat(tshark(file, "_ws.malformed || _ws.expert.severity == error", "frame.number")).isEmpty();
+        assertThat(tshark(file, protocol, "frame.number")).isNotEmpty();
+    }
+
+    @Test
+    void framesOfAConnectionAreCaptured() throws Exception {
+        Path there = CopyFiles.write(dir.resolve("there"), THERE, 1);
+        Path back = CopyFiles.write(dir.resolve("back"), BACK, 2);
+        Path received = dir.resolve("received");
+        Path frames = dir.resolve("frames.pcap");
+        inNamespace(() -> {
+            try (ServerSocket server = listen();
+                    Netcat n = Netcat.start(Redirect.from(there.toFile()), Redirect.to(
+                            new File("/dev/null")), "-v", "--capture", frames.toString(), DEVICE, OURS + "/24", KERNEL,
+                            port(
+                                    server));
+                    Socket s = server.accept()) {
+                exchange(s, back, received);
+                assertThat(n.end(0)).contains(" frames in " + frames);
+            }
+        });
+        assertIntact(frames, "tcp");
+        assertThat(bytes(frames, OURS)).isEqualTo(THERE);
+        assertThat(bytes(frames, KERNEL)).isEqualTo(BACK);
+        assertThat(tshark(frames, "tcp.flags.fin == 1", "frame.number")).hasSizeGreaterThanOrEqualTo(2);
+        assertThat(tshark(frames, "frame.len != frame.cap_len || ip.len + 14 > frame.len", "frame.number")).isEmpty();
+    }
+
+    /** Payload of TCP that an end has sent, without what came again. */
+    private static long bytes(Path frames, String from) throws Exception {
+        return tshark(frames, "ip.src == " + from + " && !tcp.analysis.retransmission", "tcp.len").stream().mapToLong(
+                Long::parseLong).sum();
+    }
+
+    @Test
+    void datagramsAreCapturedUpToARefusal() throws Exception {
+        Path frames = dir.resolve("frames.pcap");
+        inNamespace(() -> run(1, "-z", "-u", "--capture", frames.toString(), DEVICE, OURS + "/24", KERNEL, "1"));
+        assertIntact(frames, "udp");
+        assertThat(tshark(frames, "icmp.type == 3 && icmp.code == 3", "frame.number")).hasSize(1);
+        assertThat(tshark(frames, "arp", "frame.number")).isNotEmpty();
+    }
+
+    /** A limit of the file's size in place of a full disk. The connection goes on, and what is there is whole. */
+    @Test
+    void aFullDiskEndsTheCaptureAlone() throws Exception {
+        Path there = CopyFiles.write(dir.resolve("there"), 6L * THERE, 1);
+        Path frames = dir.resolve("frames.pcap");
+        inNamespace(() -> {
+            try (ServerSocket server = listen();
+                    Netcat n = Netcat.start(List.of("prlimit", "--fsize=8388608"), Redirect
+                            .from(there.toFile()), Redirect.PIPE, "--capture", frames.toString(), DEVICE, OURS + "/24",
+                            KERNEL,
+                            port(server));
+                    Socket s = server.accept()) {
+                s.setSoTimeout(PATIENCE);
+                assertThat(s.getInputStream().readAllBytes()).isEqualTo(Files.readAllBytes(there));
+                s.close();
+                assertThat(n.end(0)).startsWith("verbena: packets cannot be written to " + frames).contains(
+                        "later ones are not");
+            }
+        });
+        assertThat(Files.size(frames)).isBetween(6_000_000L, 8_388_608L);
+        assertIntact(frames, "tcp");
     }
 
     @Test
