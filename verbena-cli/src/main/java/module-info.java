@@ -24,6 +24,7 @@ module org.verbena.cli {
     opens org.verbena.cli.doctor to info.picocli;
     opens org.verbena.cli.example to info.picocli;
     opens org.verbena.cli.interop to info.picocli;
+    opens org.verbena.cli.netcat to info.picocli;
     opens org.verbena.cli.perf to info.picocli;
     opens org.verbena.cli.perf.run to info.picocli;
     opens org.verbena.cli.rules to info.picocli;

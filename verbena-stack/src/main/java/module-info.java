@@ -4,7 +4,10 @@
     requires static org.jspecify;
     requires transitive org.verbena.verbs;
     requires org.verbena.linux;
+    requires org.verbena.telemetry;
 
     exports org.verbena.stack;
     exports org.verbena.stack.model;
+
+    provides org.verbena.telemetry.KindProvider with org.verbena.stack.telemetry.StackKinds;
 }

@@ -25,6 +25,7 @@ import org.verbena.cli.interop.PingPongCommand;
 import org.verbena.cli.interop.RpingCommand;
 import org.verbena.cli.interop.RstreamCommand;
 import org.verbena.cli.interop.UdaddyCommand;
+import org.verbena.cli.netcat.NetcatCommand;
 import org.verbena.cli.perf.PerfCommand;
 import org.verbena.cli.rules.RulesCommand;
 import org.verbena.cli.stat.MonitorCommand;
@@ -48,6 +49,7 @@ public final class Main implements Runnable {
             ExampleCommand.class,
             HelpCommand.class,
             MonitorCommand.class,
+            NetcatCommand.class,
             PerfCommand.class,
             PerftestCommand.class,
             PingPongCommand.class,

@@ -13,15 +13,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.linux.Errno;
 import org.verbena.stack.ip.Counts;
 import org.verbena.stack.ip.Ip;
 import org.verbena.stack.tcp.TcpPorts;
 import org.verbena.stack.udp.UdpPorts;
+import org.verbena.stack.wire.Capture;
 import org.verbena.stack.wire.ReceivedFrame;
 import org.verbena.stack.wire.Wire;
+import org.verbena.verbs.VerbsException;
 
 /**
  * What does the work of a stack: a receiver's thread while one polls, and else a thread of its own, which sleeps while nothing comes. All of the stack is under
@@ -72,6 +76,7 @@ final class Engine {
     private volatile @Nullable Throwable failure;
     /** With the lock. */
     private boolean wireClosed;
+    private @Nullable Capture capture;
 
     Engine(Wire wire, long mac, StackConfig config) {
         this.wire = wire;
@@ -110,6 +115,33 @@ final class Engine {
     /** False if it was removed before. */
     boolean remove(Sleeper s) {
         return sleepers.remove(s);
+    }
+
+    /** Throws if frames are written to a file; with the lock, as the next two. */
+    void requireNoCapture() throws IOException {
+        if (capture != null) {
+            throw new VerbsException("capture frames", Errno.EBUSY, "there is a capture already: close that first");
+        }
+    }
+
+    /** Has frames written from now on. */
+    void beginCapture(Capture c) {
+        capture = c;
+        wire.capture(c);
+    }
+
+    /** Ends it, if it goes on still. */
+    void endCapture(Capture c) {
+        if (capture == c) {
+            capture = null;
+            wire.capture(null);
+        }
+        c.close();
+    }
+
+    /** Each that was added; with the lock. */
+    void forEach(Consumer<Sleeper> c) {
+        sleepers.forEach(c);
     }
 
     /** Throws if nothing can come or go any more; with the lock. */
@@ -366,6 +398,9 @@ final class Engine {
                 tcp.abortAll(now());
             }
         } finally {
+            if (capture != null) {
+                endCapture(capture);
+            }
             wire.close();
         }
     }

@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -21,6 +22,7 @@ import org.verbena.stack.model.TcpStatistics;
 import org.verbena.stack.tcp.Connection;
 import org.verbena.stack.tcp.Listener;
 import org.verbena.stack.udp.UdpQueue;
+import org.verbena.stack.wire.Capture;
 import org.verbena.stack.wire.QueuePairWire;
 import org.verbena.stack.wire.Wire;
 import org.verbena.verbs.Context;
@@ -55,10 +57,15 @@ public final class Stack implements AutoCloseable {
     /** Why an address has no way. */
     static final String NO_WAY = ": it is in another subnet, and the stack has no gateway; or of IPv6, and the stack is not";
 
-    private final Engine engine;
+    private static final int LEAST_CAPTURED = 64;
+    private static final int LONGEST_CAPTURED = 1 << 18;
 
-    private Stack(Engine engine) {
+    private final Engine engine;
+    private final PublishedStack published;
+
+    private Stack(Engine engine, InetAddress first, String device) {
         this.engine = engine;
+        published = new PublishedStack(engine, first, device);
     }
 
     /**
@@ -80,7 +87,7 @@ public final class Stack implements AutoCloseable {
         try {
             Engine e = new Engine(wire, mac, config);
             e.start();
-            return new Stack(e);
+            return new Stack(e, e.ip.addresses().getFirst().toInetAddress(), device);
         } catch (RuntimeException | Error e) { // there is no memory or thread for it
             try {
                 wire.close();
@@ -267,6 +274,37 @@ public final class Stack implements AutoCloseable {
         }
     }
 
+    /** As the other, with whole frames. */
+    public StackCapture capture(Path file) throws IOException {
+        return capture(file, LONGEST_CAPTURED);
+    }
+
+    /**
+     * Has the frames that come and go written to a file from now on, as libpcap writes them, with nanoseconds. The file is whole when the capture or the
+     * stack is closed. What cannot be written to it ends the capture, and not the stack: see {@link StackCapture#statistics}. A segment that the device cuts into several
+     * is there once, as it was before, without a checksum of TCP.
+     *
+     * @param file another one of that name is overwritten
+     * @param snapLength bytes of a frame that are written at most, 64 to 262144
+     * @throws IOException {@code EBUSY} if there is a capture already, or if the file cannot be written
+     */
+    public StackCapture capture(Path file, int snapLength) throws IOException {
+        if (snapLength < LEAST_CAPTURED || snapLength > LONGEST_CAPTURED) {
+            throw new IllegalArgumentException("a snap length of " + snapLength + " is not " + LEAST_CAPTURED + " to "
+                    + LONGEST_CAPTURED);
+        }
+        engine.lock.lock();
+        try {
+            engine.requireOpen();
+            engine.requireNoCapture();
+            Capture c = new Capture(file, snapLength);
+            engine.beginCapture(c);
+            return new StackCapture(engine, c);
+        } finally {
+            engine.lock.unlock();
+        }
+    }
+
     /** The numbers of TCP so far. */
     public TcpStatistics tcpStatistics() {
         engine.lock.lock();
@@ -283,6 +321,10 @@ public final class Stack implements AutoCloseable {
      */
     @Override
     public void close() throws IOException {
-        engine.close();
+        try {
+            engine.close();
+        } finally {
+            published.close();
+        }
     }
 }

@@ -30,6 +30,16 @@ public final class TcpServer implements AutoCloseable, Engine.Sleeper {
         return listener.port();
     }
 
+    /** How many connections wait to be accepted. */
+    int waiting() {
+        engine.lock.lock();
+        try {
+            return listener.ready();
+        } finally {
+            engine.lock.unlock();
+        }
+    }
+
     /**
      * Waits for a connection; any of several threads gets it.
      *

@@ -46,6 +46,26 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
         return queue.port();
     }
 
+    /** Bytes that wait, with those beside each datagram. */
+    int waiting() {
+        engine.lock.lock();
+        try {
+            return queue.used();
+        } finally {
+            engine.lock.unlock();
+        }
+    }
+
+    /** How many datagrams have come that had no room to wait. */
+    public long dropped() {
+        engine.lock.lock();
+        try {
+            return queue.dropped();
+        } finally {
+            engine.lock.unlock();
+        }
+    }
+
     /**
      * From now on datagrams of that peer alone are received, and a send or receive throws if it has refused one, as connect(2) has it. What has come
      * before is dropped. Another call connects to another peer.

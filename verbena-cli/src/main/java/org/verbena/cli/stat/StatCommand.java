@@ -65,7 +65,7 @@ public final class StatCommand implements Callable<Integer> {
 
     @Option(names = {"-t", "--type"}, paramLabel = "TYPE", split = ",",
             description = "Objects of these types only: qp, cq, srq, wq, mr, port, device, pd, flow, connection, listener,"
-                    + " remote_memory, rule, rule_counter, sockets.") private List<String> types = List
+                    + " remote_memory, rule, rule_counter, sockets, stack, tcp, tcp_listener, udp.") private List<String> types = List
                             .of();
 
     @Option(names = {"-f", "--filter"}, paramLabel = "TEXT", defaultValue = "",
@@ -143,7 +143,7 @@ public final class StatCommand implements Callable<Integer> {
             int type = type(t.strip());
             if (type < 0) {
                 throw wrong("there is no type of objects '" + t + "': qp, cq, srq, wq, mr, port, device, pd, flow,"
-                        + " connection, listener, remote_memory, rule, rule_counter, sockets");
+                        + " connection, listener, remote_memory, rule, rule_counter, sockets, stack, tcp, tcp_listener, udp");
             }
             chosen.add(type);
         }

@@ -7,6 +7,8 @@ import java.util.Locale;
 import org.verbena.erm.RemoteMemorySamplePoint;
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
+import org.verbena.stack.model.StackObjectType;
+import org.verbena.stack.model.StackSamplePoint;
 import org.verbena.verbs.ObjectType;
 import org.verbena.verbs.SamplePoint;
 
@@ -86,6 +88,12 @@ enum StatFigure {
                     - SocketSamplePoint.CONNECTION_TX_RING_BYTES);
             case RemoteMemorySamplePoint.OBJECT_TYPE -> ofRemoteMemory();
             case SocketObjectType.LISTENER -> this == RX ? new int[] {SocketSamplePoint.LISTENER_ACCEPTED} : NONE;
+            case StackObjectType.STACK -> switch (this) {
+                case TX -> new int[] {StackSamplePoint.STACK_FRAMES_OUT};
+                case RX -> new int[] {StackSamplePoint.STACK_FRAMES_IN};
+                default -> NONE;
+            };
+            case StackObjectType.UDP -> this == ERRORS ? new int[] {StackSamplePoint.UDP_DROPPED} : NONE;
             case ObjectType.DEVICE -> this == ERRORS
                     ? new int[] {SamplePoint.DEVICE_PEERS_LOST, SamplePoint.DEVICE_REJECTS,
                         SamplePoint.DEVICE_QP_ERRORS}

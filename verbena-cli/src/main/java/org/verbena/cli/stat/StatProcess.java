@@ -9,6 +9,7 @@ import java.util.stream.Stream;
 
 import org.verbena.erm.RemoteMemorySamplePoint;
 import org.verbena.sockets.SocketObjectType;
+import org.verbena.stack.model.StackObjectType;
 import org.verbena.verbs.ObjectType;
 
 /**
@@ -44,6 +45,7 @@ public record StatProcess(long pid, String command, Instant created, long nanos,
             case SocketObjectType.CONNECTION -> 9;
             case RemoteMemorySamplePoint.OBJECT_TYPE -> 10;
             case SocketObjectType.RULE, SocketObjectType.RULE_COUNTER -> 11;
+            case StackObjectType.STACK, StackObjectType.TCP, StackObjectType.TCP_LISTENER, StackObjectType.UDP -> 12;
             default -> 6;
         };
     }

@@ -4,6 +4,8 @@ package org.verbena.cli.stat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.verbena.sockets.SocketObjectType;
 import org.verbena.sockets.SocketSamplePoint;
@@ -11,9 +13,9 @@ import org.verbena.sockets.SocketSamplePoint;
 /** The sockets of processes as a table, one line each: connections and those that listen. */
 final class StatSocketTable {
     /** The object types of sockets. */
-    static final Set<Integer> TYPES = Set.of(SocketObjectType.SOCKETS, SocketObjectType.CONNECTION,
-            SocketObjectType.LISTENER,
-            SocketObjectType.RULE, SocketObjectType.RULE_COUNTER);
+    static final Set<Integer> TYPES = Stream.concat(StatStackText.TYPES.stream(), Stream.of(SocketObjectType.SOCKETS,
+            SocketObjectType.CONNECTION, SocketObjectType.LISTENER, SocketObjectType.RULE,
+            SocketObjectType.RULE_COUNTER)).collect(Collectors.toUnmodifiableSet());
 
     private static final int WIDTH = 8;
     private static final int QUEUE_WIDTH = 16;
@@ -41,7 +43,8 @@ final class StatSocketTable {
 
     /** Whether an object is one of those with a line of their own. */
     static boolean isSocket(StatObject o) {
-        return o.type() == SocketObjectType.CONNECTION || o.type() == SocketObjectType.LISTENER;
+        return o.type() == SocketObjectType.CONNECTION || o.type() == SocketObjectType.LISTENER || StatStackText
+                .isSocket(o);
     }
 
     /** A line for each socket of these processes. */
@@ -149,6 +152,9 @@ final class StatSocketTable {
 
     /** The addresses of both ends, and the role. */
     static String about(StatObject o) {
+        if (StatStackText.isSocket(o)) {
+            return StatStackText.about(o);
+        }
         Object remote = o.attributes().get("remote");
         return o.attributes().get("local") + (remote == null ? "" : " > " + remote) + " "
                 + o.attributes().getOrDefault("role", "") + (o.attributes().get("byTcpFor") instanceof String why

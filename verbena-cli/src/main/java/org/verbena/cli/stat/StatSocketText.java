@@ -62,7 +62,7 @@ final class StatSocketText {
 
     /** The totals of all sockets of a process, including ended ones; nothing for a process without sockets. */
     static List<String> totals(StatProcess p) {
-        List<String> lines = new ArrayList<>();
+        List<String> lines = StatStackText.totals(p);
         for (StatObject o : p.objects()) {
             if (o.type() == SocketObjectType.SOCKETS) {
                 lines.add("process " + p.pid() + ": "

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.cli.support.HumanText;
 import org.verbena.erm.RemoteMemorySamplePoint;
 import org.verbena.sockets.SocketObjectType;
+import org.verbena.stack.model.StackObjectType;
 import org.verbena.verbs.ObjectType;
 
 /**
@@ -239,6 +240,9 @@ record StatTable(List<Column> columns, List<StatRow> rows, @Nullable StatRow tot
                     : "");
             case ObjectType.WQ -> a.containsKey("maxWr") ? a.get("maxWr") + " receives" : "";
             case SocketObjectType.CONNECTION, SocketObjectType.LISTENER -> StatSocketTable.about(o);
+            case StackObjectType.STACK, StackObjectType.TCP, StackObjectType.TCP_LISTENER, StackObjectType.UDP ->
+                StatStackText
+                        .about(o);
             case RemoteMemorySamplePoint.OBJECT_TYPE -> regions(a, "local") + " here, " + regions(a, "remote")
                     + " there, "
                     + StatSocketTable.about(o);

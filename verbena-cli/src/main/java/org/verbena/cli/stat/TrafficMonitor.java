@@ -23,6 +23,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.PacketCapture;
+import org.verbena.linux.PcapFile;
 import org.verbena.linux.XdpAttachment;
 import org.verbena.xdp.monitor.FilterException;
 import org.verbena.xdp.monitor.FlowMonitor;

@@ -26,6 +26,7 @@ public final class UdpQueue {
     /** Where the next one goes. */
     private int tail;
     private int used;
+    private long dropped;
     private long remoteHigh;
     private long remoteLow;
     private int remotePort;
@@ -143,6 +144,7 @@ public final class UdpQueue {
         }
         int skipped = size - tail < bytes ? size - tail : 0;
         if ((long) used + skipped + bytes > size) {
+            dropped++;
             return false;
         }
         if (skipped > 0) {
@@ -181,6 +183,16 @@ public final class UdpQueue {
     /** Whether no datagram waits. */
     public boolean isEmpty() {
         return used == 0;
+    }
+
+    /** Bytes that are taken up. */
+    public int used() {
+        return used;
+    }
+
+    /** How many datagrams found no room. */
+    public long dropped() {
+        return dropped;
     }
 
     /** The first half of the sender's address of the oldest datagram; there has to be one, as for all that follow. */

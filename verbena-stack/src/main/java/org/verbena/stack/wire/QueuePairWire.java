@@ -83,6 +83,7 @@ public final class QueuePairWire implements Wire {
     private final Frame frame = new Frame();
     /** The frame was found by {@link #arm}, and is still to be received. */
     private boolean early;
+    private @Nullable Capture capture;
     private int freeFrames;
     private int freeLongFrames;
     /** How many were posted, and where the next one goes in the ring. */
@@ -231,6 +232,10 @@ public final class QueuePairWire implements Wire {
             try {
                 do {
                     if (frame.take()) {
+                        Capture c = capture;
+                        if (c != null) {
+                            c.received(frame);
+                        }
                         return frame;
                     }
                 } while (receiveCq.nextPoll() == 0);
@@ -300,6 +305,10 @@ public final class QueuePairWire implements Wire {
         // The last free frame is signalled, too: who waits for frames waits for a completion.
         boolean signal = (sends + 1) % SIGNAL_EVERY == 0 || freeFrames == 0 || f.headers() > 0;
         posted[next] = f.number();
+        Capture c = capture;
+        if (c != null) {
+            c.sent(f, bytes);
+        }
         int flags = signal ? SendFlags.SIGNALED : SendFlags.NONE;
         int wrong = f.headers() == 0
                 ? qp.sendQueue().postSend(sends, flags, region, f.at(), bytes)
@@ -364,6 +373,11 @@ public final class QueuePairWire implements Wire {
                 throw e;
             }
         }
+    }
+
+    @Override
+    public void capture(@Nullable Capture c) {
+        capture = c;
     }
 
     @Override

@@ -50,6 +50,9 @@ public interface Wire extends AutoCloseable {
     /** Ends a {@link #sleep}, or the next one. For any thread. */
     void wake() throws IOException;
 
+    /** Has frames that come and go written from now on; null for no more. */
+    void capture(@Nullable Capture c);
+
     @Override
     void close() throws IOException;
 }

@@ -64,6 +64,7 @@ class UdpQueueTest {
             assertThat(q.offer(bytes, 0, length, 0, 2, 2)).isTrue();
             for (int i = 3; i < 10; i++) {
                 assertThat(q.offer(bytes, 0, length, 0, i, i)).isFalse();
+                assertThat(q.dropped()).isEqualTo(i - 2);
                 assertThat(q.sourceLow()).isEqualTo(i - 2);
                 q.take(ByteBuffer.allocate(BYTES));
                 assertThat(q.offer(bytes, 0, length, 0, i, i)).isTrue();

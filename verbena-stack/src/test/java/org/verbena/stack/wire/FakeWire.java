@@ -191,6 +191,11 @@ public final class FakeWire implements Wire {
     public void wake() {}
 
     @Override
+    public void capture(@Nullable Capture c) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void close() {}
 
     private final class Received extends ReceivedFrame {

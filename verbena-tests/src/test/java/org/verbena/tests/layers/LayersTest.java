@@ -44,7 +44,7 @@ class LayersTest {
             Map.entry("roce", List.of("verbs", "telemetry", "linux")),
             Map.entry("rdmacore", List.of("verbs", "linux")),
             Map.entry("xdp", List.of("verbs", "telemetry", "linux")),
-            Map.entry("stack", List.of("verbs", "linux")),
+            Map.entry("stack", List.of("verbs", "telemetry", "linux")),
             Map.entry("micrometer", List.of("verbs", "telemetry")),
             Map.entry("sockets", List.of("verbs", "telemetry", "linux")),
             Map.entry("erm", List.of("sockets", "verbs", "telemetry", "linux")),

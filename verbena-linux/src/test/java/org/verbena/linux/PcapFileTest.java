@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.stat;
+package org.verbena.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,8 +15,6 @@ import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-
-import org.verbena.cli.support.CommandException;
 
 /** Files of packets, byte by byte. */
 class PcapFileTest {
@@ -71,7 +70,7 @@ class PcapFileTest {
     @Test
     void fileThatCannotBeWrittenIsNamed() {
         Path nowhere = folder.resolve("no/such.pcap");
-        assertThatThrownBy(() -> PcapFile.create(nowhere, 1)).isInstanceOf(CommandException.class).hasMessageContaining(
+        assertThatThrownBy(() -> PcapFile.create(nowhere, 1)).isInstanceOf(IOException.class).hasMessageContaining(
                 "packets cannot be written to " + nowhere);
     }
 }

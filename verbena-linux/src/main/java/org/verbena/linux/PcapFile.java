@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.cli.stat;
+package org.verbena.linux;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -9,16 +9,13 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-import org.verbena.cli.support.CommandException;
-import org.verbena.linux.PacketCapture;
-
 /**
  * A file of packets as libpcap writes them, with nanoseconds: 24 bytes (magic number, version 2.4, the longest packet, link
  * type Ethernet), then each packet behind 16 bytes (seconds, nanoseconds, bytes here, bytes of the packet). A VLAN tag
  * that the kernel kept beside the packet is put back. What is written ends with a whole packet, even if the process is
  * killed. Used by one thread.
  */
-final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
+public final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
     private static final int MAGIC_NANOSECONDS = 0xa1b23c4d;
     private static final int ETHERNET = 1;
     private static final int HEADER = 16;
@@ -31,6 +28,8 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER).order(ByteOrder.LITTLE_ENDIAN);
     private final MemorySegment memory = MemorySegment.ofBuffer(buffer);
     private long packets;
+    /** Of these, those that are in the file. */
+    private long filed;
     private long written;
     private boolean failed;
 
@@ -46,7 +45,7 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
      *
      * @param longest as many bytes of a packet can be there
      */
-    static PcapFile create(Path path, int longest) throws CommandException {
+    public static PcapFile create(Path path, int longest) throws IOException {
         try {
             PcapFile f = new PcapFile(path, FileChannel.open(path, StandardOpenOption.CREATE,
                     StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE), longest);
@@ -60,6 +59,7 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
     /** The file ends with its last whole packet. */
     private void cut(long size) {
         failed = true;
+        packets = filed;
         try {
             file.truncate(size);
         } catch (IOException e) {
@@ -67,10 +67,11 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
         }
     }
 
-    private static CommandException failed(Path path, IOException e) {
-        return new CommandException("packets cannot be written to " + path + ": " + e.getMessage(), e);
+    private static IOException failed(Path path, IOException e) {
+        return new IOException("packets cannot be written to " + path + ": " + e.getMessage(), e);
     }
 
+    /** Adds one; after a failure of {@link #flush} no more may be added. */
     @Override
     public void packet(long seconds, int nanos, int tag, int length, MemorySegment bytes) throws IOException {
         int here = (int) bytes.byteSize();
@@ -94,17 +95,18 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
         buffer.position(buffer.position() + length);
     }
 
-    /** How many there are until now. */
-    long packets() {
+    /** How many there are until now; after a failure, how many are in the file. */
+    public long packets() {
         return packets;
     }
 
-    Path path() {
+    /** Where it is. */
+    public Path path() {
         return path;
     }
 
     /** Writes what is there to the file. */
-    void flush() throws CommandException {
+    public void flush() throws IOException {
         if (failed) {
             return;
         }
@@ -115,20 +117,18 @@ final class PcapFile implements PacketCapture.Visitor, AutoCloseable {
                 written += file.write(buffer);
             }
             buffer.clear();
+            filed = packets;
         } catch (IOException e) {
             cut(size);
             throw failed(path, e);
         }
     }
 
+    /** Ends the file. */
     @Override
-    public void close() throws CommandException {
+    public void close() throws IOException {
         try (file) {
             flush();
-        } catch (CommandException e) {
-            throw e;
-        } catch (IOException e) {
-            throw failed(path, e);
         }
     }
 }
