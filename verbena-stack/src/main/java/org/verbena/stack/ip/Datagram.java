@@ -3,8 +3,16 @@ package org.verbena.stack.ip;
 
 import java.lang.foreign.MemorySegment;
 
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.stack.header.EthernetHeader;
+import org.verbena.stack.wire.ReceivedFrame;
+
 /** A datagram that has come, where it is; good until the method that gets it has returned. */
 public final class Datagram {
+    /** Headers of Ethernet, IP and TCP, each with all its options. */
+    static final int LEAST_FIRST = EthernetHeader.BYTES + 60 + 60;
+
     MemorySegment memory = MemorySegment.NULL;
     long header;
     int headerBytes;
@@ -14,9 +22,23 @@ public final class Datagram {
     boolean toMany;
     int ecn;
     int hopLimit;
+    @Nullable ReceivedFrame parts;
     private final Path path = new Path();
 
     Datagram() {}
+
+    /**
+     * Where the payload is if it came in several parts: then {@link #memory} has no more of it than the first {@value #LEAST_FIRST} bytes of the frame, and
+     * {@link #offset} is where it begins in the frame. Null if all of it is in one piece.
+     */
+    public @Nullable ReceivedFrame parts() {
+        return parts;
+    }
+
+    /** Where the payload begins in the frame of {@link #parts}. */
+    public int offset() {
+        return EthernetHeader.BYTES + headerBytes;
+    }
 
     /** What the datagram is in. */
     public MemorySegment memory() {

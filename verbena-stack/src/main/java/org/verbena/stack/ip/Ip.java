@@ -102,18 +102,36 @@ public final class Ip {
         }
     }
 
-    /** Describes the packet of a frame in the {@link #datagram}, at a place where it is in one piece. */
-    void place(ReceivedFrame f, int bytes) {
+    /** Describes the packet of a frame in the {@link #datagram}, in one piece unless it is a segment of TCP, which is copied from where its parts are. */
+    void place(ReceivedFrame f, int bytes, boolean segment) {
         Datagram d = datagram;
         d.checked = f.isChecked();
-        if (EthernetHeader.BYTES + bytes > f.first()) {
+        d.memory = f.memory();
+        d.header = f.at() + EthernetHeader.BYTES;
+        d.parts = EthernetHeader.BYTES + bytes > f.first() ? f : null;
+        if (d.parts != null && !(segment && d.checked && f.first() >= Datagram.LEAST_FIRST)) {
+            gather(d, bytes);
+        }
+    }
+
+    private void gather(Datagram d, int bytes) {
+        ReceivedFrame f = d.parts;
+        if (f != null) {
             f.copyTo(EthernetHeader.BYTES, whole, 0, bytes);
             d.memory = whole;
             d.header = 0;
-        } else {
-            d.memory = f.memory();
-            d.header = f.at() + EthernetHeader.BYTES;
+            d.parts = null;
         }
+    }
+
+    /** The protocol that a datagram goes to; null if nobody has it, and then the datagram is in one piece. */
+    @Nullable
+    Protocol receiver(Datagram d) {
+        Protocol p = protocols[d.protocol];
+        if (p == null) {
+            gather(d, d.headerBytes + d.length);
+        }
+        return p;
     }
 
     /**

@@ -66,16 +66,19 @@ final class Ipv4 implements Family {
             return;
         }
         int total = Ipv4Header.totalBytes(m, at);
-        ip.place(f, total);
+        int protocol = Ipv4Header.protocol(m, at);
+        int word = Ipv4Header.fragmentWord(m, at);
+        boolean fragment = (word & (Ipv4Header.MORE_FRAGMENTS | Ipv4Header.OFFSET)) != 0;
+        int ecn = Ipv4Header.ecn(m, at);
+        ip.place(f, total, protocol == Ipv4Header.TCP && !fragment);
         Datagram d = ip.datagram;
         d.headerBytes = header;
         d.length = total - header;
-        d.protocol = Ipv4Header.protocol(m, at);
-        d.ecn = Ipv4Header.ecn(m, at);
+        d.protocol = protocol;
+        d.ecn = ecn;
         d.toMany = toMany;
         d.path().set(0, IpAddress.mapped(to), 0, IpAddress.mapped(from));
-        int word = Ipv4Header.fragmentWord(m, at);
-        if ((word & (Ipv4Header.MORE_FRAGMENTS | Ipv4Header.OFFSET)) == 0) {
+        if (!fragment) {
             deliver(now);
         } else if (reassembly.add(d, header, Ipv4Header.identification(m, at), (word & Ipv4Header.OFFSET) * 8, (word
                 & Ipv4Header.MORE_FRAGMENTS) != 0, now)) {
@@ -89,7 +92,7 @@ final class Ipv4 implements Family {
 
     private void deliver(long now) throws IOException {
         Datagram d = ip.datagram;
-        Protocol p = ip.carried(d.protocol);
+        Protocol p = ip.receiver(d);
         if (p == null) {
             counts.notForUs++;
             icmp.error(d, IcmpMessage.UNREACHABLE, IcmpMessage.PROTOCOL, now);

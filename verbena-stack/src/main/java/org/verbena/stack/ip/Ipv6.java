@@ -10,6 +10,7 @@ import java.util.List;
 import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Icmpv6Message;
+import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.Ipv6Header;
 import org.verbena.stack.wire.ReceivedFrame;
 import org.verbena.stack.wire.SendFrame;
@@ -100,7 +101,7 @@ final class Ipv6 implements Family {
             return;
         }
         int payload = Ipv6Header.payloadBytes(m, at);
-        ip.place(f, Ipv6Header.BYTES + payload);
+        ip.place(f, Ipv6Header.BYTES + payload, Ipv6Header.nextHeader(m, at) == Ipv4Header.TCP);
         Datagram d = ip.datagram;
         d.headerBytes = Ipv6Header.BYTES;
         d.length = payload;
@@ -133,7 +134,7 @@ final class Ipv6 implements Family {
 
     private void deliver(Datagram d, long now) throws IOException {
         Path p = d.path();
-        Protocol carried = ip.carried(d.protocol);
+        Protocol carried = ip.receiver(d);
         if (carried == null) {
             counts.notForUs++;
             icmp.error(d, Icmpv6Message.PARAMETER_PROBLEM, Icmpv6Message.NEXT_HEADER, extensions.pointer(), now);

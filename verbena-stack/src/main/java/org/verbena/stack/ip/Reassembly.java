@@ -74,6 +74,7 @@ final class Reassembly {
         /** Has a datagram be this one; its length is that of the bytes behind the header, as far as they are there. */
         private void describe(Datagram d, int length) {
             d.memory = memory;
+            d.parts = null;
             d.header = (long) HEADER - header;
             d.headerBytes = header;
             d.length = length;

@@ -6,6 +6,8 @@ import java.nio.ByteBuffer;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.stack.wire.ReceivedFrame;
+
 /** Bytes of a stream by their sequence numbers. It has no memory while it holds none, and grows as it is needed. */
 final class ByteRing {
     private final Blocks blocks;
@@ -70,6 +72,17 @@ final class ByteRing {
         MemorySegment.copy(from, at, b.memory(), to, n);
         if (n < length) {
             MemorySegment.copy(from, at + n, b.memory(), 0, length - n);
+        }
+    }
+
+    /** Puts bytes of a frame, from an offset on. */
+    void put(int sequence, ReceivedFrame from, int offset, int length) {
+        Blocks.Block b = block();
+        int to = sequence & b.size() - 1;
+        int n = Math.min(length, b.size() - to);
+        from.copyTo(offset, b.memory(), to, n);
+        if (n < length) {
+            from.copyTo(offset + n, b.memory(), 0, length - n);
         }
     }
 

@@ -5,6 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.stack.wire.ReceivedFrame;
+
 /** What a connection has received: bytes in order up to {@link #next}, of which a reader has had some, and ranges behind gaps (RFC 2018). */
 final class Receiver {
     /** So many ranges behind gaps are kept; more are dropped, and come again. */
@@ -85,9 +89,10 @@ final class Receiver {
     /**
      * Takes the bytes of a segment that are within the window.
      *
+     * @param parts null if they are in {@code m} at a place, else the frame in which that is the place
      * @return how many are now in order; -1 if there is no room for them, so that they are as never received
      */
-    int take(int sequence, MemorySegment m, long at, int length) {
+    int take(int sequence, MemorySegment m, @Nullable ReceivedFrame parts, long at, int length) {
         int end = sequence + length;
         note(sequence, end);
         int from = Sequence.max(sequence, next);
@@ -103,7 +108,12 @@ final class Receiver {
         if (!ring.reserve(read, top - read, end - read)) {
             return -1;
         }
-        ring.put(from, m, at + (from - sequence), end - from);
+        long place = at + (from - sequence);
+        if (parts == null) {
+            ring.put(from, m, place, end - from);
+        } else {
+            ring.put(from, parts, (int) place, end - from);
+        }
         if (inOrder) {
             int before = next;
             next = end;

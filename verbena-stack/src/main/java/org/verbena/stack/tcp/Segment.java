@@ -3,17 +3,22 @@ package org.verbena.stack.tcp;
 
 import java.lang.foreign.MemorySegment;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.TcpHeader;
 import org.verbena.stack.header.TcpOptions;
 import org.verbena.stack.ip.Datagram;
 import org.verbena.stack.ip.Path;
+import org.verbena.stack.wire.ReceivedFrame;
 
 /** A segment that has come, where it is; good until the method that gets it has returned. */
 final class Segment {
     final TcpOptions options = new TcpOptions();
     MemorySegment memory = MemorySegment.NULL;
-    /** Where the payload begins. */
+    /** Where the payload is if it came in several parts, else null. */
+    @Nullable ReceivedFrame parts;
+    /** Where the payload begins in the memory, or in the frame. */
     long data;
     int length;
     /** Until the next datagram comes. */
@@ -38,7 +43,8 @@ final class Segment {
             return false;
         }
         memory = m;
-        data = at + header;
+        parts = d.parts();
+        data = (parts == null ? at : d.offset()) + header;
         length = d.length() - header;
         path = d.path();
         remotePort = TcpHeader.source(m, at);

@@ -277,7 +277,7 @@ final class SegmentInput {
     private void take(Connection c, Segment s, long now) {
         Receiver r = c.receiver;
         boolean gaps = r.hasGaps();
-        int n = r.take(s.sequence, s.memory, s.data, s.length);
+        int n = r.take(s.sequence, s.memory, s.parts, s.data, s.length);
         if (n <= 0 || gaps || r.repeated) { // RFC 5681, 4.2: at once; RFC 2883, 4: what came twice is told with the next
             c.ackNow = true;
             ports.tcpCounts.outOfOrder += n == 0 ? 1 : 0;

@@ -58,7 +58,7 @@ final class ReceiverTest {
         byte[] b = new byte[pad + n];
         System.arraycopy(Peer.bytes(from, n), 0, b, pad, n);
         BitSet old = model.get(from, from + n);
-        int got = c.take(from + initial, MemorySegment.ofArray(b), pad, n);
+        int got = c.take(from + initial, MemorySegment.ofArray(b), null, pad, n);
         if (!old.isEmpty()) {
             assertThat(c.repeated).isTrue();
             int first = from + old.nextSetBit(0);
@@ -103,7 +103,7 @@ final class ReceiverTest {
             byte[] one = {1};
             int taken = 0;
             while (c.window() > 0 && taken < 3 * LIMIT) {
-                taken += c.take(c.next, MemorySegment.ofArray(one), 0, 1);
+                taken += c.take(c.next, MemorySegment.ofArray(one), null, 0, 1);
                 c.tell(SEGMENT, scale);
             }
             assertThat(taken).isLessThanOrEqualTo(LIMIT + (1 << scale));

@@ -33,6 +33,8 @@ public final class FakeWire implements Wire {
     private final ArrayDeque<Integer> free = new ArrayDeque<>();
     private final ArrayDeque<Integer> freeLong = new ArrayDeque<>();
     private final int frames;
+    /** Whether frames come as if the device had looked at their checksums. */
+    public boolean checked;
     /** What {@link #mostCut()} answers. */
     public int mostCut;
     private final Queue<byte[]> incoming = new ArrayDeque<>();
@@ -203,6 +205,9 @@ public final class FakeWire implements Wire {
 
         Received(byte[] f) {
             int parts = Math.max(1, Math.ceilDiv(f.length, part));
+            if (checked) {
+                setChecked();
+            }
             int gap = 16; // parts are apart, and what is between is not theirs
             all = Arena.ofAuto().allocate(f.length + (long) parts * gap + 1);
             all.fill((byte) 0xa5);
