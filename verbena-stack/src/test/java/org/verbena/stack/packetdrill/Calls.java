@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.packetdrill;
 
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -11,6 +12,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.stack.ip.IpAddress;
 
 /** System calls of a script. */
 final class Calls {
@@ -108,7 +110,11 @@ final class Calls {
     }
 
     private long socket(Action.Call c) throws Failure {
-        return target.socket(number(c, 1) != Constants.named("SOCK_DGRAM"));
+        Expression domain = argument(c, 0);
+        boolean ipv6 = domain instanceof Expression.Any
+                ? profile.version().ipv6Sockets()
+                : Constants.value(domain) == Constants.AF_INET6;
+        return target.socket(ipv6, number(c, 1) != Constants.named("SOCK_DGRAM"));
     }
 
     private Begun opens(Action.Call c, Target.Answer answer) {
@@ -137,14 +143,28 @@ final class Calls {
 
     private static int port(Action.Call c, int otherwise) throws Failure {
         Expression e = member(c, "sin_port");
-        return e == null ? otherwise : (int) Constants.value(e);
+        Expression of6 = member(c, "sin6_port");
+        return e != null ? (int) Constants.value(e) : of6 != null ? (int) Constants.value(of6) : otherwise;
     }
 
-    private static int address(Action.Call c, int otherwise) throws Failure {
-        if (!(member(c, "sin_addr") instanceof Expression.Text t) || !t.value().matches("(\\d{1,3}\\.){3}\\d{1,3}")) {
+    private static IpAddress address(Action.Call c, IpAddress otherwise) throws Failure {
+        Expression address = member(c, "sin_addr");
+        if (address == null && argument(c, 1) instanceof Expression.Struct s) {
+            for (Expression e : s.of()) { // inet_pton(AF_INET6, "::1", &sin6_addr)
+                if (e instanceof Expression.Apply a && a.function().equals("inet_pton")
+                        && a.arguments().size() == 3) {
+                    address = a.arguments().get(1);
+                }
+            }
+        }
+        if (!(address instanceof Expression.Text t)) {
             return otherwise;
         }
-        return Arrays.stream(t.value().split("\\.")).mapToInt(Integer::parseInt).reduce(0, (a, b) -> a << 8 | b);
+        try {
+            return IpAddress.of(InetAddress.ofLiteral(t.value()));
+        } catch (IllegalArgumentException e) {
+            throw new Failure(Failure.Kind.UNSUPPORTED, "address " + t);
+        }
     }
 
     private long fcntl(Action.Call c) throws Failure {

@@ -10,6 +10,8 @@ import org.verbena.linux.Errno;
 final class Constants {
     static final int MSG_PEEK = 2;
     static final int MSG_DONTWAIT = 0x40;
+    static final int AF_INET = 2;
+    static final int AF_INET6 = 10;
     static final int O_RDWR = 2;
     static final int O_NONBLOCK = 0x800;
     private static final int HIGHEST_ERRNO = 133;
@@ -24,7 +26,7 @@ final class Constants {
         put("MSG_WAITALL", 0x100, "MSG_NOSIGNAL", 0x4000, "MSG_MORE", 0x8000);
         put("SHUT_RD", 0, "SHUT_WR", 1, "SHUT_RDWR", 2, "SOCK_STREAM", 1, "SOCK_DGRAM", 2);
         put("POLLIN", 1, "POLLPRI", 2, "POLLOUT", 4, "POLLERR", 8, "POLLHUP", 0x10, "POLLRDHUP", 0x2000);
-        put("INADDR_ANY", 0, "AF_INET", 2, "IPPROTO_TCP", 6, "IPPROTO_UDP", 17);
+        put("INADDR_ANY", 0, "AF_INET", AF_INET, "AF_INET6", AF_INET6, "IPPROTO_TCP", 6, "IPPROTO_UDP", 17);
         for (int i = 0; i < 8; i++) {
             put("IPTOS_DSCP_CS" + i, i << 5);
         }

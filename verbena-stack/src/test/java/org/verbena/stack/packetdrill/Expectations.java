@@ -6,8 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Scripts that are known not to hold: lines {@code path, tab, reason}; lines with {@code #} are comments. */
+/**
+ * Scripts that are known not to hold: lines {@code path, tab, reason}; lines with {@code #} are comments. A path with {@code ipv*}
+ * stands for that with {@code ipv4} and that with {@code ipv6}.
+ */
 public final class Expectations {
+    private static final String EITHER = "ipv*";
+
     private final Map<String, String> reasons = new TreeMap<>();
 
     /**
@@ -24,15 +29,24 @@ public final class Expectations {
             if (parts.length < 2 || parts[1].isBlank()) {
                 throw new IllegalArgumentException("no tab and reason: " + line);
             }
-            if (reasons.put(parts[0], parts[1]) != null) {
-                throw new IllegalArgumentException("twice: " + parts[0]);
+            if (parts[0].contains(EITHER)) {
+                add(parts[0].replace(EITHER, "ipv4"), parts[1]);
+                add(parts[0].replace(EITHER, "ipv6"), parts[1]);
+            } else {
+                add(parts[0], parts[1]);
             }
+        }
+    }
+
+    private void add(String path, String reason) {
+        if (reasons.put(path, reason) != null) {
+            throw new IllegalArgumentException("twice: " + path);
         }
     }
 
     /**
      * What is not as listed: scripts that fail and are not, those that hold and are, and listed ones that are not there.
-     * Scripts for IPv6 are left out; those that hold but for windows that differ by less than a segment hold.
+     * Those that hold but for windows that differ by less than a segment hold.
      */
     public List<String> surprises(List<Suite.Result> results) {
         List<String> surprises = new ArrayList<>();
@@ -43,8 +57,8 @@ public final class Expectations {
                 case Outcome.Passed p when reason != null -> surprises.add(r.path()
                         + " holds, and is listed as failing: " + reason);
                 case Outcome.Failed f when reason == null -> surprises.add(r.path() + " fails: " + f.message());
-                case Outcome.Unsupported u when reason == null && !u.reason().equals("IPv6") -> surprises.add(r.path()
-                        + " cannot be run: " + u.reason());
+                case Outcome.Unsupported u when reason == null -> surprises.add(r.path() + " cannot be run: " + u
+                        .reason());
                 default -> {
                     // as listed
                 }

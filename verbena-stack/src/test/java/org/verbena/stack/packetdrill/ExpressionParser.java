@@ -67,6 +67,7 @@ final class ExpressionParser {
             boolean hex = in.looksAt("0x");
             return new Expression.Numeral(in.anyNumber("a number", Long.MAX_VALUE), hex);
         }
+        in.take("&"); // of what a function writes
         String name = in.word("an argument");
         return in.take("(") ? new Expression.Apply(name, list(")")) : new Expression.Name(name);
     }

@@ -14,6 +14,8 @@ import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.stack.ip.IpAddress;
+
 /** A stack that knows nothing of TCP: it answers by a table of what follows on which call or packet. */
 final class FakeTarget implements Target {
     static final long FIRST = 0xffff_fff0L;
@@ -24,7 +26,7 @@ final class FakeTarget implements Target {
     private final Map<String, List<Reaction>> reactions = new HashMap<>();
     private final PriorityQueue<Sent> timers = new PriorityQueue<>(Comparator.comparingLong(Sent::nanos));
     private final Deque<Sent> sent = new ArrayDeque<>();
-    private final Profile profile = Profile.strict();
+    private Profile profile = Profile.strict();
     private long now = 5_000_000_000L;
     private int arrived;
     private int localPort = PORT;
@@ -32,6 +34,8 @@ final class FakeTarget implements Target {
     private int damage = -1;
     private boolean blocking = true;
     final List<byte[]> injected = new ArrayList<>();
+    /** Versions of the sockets, and what they were bound and connected to. */
+    final List<String> addresses = new ArrayList<>();
 
     private record Reaction(long delay, Action.Packet packet) {}
 
@@ -62,6 +66,12 @@ final class FakeTarget implements Target {
         return this;
     }
 
+    /** Its packets are of another version of IP. */
+    FakeTarget over(IpVersion version) {
+        profile = profile.over(version);
+        return this;
+    }
+
     /** A bit of this byte of each packet is wrong. */
     FakeTarget damages(int at) {
         damage = at;
@@ -82,7 +92,7 @@ final class FakeTarget implements Target {
         int tos = (p.ip().tos() == null ? 0 : p.ip().tos()) | p.ip().ecnBits();
         long first = t.range().start() + ((t.flags() & TcpFlags.SYN) != 0 ? 1 : 0);
         try {
-            byte[] b = Packets.tcp(new Packets.Ip(profile.local(), profile.remote(), tos, 64), localPort, remotePort,
+            byte[] b = Packets.tcp(new Packets.Ip(profile.local(), profile.remote(), tos, 64, 0), localPort, remotePort,
                     t.range().start() + FIRST, t.ack() == null ? 0 : t.ack() + profile.sequenceOffset(), t.flags(),
                     t.window() == null ? 100 : t.window(), 0, OptionBytes.write(options),
                     Stream.bytes(first, t.range().length()));
@@ -153,7 +163,8 @@ final class FakeTarget implements Target {
     }
 
     @Override
-    public long socket(boolean stream) {
+    public long socket(boolean ipv6, boolean stream) {
+        addresses.add(ipv6 ? "IPv6" : "IPv4");
         return result("socket", 17);
     }
 
@@ -184,7 +195,8 @@ final class FakeTarget implements Target {
     }
 
     @Override
-    public long bind(int socket, int address, int port) {
+    public long bind(int socket, IpAddress address, int port) {
+        addresses.add(address + " " + port);
         return result("bind", 0);
     }
 
@@ -199,7 +211,8 @@ final class FakeTarget implements Target {
     }
 
     @Override
-    public Answer connect(int socket, int address, int port) {
+    public Answer connect(int socket, IpAddress address, int port) {
+        addresses.add(address + " " + port);
         return answer("connect", 0);
     }
 

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** FreeBSD's suite against the stack: each script holds, or is listed with the reason why it does not. */
 final class FreebsdSuiteTest {
@@ -21,10 +23,10 @@ final class FreebsdSuiteTest {
         assertThat(new Expectations(Files.readAllLines(EXPECTED)).surprises(results)).isEmpty();
     }
 
-    @Test
-    void ourOwnScriptsHold() throws Exception {
-        List<Suite.Result> results = Suite.run(Path.of("src/test/packetdrill/own"), Profile.freebsd(),
-                StackTarget::open);
-        assertThat(results).allSatisfy(r -> assertThat(r.outcome()).isEqualTo(new Outcome.Passed()));
+    @ParameterizedTest
+    @MethodSource("org.verbena.stack.packetdrill.OwnScripts#all")
+    void ourOwnScriptsHold(String script, IpVersion version) throws Exception {
+        assertThat(OwnScripts.run(OwnScripts.read(script), Profile.freebsd().over(version), StackTarget::open))
+                .isEqualTo(new Outcome.Passed());
     }
 }

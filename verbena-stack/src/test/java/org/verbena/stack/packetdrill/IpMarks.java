@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
  * @param ecn the codepoint: {@code noecn}, {@code ect0}, {@code ect1}, {@code ect01} (either) or {@code ce}
  * @param tos the type of service, or IPv6's traffic class
  * @param ttl the time to live, or IPv6's hop limit
- * @param others what the interpreter cannot do: encapsulations, flow labels
+ * @param flowLabel that of IPv6
+ * @param others what the interpreter cannot do: encapsulations
  */
-public record IpMarks(@Nullable String ecn, @Nullable Integer tos, @Nullable Integer ttl, List<String> others) {
-    public static final IpMarks NONE = new IpMarks(null, null, null, List.of());
+public record IpMarks(@Nullable String ecn, @Nullable Integer tos, @Nullable Integer ttl,
+        @Nullable Integer flowLabel, List<String> others) {
+    public static final IpMarks NONE = new IpMarks(null, null, null, null, List.of());
     private static final List<String> CODEPOINTS = List.of("noecn", "ect1", "ect0", "ce");
 
     /** Bits of the codepoint that is sent; 0 if none is named. */
@@ -44,6 +46,9 @@ public record IpMarks(@Nullable String ecn, @Nullable Integer tos, @Nullable Int
         }
         if (ttl != null) {
             b.append("(ttl ").append(ttl).append(") ");
+        }
+        if (flowLabel != null) {
+            b.append("(flowlabel 0x").append(Integer.toHexString(flowLabel)).append(") ");
         }
         return b.toString();
     }

@@ -6,7 +6,6 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
@@ -28,6 +27,7 @@ import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.Tap;
 import org.verbena.linux.VnetHeader;
+import org.verbena.stack.ip.IpAddress;
 
 /**
  * The kernel's TCP behind a TUN interface of this thread's network namespace, in real time. Its sockets never wait;
@@ -43,8 +43,12 @@ final class KernelTarget implements Target {
     private static final int SO_ERROR = 4;
     private static final int SO_LINGER = 13;
     private static final int TCP_INFO = 11;
+    private static final int SOCKADDR_IN = 16;
+    private static final int SOCKADDR_IN6 = 28;
+    private static final int IPV6_DESTINATION = 24;
     private static final int POLL_DONE = 0x4 | 0x8 | 0x10;
-    private static final Path CONNECTIONS = Path.of("/proc/thread-self/net/tcp");
+    private static final List<Path> CONNECTIONS = List.of(Path.of("/proc/thread-self/net/tcp"), Path.of(
+            "/proc/thread-self/net/tcp6"));
     /** Level and number of options. */
     private static final Map<String, int[]> OPTIONS = Map.ofEntries(socketOption("SO_REUSEADDR", 2),
             socketOption("SO_ERROR", SO_ERROR), socketOption("SO_SNDBUF", 7), socketOption("SO_RCVBUF", 8),
@@ -59,27 +63,30 @@ final class KernelTarget implements Target {
     private final MemorySegment memory = arena.allocate(SPACE, 8);
     private final IoVectors vectors = new IoVectors(2);
     private final Tap tun;
+    /** Of IP, of the packets that scripts see. */
+    private final int version;
     private final Map<Integer, Boolean> blocking = new HashMap<>();
+    private final Set<Integer> ofIpv6 = new HashSet<>();
     private final Set<Integer> open = new HashSet<>();
 
-    private KernelTarget(Tap tun) {
+    private KernelTarget(Tap tun, int version) {
         this.tun = tun;
+        this.version = version;
     }
 
     /** Makes the interface. */
-    static Target open(int local, int mtu) {
+    static Target open(IpAddress local, int mtu) {
         try {
             Tap tun = Tap.openTun("tun0");
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                 int index = NetworkLinks.index(netlink, tun.name());
                 NetworkLinks.setMtu(netlink, index, mtu);
                 NetworkLinks.setUp(netlink, index);
-                byte[] address = ByteBuffer.allocate(4).putInt(local).array();
                 // so short a prefix that the peer is behind the interface, too
-                NetworkAddresses.add(netlink, index, InetAddress.getByAddress(address), 1);
+                NetworkAddresses.add(netlink, index, local.toInetAddress(), local.isIpv4() ? 1 : 0);
             }
             tun.setOffloads(false, false);
-            return new KernelTarget(tun);
+            return new KernelTarget(tun, local.isIpv4() ? 4 : 6);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -137,7 +144,7 @@ final class KernelTarget implements Target {
                 return null;
             }
             byte[] packet = memory.asSlice(0, length - VnetHeader.BYTES).toArray(ValueLayout.JAVA_BYTE);
-            if (packet.length > 0 && packet[0] >> 4 == 4) {
+            if (packet.length > 0 && packet[0] >> 4 == version && !(version == 6 && packet[IPV6_DESTINATION] == -1)) {
                 return new Sent(packet, System.nanoTime());
             }
         }
@@ -152,10 +159,15 @@ final class KernelTarget implements Target {
     public long count(String state, int port, boolean owned) {
         String number = String.format("%02X", STATES.indexOf(state));
         String local = String.format(":%04X", port);
+        long count = 0;
         try {
-            return Files.readAllLines(CONNECTIONS).stream().skip(1).map(l -> l.strip().split("\\s+")).filter(
-                    c -> c[3].equals(number) && (port == 0 || c[1].endsWith(local)) && (!owned || !c[9].equals("0")))
-                    .count();
+            for (Path p : CONNECTIONS) {
+                count += Files.readAllLines(p).stream().skip(1).map(l -> l.strip().split("\\s+")).filter(c -> c[3]
+                        .equals(
+                                number) && (port == 0 || c[1].endsWith(local)) && (!owned || !c[9].equals("0")))
+                        .count();
+            }
+            return count;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -186,8 +198,13 @@ final class KernelTarget implements Target {
     }
 
     @Override
-    public long socket(boolean stream) {
-        return opened(LibC.call("socket", 2, (stream ? 1 : 2) | SOCK_NONBLOCK, 0));
+    public long socket(boolean ipv6, boolean stream) {
+        int domain = ipv6 ? Constants.AF_INET6 : Constants.AF_INET;
+        long socket = opened(LibC.call("socket", domain, (stream ? 1 : 2) | SOCK_NONBLOCK, 0));
+        if (ipv6) {
+            ofIpv6.add((int) socket);
+        }
+        return socket;
     }
 
     private long opened(long socket) {
@@ -238,17 +255,24 @@ final class KernelTarget implements Target {
         return 0;
     }
 
-    private void address(int address, int port) {
-        memory.asSlice(0, 16).fill((byte) 0);
-        memory.set(ValueLayout.JAVA_SHORT, 0, (short) 2);
-        memory.set(ValueLayout.JAVA_SHORT.withOrder(ByteOrder.BIG_ENDIAN), 2, (short) port);
-        memory.set(ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN), 4, address);
+    /** Writes a struct sockaddr_in or sockaddr_in6, as the socket's family has it; answers its length. */
+    private int address(int socket, IpAddress address, int port) {
+        ByteBuffer b = memory.asSlice(0, SOCKADDR_IN6).fill((byte) 0).asByteBuffer();
+        boolean ipv6 = ofIpv6.contains(socket);
+        b.order(ByteOrder.nativeOrder()).putShort((short) (ipv6 ? Constants.AF_INET6 : Constants.AF_INET));
+        b.order(ByteOrder.BIG_ENDIAN).putShort((short) port);
+        if (!ipv6) {
+            b.putInt((int) address.low());
+            return SOCKADDR_IN;
+        }
+        b.putInt(0).putLong(address.high()).putLong(address.low());
+        return SOCKADDR_IN6;
     }
 
     @Override
-    public long bind(int socket, int address, int port) {
-        address(address, port);
-        return LibC.call("bind", socket, memory.address(), 16);
+    public long bind(int socket, IpAddress address, int port) {
+        int length = address(socket, address, port);
+        return LibC.call("bind", socket, memory.address(), length);
     }
 
     @Override
@@ -271,9 +295,9 @@ final class KernelTarget implements Target {
     }
 
     @Override
-    public Answer connect(int socket, int address, int port) {
-        address(address, port);
-        long r = LibC.call("connect", socket, memory.address(), 16);
+    public Answer connect(int socket, IpAddress address, int port) {
+        int length = address(socket, address, port);
+        long r = LibC.call("connect", socket, memory.address(), length);
         if (r != -Errno.EINPROGRESS || !blocking(socket)) {
             return Answer.of(r);
         }
@@ -305,6 +329,7 @@ final class KernelTarget implements Target {
     @Override
     public Answer close(int socket) {
         open.remove(socket);
+        ofIpv6.remove(socket);
         return Answer.of(LibC.call("close", socket));
     }
 

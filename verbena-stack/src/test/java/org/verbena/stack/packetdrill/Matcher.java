@@ -46,6 +46,7 @@ final class Matcher {
         }
         m.differs(Failure.Kind.IP, "tos", expected.tos(), sent.tos());
         m.differs(Failure.Kind.IP, "ttl", expected.ttl(), sent.ttl());
+        m.differs(Failure.Kind.IP, "flow label", expected.flowLabel(), sent.flowLabel());
         return m.found;
     }
 

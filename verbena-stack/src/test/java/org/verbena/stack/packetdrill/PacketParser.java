@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 final class PacketParser {
     private static final String FLAGS = "FSRP.UEWA-01234567";
     private static final List<String> CODEPOINTS = List.of("noecn", "ect01", "ect0", "ect1", "ce", "ecn");
+    private static final String MARKS = "tos, ttl, class, hlim or flowlabel";
     private static final long U32 = 0xffff_ffffL;
 
     private final Cursor in;
@@ -27,6 +28,7 @@ final class PacketParser {
         String ecn = null;
         Integer tos = null;
         Integer ttl = null;
+        Integer flowLabel = null;
         List<String> others = new ArrayList<>();
         while (true) {
             if (in.take("[")) {
@@ -37,22 +39,24 @@ final class PacketParser {
                 in.expect("]");
             } else if (in.take("(")) {
                 do {
-                    String name = in.word("tos, ttl, class or hlim");
+                    String name = in.word(MARKS);
                     long value = in.anyNumber("a number", U32);
                     switch (name) {
                         case "tos", "class" -> tos = (int) value & 0xff;
                         case "ttl", "hlim" -> ttl = (int) value & 0xff;
-                        case "flowlabel", "mark" -> others.add("(" + name + " " + value + ")");
-                        default -> throw in.wrong("tos, ttl, class or hlim instead of '" + name + "' before");
+                        case "flowlabel" -> flowLabel = (int) value & 0xf_ffff;
+                        case "mark" -> others.add("(" + name + " " + value + ")");
+                        default -> throw in.wrong(MARKS + " instead of '" + name + "' before");
                     }
                 } while (in.take(","));
                 in.expect(")");
             } else if (List.of("ipv4", "ipv6", "gre", "mpls").contains(in.peekWord())) {
                 others.add(in.until(":").strip() + ":");
             } else {
-                return others.isEmpty() && ecn == null && tos == null && ttl == null
+                return others.isEmpty() && ecn == null && tos == null && ttl == null && flowLabel == null
                         ? IpMarks.NONE
-                        : new IpMarks(ecn != null && ecn.equals("ecn") ? "ce" : ecn, tos, ttl, List.copyOf(others));
+                        : new IpMarks(ecn != null && ecn.equals("ecn") ? "ce" : ecn, tos, ttl, flowLabel, List.copyOf(
+                                others));
             }
         }
     }

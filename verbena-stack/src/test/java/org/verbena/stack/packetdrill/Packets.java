@@ -3,22 +3,42 @@ package org.verbena.stack.packetdrill;
 
 import java.nio.ByteBuffer;
 
-/** Writes IPv4 packets, by code of its own, so that it checks that of the stack. */
+import org.verbena.stack.ip.IpAddress;
+
+/** Writes packets of IP, by code of its own, so that it checks that of the stack. */
 final class Packets {
-    static final int IP_HEADER = 20;
     static final int TCP_HEADER = 20;
     static final int UDP_HEADER = 8;
-    static final int ICMP = 1;
     static final int TCP = 6;
     static final int UDP = 17;
     static final int DEFAULT_TTL = 255;
+    private static final int ICMP_CHECKSUM = 2;
+    private static final int UDP_CHECKSUM = 6;
+    private static final int TCP_CHECKSUM = 16;
 
     private Packets() {}
 
-    /** The addresses, and what a script can say of the header. */
-    record Ip(int source, int destination, int tos, int ttl) {
+    /** The addresses, and what a script can say of the header; both addresses are of the same version. */
+    record Ip(IpAddress source, IpAddress destination, int tos, int ttl, int flowLabel) {
+        private static final int IPV4_HEADER = 20;
+        private static final int IPV6_HEADER = 40;
+        private static final int ICMP = 1;
+        private static final int ICMPV6 = 58;
+
         Ip back() {
-            return new Ip(/* source= */destination, /* destination= */source, tos, ttl);
+            return new Ip(/* source= */destination, /* destination= */source, tos, ttl, flowLabel);
+        }
+
+        boolean isIpv4() {
+            return source.isIpv4();
+        }
+
+        int headerBytes() {
+            return isIpv4() ? IPV4_HEADER : IPV6_HEADER;
+        }
+
+        int icmp() {
+            return isIpv4() ? ICMP : ICMPV6;
         }
     }
 
@@ -28,7 +48,7 @@ final class Packets {
         b.putShort((short) sourcePort).putShort((short) destinationPort).putInt((int) sequence).putInt((int) ack);
         b.putShort((short) ((TCP_HEADER + options.length) / 4 << 12 | flags)).putShort((short) window);
         b.putShort((short) 0).putShort((short) urgent).put(options).put(payload);
-        return withChecksum(b, IP_HEADER + 16, pseudo(ip, TCP, b.limit() - IP_HEADER));
+        return withChecksum(b, ip, TCP, TCP_CHECKSUM);
     }
 
     static byte[] udp(Ip ip, int sourcePort, int destinationPort, byte[] payload) {
@@ -36,33 +56,49 @@ final class Packets {
         b.putShort((short) sourcePort).putShort((short) destinationPort).putShort(
                 (short) (UDP_HEADER + payload.length));
         b.putShort((short) 0).put(payload);
-        return withChecksum(b, IP_HEADER + 6, pseudo(ip, UDP, b.limit() - IP_HEADER));
+        return withChecksum(b, ip, UDP, UDP_CHECKSUM);
     }
 
     static byte[] icmp(Ip ip, int type, int code, int rest, byte[] about) {
-        ByteBuffer b = ip(ip, ICMP, 8 + about.length);
+        ByteBuffer b = ip(ip, ip.icmp(), 8 + about.length);
         b.put((byte) type).put((byte) code).putShort((short) 0).putInt(rest).put(about);
-        return withChecksum(b, IP_HEADER + 2, 0);
+        return withChecksum(b, ip, ip.icmp(), ICMP_CHECKSUM);
     }
 
     private static ByteBuffer ip(Ip ip, int protocol, int length) {
-        ByteBuffer b = ByteBuffer.allocate(IP_HEADER + length);
+        ByteBuffer b = ByteBuffer.allocate(ip.headerBytes() + length);
+        if (!ip.isIpv4()) {
+            b.putInt(6 << 28 | ip.tos() << 20 | ip.flowLabel()).putShort((short) length);
+            b.put((byte) protocol).put((byte) ip.ttl());
+            b.putLong(ip.source().high()).putLong(ip.source().low());
+            return b.putLong(ip.destination().high()).putLong(ip.destination().low());
+        }
         b.put((byte) 0x45).put((byte) ip.tos()).putShort((short) b.limit()).putInt(0);
-        b.put((byte) ip.ttl()).put((byte) protocol).putShort((short) 0).putInt(ip.source()).putInt(ip.destination());
-        b.putShort(10, (short) ~fold(sum(b, 0, IP_HEADER, 0)));
+        b.put((byte) ip.ttl()).put((byte) protocol).putShort((short) 0);
+        b.putInt((int) ip.source().low()).putInt((int) ip.destination().low());
+        b.putShort(10, (short) ~fold(sum(b, 0, ip.headerBytes(), 0)));
         return b;
     }
 
-    private static byte[] withChecksum(ByteBuffer b, int at, long pseudo) {
-        b.putShort(at, (short) ~fold(sum(b, IP_HEADER, b.limit(), pseudo)));
+    private static byte[] withChecksum(ByteBuffer b, Ip ip, int protocol, int at) {
+        int header = ip.headerBytes();
+        long pseudo = pseudo(ip, protocol, b.limit() - header);
+        b.putShort(header + at, (short) ~fold(sum(b, header, b.limit(), pseudo)));
         byte[] packet = new byte[b.limit()];
         b.get(0, packet);
         return packet;
     }
 
+    /** The part of the header of IP in a checksum: of IPv4's ICMP there is none. */
     static long pseudo(Ip ip, int protocol, int length) {
-        return 0L + (ip.source() >>> 16) + (ip.source() & 0xffff) + (ip.destination() >>> 16)
-                + (ip.destination() & 0xffff) + protocol + length;
+        return ip.isIpv4() && protocol == ip.icmp()
+                ? 0
+                : sumOf(ip.source()) + sumOf(ip.destination()) + protocol + length;
+    }
+
+    private static long sumOf(IpAddress a) {
+        ByteBuffer b = ByteBuffer.allocate(IpAddress.BYTES).putLong(a.high()).putLong(a.low());
+        return sum(b, a.isIpv4() ? IpAddress.BYTES - Integer.BYTES : 0, IpAddress.BYTES, 0);
     }
 
     static long sum(ByteBuffer b, int from, int to, long start) {

@@ -3,6 +3,8 @@ package org.verbena.stack.packetdrill;
 
 import java.util.Set;
 
+import org.verbena.stack.ip.IpAddress;
+
 /**
  * What scripts are compared with: where they run, and how strictly. Scripts have constants of the stack that they were
  * written for; five things may be normalised, and nothing else is:
@@ -15,8 +17,7 @@ import java.util.Set;
  * window syndrome (RFC 9293, 3.8.6.2.2) does not move its edge by less than a segment, and FreeBSD does.
  * </ul>
  *
- * @param local the address of the stack
- * @param remote that of the peer
+ * @param version whose addresses the two ends have
  * @param localPort what a socket is bound to
  * @param remotePort what a socket connects to
  * @param peerPort from which the peer connects
@@ -28,26 +29,39 @@ import java.util.Set;
  * @param windowSlack by how many bytes windows may differ
  * @param defined the names that {@code #ifdef} finds
  */
-public record Profile(int local, int remote, int localPort, int remotePort, int peerPort, long sequenceOffset,
+public record Profile(IpVersion version, int localPort, int remotePort, int peerPort, long sequenceOffset,
         boolean anyOptionOrder, boolean anyWindowScale, boolean anyBufferSize, boolean anyEnd, int windowSlack,
         Set<String> defined) {
-    private static final int LOCAL = 192 << 24 | 168 << 16 | 1;
-    private static final int REMOTE = 192 << 24 | 2 << 8 | 1;
-
-    /** Everything exact, at packetdrill's addresses. */
+    /** Everything exact, over IPv4, at packetdrill's ports. */
     public static Profile strict() {
-        return new Profile(LOCAL, REMOTE, 8080, 8080, 4096, 0xffff_ff00L, false, false, false, false, 0, Set.of());
+        return new Profile(IpVersion.IPV4, 8080, 8080, 4096, 0xffff_ff00L, false, false, false, false, 0, Set.of());
     }
 
     /** For the scripts of FreeBSD's suite, and what they say the standard asks for. */
     public static Profile freebsd() {
-        return new Profile(LOCAL, REMOTE, 8080, 8080, 4096, 0xffff_ff00L, true, true, true, true, 0, Set.of(
+        return new Profile(IpVersion.IPV4, 8080, 8080, 4096, 0xffff_ff00L, true, true, true, true, 0, Set.of(
                 "STANDARD"));
     }
 
     /** The same, but windows may differ so much. */
     public Profile withWindowSlack(int bytes) {
-        return new Profile(local, remote, localPort, remotePort, peerPort, sequenceOffset, anyOptionOrder,
-                anyWindowScale, anyBufferSize, anyEnd, bytes, defined);
+        return new Profile(version, localPort, remotePort, peerPort, sequenceOffset, anyOptionOrder, anyWindowScale,
+                anyBufferSize, anyEnd, bytes, defined);
+    }
+
+    /** The same, over another version of IP. */
+    public Profile over(IpVersion other) {
+        return new Profile(other, localPort, remotePort, peerPort, sequenceOffset, anyOptionOrder, anyWindowScale,
+                anyBufferSize, anyEnd, windowSlack, defined);
+    }
+
+    /** The address of the stack. */
+    IpAddress local() {
+        return version.local();
+    }
+
+    /** That of the peer. */
+    IpAddress remote() {
+        return version.remote();
     }
 }

@@ -55,24 +55,23 @@ public final class Runner {
 
     /** Runs a script. */
     public static Outcome run(Script script, Profile profile, TargetFactory factory) {
-        long tolerance = DEFAULT_TOLERANCE * NANOS_OF_MICRO;
-        int mtu = DEFAULT_MTU;
+        long tolerance;
+        int mtu;
+        IpVersion version;
         try {
             supported(script);
+            version = version(script, profile);
             tolerance = option(script, "tolerance_usecs", DEFAULT_TOLERANCE) * NANOS_OF_MICRO;
             mtu = (int) option(script, "mtu", DEFAULT_MTU);
         } catch (Failure e) {
             return new Outcome.Unsupported(Objects.requireNonNull(e.getMessage()));
         }
-        try (Target target = factory.open(profile.local(), mtu)) {
-            return new Runner(script, profile, target, tolerance).run();
+        try (Target target = factory.open(version.local(), mtu)) {
+            return new Runner(script, profile.over(version), target, tolerance).run();
         }
     }
 
     private static void supported(Script script) throws Failure {
-        if ("ipv6".equals(script.options().get("ip_version"))) {
-            throw new Failure(Failure.Kind.UNSUPPORTED, "IPv6");
-        }
         for (String option : script.options().keySet()) {
             if (!OPTIONS.contains(option)) {
                 throw new Failure(Failure.Kind.UNSUPPORTED, "--" + option);
@@ -81,6 +80,15 @@ public final class Runner {
         if (!script.before().isEmpty() || !script.after().isEmpty()) {
             throw new Failure(Failure.Kind.UNSUPPORTED, "commands before or behind the events");
         }
+    }
+
+    private static IpVersion version(Script script, Profile profile) throws Failure {
+        String name = script.options().get("ip_version");
+        IpVersion version = name == null ? profile.version() : IpVersion.named(name);
+        if (version == null) {
+            throw new Failure(Failure.Kind.UNSUPPORTED, "--ip_version=" + name);
+        }
+        return version;
     }
 
     private static long option(Script script, String name, long otherwise) throws Failure {

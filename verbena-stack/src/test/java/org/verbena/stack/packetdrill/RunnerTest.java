@@ -54,7 +54,7 @@ final class RunnerTest {
                 "getOption", Errno.ECONNRESET);
     }
 
-    private static Outcome run(String script, FakeTarget target, Profile profile) {
+    static Outcome run(String script, FakeTarget target, Profile profile) {
         try {
             return Runner.run(ScriptParser.parse("a.pkt", script, Set.of()), profile, (local, mtu) -> target);
         } catch (ParseException e) {
@@ -62,11 +62,11 @@ final class RunnerTest {
         }
     }
 
-    private static void fails(String kind, String message, String script, FakeTarget target) {
+    static void fails(String kind, String message, String script, FakeTarget target) {
         assertThat(run(script, target, Profile.strict())).isEqualTo(new Outcome.Failed(kind, message));
     }
 
-    private static void passes(String script, FakeTarget target) {
+    static void passes(String script, FakeTarget target) {
         assertThat(run(script, target, Profile.strict())).isEqualTo(new Outcome.Passed());
     }
 
@@ -87,7 +87,8 @@ final class RunnerTest {
         passes(CLIENT, t);
         WirePacket p = WirePacket.read(t.injected.getFirst()); // which checks the lengths and the sums
         assertThat(p.ip()).isEqualTo(
-                new Packets.Ip(Profile.strict().remote(), Profile.strict().local(), 0, Packets.DEFAULT_TTL));
+                new Packets.Ip(Profile.strict().remote(), Profile.strict().local(), 0,
+                        Packets.DEFAULT_TTL, 0));
         assertThat(p.sourcePort()).isEqualTo(8080);
         assertThat(p.destinationPort()).isEqualTo(FakeTarget.PORT);
         assertThat(p.sequence()).isEqualTo(Profile.strict().sequenceOffset());
@@ -298,7 +299,7 @@ final class RunnerTest {
         unsupported("needs option net.unknown=1", "0 `sysctl -w net.unknown=1`");
         unsupported("command ls", "0 `ls`");
         unsupported("Python print(1)", "0 %{ print(1) }%");
-        unsupported("IPv6", "--ip_version=ipv6\n0 close(3) = 0");
+        unsupported("--ip_version=ipv7", "--ip_version=ipv7\n0 close(3) = 0");
         unsupported("--udp_encapsulation", "--udp_encapsulation=tcp\n0 close(3) = 0");
         unsupported("signatures of RFC 2385", "0 < S 0:0(0) win 1 <md5 valid>");
         unsupported("call fork", "0 fork() = 0");

@@ -121,9 +121,9 @@ final class ScriptParserTest {
     @Test
     void marksOfTheIpHeader() throws ParseException {
         assertThat(((Action.Packet) action("0 >[ect0] P. 1:11(10) ack 1")).ip()).isEqualTo(
-                new IpMarks("ect0", null, null, List.of()));
+                new IpMarks("ect0", null, null, null, List.of()));
         assertThat(((Action.Packet) action("0 < (tos 0xe0, ttl 5) . 1:1(0) ack 1")).ip()).isEqualTo(
-                new IpMarks(null, 0xe0, 5, List.of()));
+                new IpMarks(null, 0xe0, 5, null, List.of()));
         assertThat(((Action.Packet) action("0 > ipv4 1.1.1.1 > 2.2.2.2: F. 1:1(0) ack 1")).ip().others())
                 .containsExactly("ipv4 1.1.1.1 > 2.2.2.2:");
     }

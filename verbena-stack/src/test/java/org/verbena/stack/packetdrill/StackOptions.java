@@ -10,8 +10,6 @@ import org.verbena.stack.model.TcpSettings;
 
 /** Options of the stack by FreeBSD's names, and those of sockets by the system's, as settings. */
 final class StackOptions {
-    /** What a segment takes of a link of 1500 bytes: FreeBSD's buffers are a multiple of it. */
-    private static final int SEGMENT = 1460;
     private static final int KEEP_INIT = 75_000;
     /** Options that are there with one value only: what the stack always does. */
     private static final Map<String, Set<String>> FIXED = Map.ofEntries(Map.entry("net.inet.tcp.blackhole", Set.of(
@@ -29,8 +27,11 @@ final class StackOptions {
             Map.entry("net.inet.tcp.keepinit", Set.of(String.valueOf(KEEP_INIT))));
 
     private final Map<String, Long> values = new HashMap<>();
+    /** What a segment takes of a link of 1500 bytes: FreeBSD's buffers are a multiple of it. */
+    private final int segment;
 
-    StackOptions() {
+    StackOptions(boolean ipv4) {
+        segment = ipv4 ? 1460 : 1440;
         set("SO_RCVBUF", 65_536);
         set("SO_SNDBUF", 32_768);
         values.put("TCP_KEEPIDLE", 7200L);
@@ -44,6 +45,7 @@ final class StackOptions {
 
     /** Those of a new socket. */
     StackOptions(StackOptions of) {
+        segment = of.segment;
         values.putAll(of.values);
     }
 
@@ -77,7 +79,7 @@ final class StackOptions {
     /** Sets one of a socket; answers whether there is one of that name. */
     boolean set(String name, long value) {
         switch (name) {
-            case "SO_RCVBUF" -> values.put(name, (value + SEGMENT - 1) / SEGMENT * SEGMENT);
+            case "SO_RCVBUF" -> values.put(name, (value + segment - 1) / segment * segment);
             case "SO_REUSEADDR", "SO_SNDBUF", "SO_KEEPALIVE", "TCP_NODELAY", "TCP_CORK", "TCP_NOPUSH", "TCP_MAXSEG",
                     "TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_KEEPINIT", "TCP_USER_TIMEOUT" -> values.put(
                             name, value);

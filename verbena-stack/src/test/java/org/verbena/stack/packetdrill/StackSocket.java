@@ -47,12 +47,12 @@ final class StackSocket {
         return listener == null ? -Errno.EADDRINUSE : 0;
     }
 
-    long connect(int address, int to, long now) throws IOException {
-        int way = ports.way(0, IpAddress.mapped(address), to);
+    long connect(IpAddress address, int to, long now) throws IOException {
+        int way = ports.way(address.high(), address.low(), to);
         if (way != 0) {
             return -way;
         }
-        connection = ports.connect(port, 0, IpAddress.mapped(address), to, options.settings(), now);
+        connection = ports.connect(port, address.high(), address.low(), to, options.settings(), now);
         return connection == null ? -Errno.EADDRINUSE : -Errno.EINPROGRESS;
     }
 

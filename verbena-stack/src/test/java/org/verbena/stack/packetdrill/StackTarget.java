@@ -3,7 +3,6 @@ package org.verbena.stack.packetdrill;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -16,12 +15,12 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
-import org.verbena.stack.header.ArpPacket;
-import org.verbena.stack.header.Bytes;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.ip.Counts;
 import org.verbena.stack.ip.Ip;
+import org.verbena.stack.ip.IpAddress;
 import org.verbena.stack.ip.Ipv4Address;
+import org.verbena.stack.ip.Ipv6Config;
 import org.verbena.stack.model.TcpInfo;
 import org.verbena.stack.tcp.Connection;
 import org.verbena.stack.tcp.TcpPorts;
@@ -31,17 +30,16 @@ import org.verbena.stack.wire.ReceivedFrame;
 /** The stack of this module, on a wire without a fault, in virtual time. */
 final class StackTarget implements Target {
     private static final long MAC = 0x0200_0000_0001L;
-    private static final long GATEWAY = 0x0200_0000_0002L;
     private static final int FRAMES = 256;
     private static final long MEMORY = 64 << 20;
     private static final long SEED = 1;
     private static final long LEAST_PAUSE = 1000;
 
-    private final int local;
+    private final LinkPeer peer = new LinkPeer(MAC);
     private final FakeWire wire;
     private final Ip ip;
     private final TcpPorts tcp;
-    private final StackOptions options = new StackOptions();
+    private final StackOptions options;
     private final Map<Integer, StackSocket> sockets = new HashMap<>();
     private final Deque<Sent> sent = new ArrayDeque<>();
     private int nextSocket = 3;
@@ -52,14 +50,22 @@ final class StackTarget implements Target {
         long run(StackSocket s) throws IOException;
     }
 
-    private StackTarget(int local, int mtu) {
-        this.local = local;
+    private StackTarget(IpAddress local, int mtu) {
         wire = new FakeWire(mtu, FRAMES, Math.max(4096, mtu + 2 * EthernetHeader.BYTES));
-        ip = new Ip(wire, MAC, new Ipv4Address(local, 24, local + 1), null, new Counts(), new Random(SEED));
+        IpAddress gateway = new IpAddress(local.high(), local.low() + 1);
+        if (local.isIpv4()) {
+            ip = new Ip(wire, MAC, new Ipv4Address((int) local.low(), 24, (int) gateway.low()), null, new Counts(),
+                    new Random(SEED));
+        } else {
+            ip = new Ip(wire, MAC, null, new Ipv6Config(List.of(new Ipv6Config.Own(local, 48)), gateway, false),
+                    new Counts(), new Random(SEED));
+            ip.start(now);
+        }
+        options = new StackOptions(local.isIpv4());
         tcp = new TcpPorts(ip, new Random(SEED), MEMORY, now);
     }
 
-    static Target open(int local, int mtu) {
+    static Target open(IpAddress local, int mtu) {
         return new StackTarget(local, mtu);
     }
 
@@ -90,21 +96,17 @@ final class StackTarget implements Target {
         }
     }
 
-    /** Takes the frames that were sent, and answers who asks for addresses; whether there were any. */
+    /** Takes the frames that were sent, and has the link's be answered; whether there were any. */
     private boolean collect() throws IOException {
         List<byte[]> frames = wire.takeSent();
         for (byte[] f : frames) {
-            MemorySegment m = MemorySegment.ofArray(f);
-            if (EthernetHeader.type(m, 0) == EthernetHeader.IPV4) {
-                int length = Bytes.u16(m, EthernetHeader.BYTES + 2);
-                sent.add(new Sent(Arrays.copyOfRange(f, EthernetHeader.BYTES, EthernetHeader.BYTES + length), now));
-            } else if (ArpPacket.operation(m, EthernetHeader.BYTES) == ArpPacket.REQUEST) {
-                byte[] answer = new byte[EthernetHeader.BYTES + ArpPacket.BYTES];
-                MemorySegment a = MemorySegment.ofArray(answer);
-                EthernetHeader.write(a, 0, MAC, GATEWAY, EthernetHeader.ARP);
-                ArpPacket.write(a, EthernetHeader.BYTES, ArpPacket.REPLY, GATEWAY, ArpPacket.target(m,
-                        EthernetHeader.BYTES), MAC, local);
-                take(answer);
+            if (LinkPeer.isOfLink(f)) {
+                byte[] answer = peer.answer(f);
+                if (answer != null) {
+                    take(answer);
+                }
+            } else {
+                sent.add(new Sent(Arrays.copyOfRange(f, EthernetHeader.BYTES, f.length), now));
             }
         }
         return !frames.isEmpty();
@@ -121,11 +123,8 @@ final class StackTarget implements Target {
 
     @Override
     public void inject(byte[] packet) {
-        byte[] frame = new byte[Math.max(60, EthernetHeader.BYTES + packet.length)];
-        EthernetHeader.write(MemorySegment.ofArray(frame), 0, MAC, GATEWAY, EthernetHeader.IPV4);
-        System.arraycopy(packet, 0, frame, EthernetHeader.BYTES, packet.length);
         try {
-            take(frame);
+            take(peer.frame(packet[0] >> 4 == 4 ? EthernetHeader.IPV4 : EthernetHeader.IPV6, packet));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -204,7 +203,7 @@ final class StackTarget implements Target {
     }
 
     @Override
-    public long socket(boolean stream) {
+    public long socket(boolean ipv6, boolean stream) {
         if (!stream) {
             return -Errno.EPROTONOSUPPORT;
         }
@@ -262,7 +261,7 @@ final class StackTarget implements Target {
     }
 
     @Override
-    public long bind(int socket, int address, int port) {
+    public long bind(int socket, IpAddress address, int port) {
         return call(socket, s -> {
             s.port = port;
             return 0;
@@ -290,7 +289,7 @@ final class StackTarget implements Target {
     }
 
     @Override
-    public Answer connect(int socket, int address, int port) {
+    public Answer connect(int socket, IpAddress address, int port) {
         long r = call(socket, s -> s.connect(address, port, now));
         return r == -Errno.EINPROGRESS && blocking(socket)
                 ? () -> call(socket, StackSocket::connected)

@@ -16,14 +16,9 @@ public final class SuiteReport {
 
     private final Map<String, int[]> directories = new TreeMap<>();
     private final Map<String, List<String>> classes = new LinkedHashMap<>();
-    private int ipv6;
 
     public SuiteReport(List<Suite.Result> results) {
         for (Suite.Result r : results) {
-            if (r.outcome().equals(new Outcome.Unsupported("IPv6"))) {
-                ipv6++;
-                continue;
-            }
             int[] counts = directories.computeIfAbsent(r.directory(), k -> new int[4]);
             switch (r.withSlack()) {
                 case Outcome.Passed p -> counts[r.onlyWindows() ? 1 : 0]++;
@@ -60,9 +55,6 @@ public final class SuiteReport {
         b.append(String.format("%-22s %7s %13s %7s %12s%n", "directory", "passed", "but windows", "failed",
                 "unsupported"));
         directories.forEach((d, c) -> b.append(String.format("%-22s %7d %13d %7d %12d%n", d, c[0], c[1], c[2], c[3])));
-        if (ipv6 > 0) {
-            b.append("IPv6 is not there yet: ").append(ipv6).append(" scripts\n");
-        }
         classes.entrySet().stream().sorted(Comparator.comparingInt(e -> -e.getValue().size())).forEach(e -> {
             b.append(String.format("%5d %s%n", e.getValue().size(), shortened(e.getKey())));
             b.append("      ").append(shortened(e.getValue().getFirst())).append('\n');

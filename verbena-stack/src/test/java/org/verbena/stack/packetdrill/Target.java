@@ -5,12 +5,14 @@ import java.util.OptionalLong;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.stack.ip.IpAddress;
+
 /**
  * A TCP under test, with its sockets and its clock. Numbers that calls return are those of Linux: 0 or more, or the
  * error number, negated.
  */
 public interface Target extends AutoCloseable {
-    /** An IPv4 packet that was sent, and when. */
+    /** A packet of IP that was sent, and when. */
     @SuppressWarnings("ArrayRecordComponent") // never compared
     record Sent(byte[] packet, long nanos) {}
 
@@ -23,7 +25,7 @@ public interface Target extends AutoCloseable {
      */
     void advance(long nanos);
 
-    /** An IPv4 packet arrives. */
+    /** A packet of IP arrives. */
     void inject(byte[] packet);
 
     /** Takes the next packet that was sent; null if there is none. */
@@ -51,8 +53,8 @@ public interface Target extends AutoCloseable {
     /** A field of TCP_INFO, such as {@code tcpi_state}, with the values of FreeBSD; empty if it is not known. */
     OptionalLong info(int socket, String field);
 
-    /** Opens a socket of TCP, or of UDP. */
-    long socket(boolean stream);
+    /** Opens a socket of TCP, or of UDP, over IPv6, mapped addresses of IPv4 among its, or over IPv4 alone. */
+    long socket(boolean ipv6, boolean stream);
 
     /** Sets an option whose name says its level, such as {@code SO_REUSEADDR}. */
     long setOption(int socket, String name, long value);
@@ -68,13 +70,13 @@ public interface Target extends AutoCloseable {
 
     long setBlocking(int socket, boolean blocking);
 
-    long bind(int socket, int address, int port);
+    long bind(int socket, IpAddress address, int port);
 
     long listen(int socket, int backlog);
 
     Answer accept(int socket);
 
-    Answer connect(int socket, int address, int port);
+    Answer connect(int socket, IpAddress address, int port);
 
     /**
      * Receives.

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The peer's side: makes packets of what a script says, and compares those of the stack with it. */
 final class Wire {
-    private static final int ECHOED = Packets.IP_HEADER + 8;
+    /** Of what a message of ICMP is about, behind the header of IP. */
+    private static final int ECHOED = 8;
 
     private final Profile profile;
     private final long tolerance;
@@ -59,7 +60,7 @@ final class Wire {
                 ? Objects.requireNonNullElse(m.tos(), 0) & 3
                 : m.ecnBits());
         Packets.Ip ip = new Packets.Ip(profile.remote(), profile.local(), tos,
-                Objects.requireNonNullElse(m.ttl(), Packets.DEFAULT_TTL));
+                Objects.requireNonNullElse(m.ttl(), Packets.DEFAULT_TTL), Objects.requireNonNullElse(m.flowLabel(), 0));
         return switch (p.body()) {
             case PacketBody.Tcp t -> make(t, ip);
             case PacketBody.Udp u -> Packets.udp(ip, flow().remotePort, flow().localPort, new byte[u.length()]);
@@ -92,10 +93,12 @@ final class Wire {
     }
 
     private byte[] make(PacketBody.Icmp i, Packets.Ip ip) throws Failure {
-        int type = IcmpNames.type(i.type());
-        int code = IcmpNames.code(i.type(), i.code());
+        IcmpNames names = IcmpNames.of(ip.isIpv4());
+        int type = names.type(i.type());
+        int code = names.code(i.type(), i.code());
         if (type < 0 || code < 0) {
-            throw new Failure(Failure.Kind.UNSUPPORTED, "ICMP " + i.type() + " " + i.code() + " over IPv4");
+            throw new Failure(Failure.Kind.UNSUPPORTED, "ICMP " + i.type() + " " + i.code() + " over IPv"
+                    + (ip.isIpv4() ? 4 : 6));
         }
         return Packets.icmp(ip, type, code, Objects.requireNonNullElse(i.mtu(), 0), echoed(i, ip.back()));
     }
@@ -105,7 +108,7 @@ final class Wire {
         Flow f = flow();
         if (i.echoedUdp() != null) {
             byte[] whole = Packets.udp(ip, f.localPort, f.remotePort, new byte[i.echoedUdp()]);
-            return Arrays.copyOf(whole, ECHOED);
+            return Arrays.copyOf(whole, ip.headerBytes() + ECHOED);
         }
         if (i.echoed() == null) {
             return new byte[0];
@@ -113,7 +116,7 @@ final class Wire {
         Long start = i.echoed().start();
         byte[] whole = Packets.tcp(ip, f.localPort, f.remotePort, f.wireOfStack(start == null ? 0 : start), 0,
                 TcpFlags.ACK, 0, 0, new byte[0], new byte[i.echoed().length()]);
-        return Arrays.copyOf(whole, ECHOED);
+        return Arrays.copyOf(whole, ip.headerBytes() + ECHOED);
     }
 
     /** Fails unless a packet of the stack is what the script expects. */
@@ -130,7 +133,7 @@ final class Wire {
                                 Failure.Kind.LENGTH, "length: " + u.length() + " expected, " + p.payload().length
                                         + " sent"));
             }
-            case PacketBody.Icmp i when p.protocol() == Packets.ICMP && text(p).equals(new PacketBody.Icmp(i.type(),
+            case PacketBody.Icmp i when p.protocol() == p.ip().icmp() && text(p).equals(new PacketBody.Icmp(i.type(),
                     i.code(), null, null, null).toString()) -> List.of();
             default -> throw new Failure(Failure.Kind.PACKET, "expected " + expected + "; sent > " + text(p));
         };
@@ -153,7 +156,8 @@ final class Wire {
         boolean opens = (p.flags() & (TcpFlags.SYN | TcpFlags.ACK)) == TcpFlags.SYN;
         Flow f = learn(p, opens);
         PacketBody.Tcp sent = f.read(p, t);
-        IpMarks marks = new IpMarks(IpMarks.ecnName(p.ip().tos()), p.ip().tos(), p.ip().ttl(), List.of());
+        IpMarks marks = new IpMarks(IpMarks.ecnName(p.ip().tos()), p.ip().tos(), p.ip().ttl(),
+                expected.ip().flowLabel() == null ? null : (Integer) p.ip().flowLabel(), List.of());
         boolean marked = !expected.ip().equals(IpMarks.NONE);
         List<Matcher.Difference> different = new ArrayList<>(Matcher.compare(t, sent, profile, tolerance));
         different.addAll(Matcher.compare(expected.ip(), p.ip()));
@@ -171,7 +175,7 @@ final class Wire {
     }
 
     private Flow learn(WirePacket p, boolean opens) throws Failure {
-        if (p.ip().source() != profile.local() || p.ip().destination() != profile.remote()) {
+        if (!p.ip().source().equals(profile.local()) || !p.ip().destination().equals(profile.remote())) {
             throw new Failure(Failure.Kind.PACKET, "a packet was sent with other addresses: > " + text(p));
         }
         for (Flow f : flows) {
@@ -208,9 +212,12 @@ final class Wire {
             return new PacketBody.Udp(p.payload().length).toString();
         }
         ByteBuffer b = p.bytes();
-        return p.protocol() == Packets.ICMP
-                ? new PacketBody.Icmp(IcmpNames.typeName(b.get(0)), IcmpNames.codeName(b.get(0), b.get(1)), null, null,
-                        null).toString()
-                : "protocol " + p.protocol();
+        if (p.protocol() != p.ip().icmp()) {
+            return "protocol " + p.protocol();
+        }
+        IcmpNames names = IcmpNames.of(p.ip().isIpv4());
+        int type = b.get(0) & 0xff;
+        return new PacketBody.Icmp(names.typeName(type), names.codeName(type, b.get(1) & 0xff), null, null, null)
+                .toString();
     }
 }
