@@ -396,6 +396,8 @@ final class Engine {
         try {
             if (failure == null) {
                 tcp.abortAll(now());
+                udp.leaveGroups(now());
+                ip.work(now());
             }
         } finally {
             if (capture != null) {

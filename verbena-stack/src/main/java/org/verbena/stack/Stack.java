@@ -15,8 +15,8 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
+import org.verbena.stack.header.Ipv6Header;
 import org.verbena.stack.ip.IpAddress;
-import org.verbena.stack.ip.Ipv4Address;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpStatistics;
 import org.verbena.stack.tcp.Connection;
@@ -61,10 +61,12 @@ public final class Stack implements AutoCloseable {
     private static final int LONGEST_CAPTURED = 1 << 18;
 
     private final Engine engine;
+    private final InetAddress first;
     private final PublishedStack published;
 
     private Stack(Engine engine, InetAddress first, String device) {
         this.engine = engine;
+        this.first = first;
         published = new PublishedStack(engine, first, device);
     }
 
@@ -73,7 +75,7 @@ public final class Stack implements AutoCloseable {
      *
      * @param context stays the caller's, and open for as long as the stack is
      * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets, or its interface several receive queues,
-     *     {@code EBUSY} if another has its queue,
+     *     {@code EBUSY} if another has its queue, {@code EINVAL} if its MTU is too small,
      *     {@code ENODEV} if its interface is gone, {@code EPERM} as docs/xdp.md has it
      */
     public static Stack open(Context context, StackConfig config) throws VerbsException {
@@ -85,10 +87,14 @@ public final class Stack implements AutoCloseable {
         }
         Wire wire = QueuePairWire.open(context, mtu(device));
         try {
-            Engine e = new Engine(wire, mac, config);
-            e.start();
-            return new Stack(e, e.ip.addresses().getFirst().toInetAddress(), device);
-        } catch (RuntimeException | Error e) { // there is no memory or thread for it
+            if (config.ipv6() != null && wire.mtu() < Ipv6Header.LEAST_MTU) {
+                throw new VerbsException("open a stack on " + device, Errno.EINVAL, "the interface's MTU is " + wire
+                        .mtu() + ", and IPv6 needs " + Ipv6Header.LEAST_MTU);
+            }
+            Stack s = new Stack(new Engine(wire, mac, config), config.first(), device);
+            s.start();
+            return s;
+        } catch (VerbsException | RuntimeException | Error e) { // there is no memory or thread for it
             try {
                 wire.close();
             } catch (IOException closing) {
@@ -118,21 +124,23 @@ public final class Stack implements AutoCloseable {
 
     /** Four bytes that tell the first address from others of the link. */
     private static long lastBytes(StackConfig config) {
-        Ipv4Address four = config.ipv4();
-        if (four != null) {
-            return four.address() & 0xffff_ffffL;
-        }
-        long bytes = 0;
-        if (config.ipv6() != null) {
-            IpAddress a = config.ipv6().addresses().getFirst().address();
-            bytes = a.high() ^ a.high() >>> 32 ^ a.low() ^ a.low() >>> 32;
-        }
+        IpAddress a = IpAddress.of(config.first());
+        long bytes = a.isIpv4() ? a.low() : a.high() ^ a.high() >>> 32 ^ a.low() ^ a.low() >>> 32;
         return bytes & 0xffff_ffffL;
     }
 
-    /** The first address of {@link #addresses}. */
+    /** The address that it was given first, or of IPv4 if there is one. */
     public InetAddress address() {
-        return addresses().getFirst();
+        return first;
+    }
+
+    private void start() {
+        try {
+            engine.start();
+        } catch (RuntimeException | Error e) {
+            published.close();
+            throw e;
+        }
     }
 
     /** The addresses that peers reach the stack at: that of IPv4, then those of IPv6, which may change while it is open. */
@@ -165,7 +173,7 @@ public final class Stack implements AutoCloseable {
         return bindUdp(port, UdpSocket.DEFAULT_QUEUE);
     }
 
-    /** As the other; {@code queue} is how many bytes may wait, with 16 to 23 for each datagram besides: 4096 to 1 GiB. */
+    /** As the other; {@code queue} is how many bytes may wait, with 24 to 31 for each datagram besides: 4096 to 1 GiB. */
     public UdpSocket bindUdp(int port, int queue) throws IOException {
         requirePort(port);
         if (queue < 4096 || queue > 1 << 30) {

@@ -146,7 +146,7 @@ public final class StackConfig {
 
     /**
      * The Ethernet address, in the low 48 bits. Without this it is the interface's, or of a {@code tap_} device, whose other
-     * end has that, 02:56 and the four bytes of the IPv4 address.
+     * end has that, 02:56 and the four bytes of the IPv4 address, or without one four that the first of IPv6 gives.
      *
      * @throws IllegalArgumentException if it is 0, of a group, or longer
      */
@@ -181,6 +181,17 @@ public final class StackConfig {
             throw new IllegalArgumentException(bytes + " bytes for TCP are less than 1 MiB");
         }
         return new StackConfig(ipv4, ipv6, mac, spin, bytes);
+    }
+
+    /** The address of IPv4, or the first of IPv6. */
+    InetAddress first() {
+        if (ipv4 != null) {
+            return IpAddress.ofIpv4(ipv4.address()).toInetAddress();
+        }
+        if (ipv6 != null && !ipv6.addresses().isEmpty()) {
+            return ipv6.addresses().getFirst().address().toInetAddress();
+        }
+        throw new IllegalStateException("of() has an address");
     }
 
     long tcpMemory() {

@@ -90,7 +90,8 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
      * Sends all bytes that remain, as one datagram. While no buffer is free, it waits, for a second at most.
      *
      * @throws NoRouteToHostException if the peer is in another subnet and there is no gateway
-     * @throws PortUnreachableException if an earlier datagram of a connected socket was refused: then this one is not sent
+     * @throws PortUnreachableException if an earlier datagram of a connected socket was refused: then this one is not sent; {@code EACCES} if a filter on the
+     *     way has said so
      * @throws InterruptedIOException if the thread is interrupted while it waits: then nothing is sent, and it is interrupted still
      * @throws IOException {@code EMSGSIZE} for more than 65,507 bytes, 65,527 over IPv6, or more fragments than the stack sends, {@code EINVAL} for port 0 and for
      *     addresses that are not of a host or of all, {@code ENOBUFS} if no buffer became free
@@ -141,7 +142,7 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
      * @param from is told who sent it
      * @param timeout 0 for a single look
      * @return false if none came in time
-     * @throws PortUnreachableException if a datagram of this connected socket was refused
+     * @throws PortUnreachableException if a datagram of this connected socket was refused; {@code EACCES} if a filter on the way has said so
      * @throws ClosedChannelException if the socket or the stack is closed
      */
     public boolean receive(ByteBuffer into, UdpPeer from, Duration timeout) throws IOException, InterruptedException {

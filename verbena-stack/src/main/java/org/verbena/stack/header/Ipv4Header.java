@@ -63,7 +63,7 @@ public record Ipv4Header(int headerBytes, int totalBytes, int identification, bo
         int word = fragmentWord(m, at);
         return new Ipv4Header(headerBytes(m, at), totalBytes(m, at), identification(m, at), (word
                 & MORE_FRAGMENTS) != 0,
-                (word & OFFSET) * 8, Bytes.u8(m, at + 8), protocol(m, at), source(m, at), destination(m, at));
+                (word & OFFSET) * 8, ttl(m, at), protocol(m, at), source(m, at), destination(m, at));
     }
 
     /** The length of the header with its options, which may be less than a header has. */
@@ -84,6 +84,11 @@ public record Ipv4Header(int headerBytes, int totalBytes, int identification, bo
     /** Flags and offset of a fragment. */
     public static int fragmentWord(MemorySegment m, long at) {
         return Bytes.u16(m, at + 6);
+    }
+
+    /** The time to live. */
+    public static int ttl(MemorySegment m, long at) {
+        return Bytes.u8(m, at + 8);
     }
 
     /** The protocol of the payload. */

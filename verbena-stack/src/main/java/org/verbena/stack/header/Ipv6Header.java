@@ -60,6 +60,11 @@ public record Ipv6Header(int trafficClass, int flowLabel, int payloadBytes, int 
         return Bytes.u16(m, at + 4);
     }
 
+    /** Writes the length of what follows the header. */
+    public static void payloadBytes(MemorySegment m, long at, int bytes) {
+        Bytes.put16(m, at + 4, bytes);
+    }
+
     /** The protocol of the payload, or an extension header. */
     public static int nextHeader(MemorySegment m, long at) {
         return Bytes.u8(m, at + NEXT_HEADER);

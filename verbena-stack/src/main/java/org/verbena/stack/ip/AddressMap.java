@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.ip;
 
+import java.util.random.RandomGenerator;
+
 import org.jspecify.annotations.Nullable;
 
 /** Objects by address: a hash table with open addressing, since a lookup must not allocate. Its users bound how many there are. */
 final class AddressMap<V> {
     private static final int FIRST_SIZE = 16;
 
+    /** So that nobody can choose addresses that fall together. */
+    private final long secret;
     private long[] highs = new long[FIRST_SIZE];
     private long[] lows = new long[FIRST_SIZE];
     /** Null where {@link #highs} and {@link #lows} have no meaning. */
     private @Nullable Object[] values = new @Nullable Object[FIRST_SIZE];
     private int size;
 
-    private static int home(long high, long low, int mask) {
-        long h = (high * 0x9e37_79b9_7f4a_7c15L ^ low) * 0xd6e8_feb8_6659_fd93L;
+    AddressMap(RandomGenerator random) {
+        secret = random.nextLong();
+    }
+
+    private int home(long high, long low, int mask) {
+        long h = Math.multiplyHigh(high ^ secret, low ^ Long.rotateLeft(secret, 32)) ^ low * 0x9e37_79b9_7f4a_7c15L;
+        h *= 0xd6e8_feb8_6659_fd93L;
         return (int) (h >>> 32) & mask;
     }
 

@@ -22,7 +22,6 @@ final class ExtensionHeaders {
     private static final int PAYLOAD_FIELD = 4;
     private static final int PAD_1 = 0;
     private static final int PAD_N = 1;
-    private static final int ROUTER_ALERT = 5;
 
     private final Icmpv6 icmp;
     private int pointer;
@@ -48,15 +47,15 @@ final class ExtensionHeaders {
         return identification;
     }
 
-    /** Has a packet begin behind its next headers, until one of a protocol or behind that of a fragment. */
-    int skip(Datagram d, long now) throws IOException {
+    /** Has a packet begin behind its next headers, until one of a protocol or behind that of a fragment; {@code first} if none was skipped. */
+    int skip(Datagram d, boolean first, long now) throws IOException {
         if (d.headerBytes == Ipv6Header.BYTES) {
             pointer = NEXT_HEADER_FIELD;
         }
         for (int i = 0; i < MOST; i++) {
             int next = d.protocol;
             boolean options = next == Ipv6Header.DESTINATION_OPTIONS || next == Ipv6Header.HOP_BY_HOP
-                    && d.headerBytes == Ipv6Header.BYTES;
+                    && first && i == 0;
             if (!options && next != Ipv6Header.ROUTING && next != Ipv6Header.FRAGMENT) {
                 return next == Ipv6Header.NO_NEXT ? DROPPED : PROTOCOL;
             }
@@ -129,7 +128,7 @@ final class ExtensionHeaders {
                 icmp.counts().malformed++;
                 return false;
             }
-            if (type != PAD_1 && type != PAD_N && type != ROUTER_ALERT && type >>> 6 != 0) {
+            if (type >>> 6 != 0) { // others may be skipped
                 unknown(d, type >>> 6, i, now);
                 return false;
             }

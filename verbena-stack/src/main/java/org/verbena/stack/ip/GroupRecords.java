@@ -9,6 +9,9 @@ import org.verbena.stack.header.Bytes;
 
 /** The records of a report of IGMPv3 (RFC 3376, 4.2) or MLDv2 (RFC 3810, 5.2): type, 0, number of senders, group, senders. */
 final class GroupRecords {
+    /** Senders of a query that are kept until it is answered. */
+    private static final int MOST_ASKED = 64;
+
     private GroupRecords() {}
 
     private static int addressBytes(boolean ipv4) {
@@ -20,7 +23,27 @@ final class GroupRecords {
         return 4 + addressBytes(ipv4) * (1 + c.sources().size());
     }
 
-    /** How many of the changes, from {@code first} on, have room in so many bytes; at least one. */
+    /**
+     * Changes of which each fits in a report of so many bytes: of one that does not several are made, but of one that excludes senders, which is shortened
+     * (RFC 3376, 4.2.16).
+     */
+    static List<Groups.Change> split(List<Groups.Change> changes, int room, boolean ipv4) {
+        List<Groups.Change> all = new ArrayList<>(changes.size());
+        int most = (room - 4) / addressBytes(ipv4) - 1;
+        for (Groups.Change c : changes) {
+            List<IpAddress> s = c.sources();
+            boolean excludes = c.kind() == Groups.Kind.IS_EXCLUDE || c.kind() == Groups.Kind.TO_EXCLUDE;
+            int from = 0;
+            do {
+                int to = Math.min(from + most, s.size());
+                all.add(new Groups.Change(c.group(), c.kind(), s.subList(from, to)));
+                from = excludes ? s.size() : to;
+            } while (from < s.size());
+        }
+        return all;
+    }
+
+    /** How many of the changes that were split, from {@code first} on, have room in so many bytes; at least one. */
     static int fitting(List<Groups.Change> changes, int first, int room, boolean ipv4) {
         int n = 0;
         int bytes = 0;
@@ -55,8 +78,11 @@ final class GroupRecords {
         return at + addressBytes(ipv4);
     }
 
-    /** Reads so many addresses, which are there. */
+    /** Reads the senders of a query, which are there; none, as if for all, if they are more than a host keeps. */
     static List<IpAddress> readAddresses(MemorySegment m, long at, int count, boolean ipv4) {
+        if (count > MOST_ASKED) {
+            return List.of();
+        }
         List<IpAddress> all = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
             long from = at + (long) i * addressBytes(ipv4);

@@ -24,7 +24,7 @@ final class Groups {
 
     private final RandomGenerator random;
     private final Reports reports;
-    private final AddressMap<Group> byAddress = new AddressMap<>();
+    private final AddressMap<Group> byAddress;
     private final List<Group> all = new ArrayList<>();
     /** When all are told of, since a router asks. */
     private long answerAt = NEVER;
@@ -91,6 +91,7 @@ final class Groups {
 
     Groups(RandomGenerator random, Reports reports) {
         this.random = random;
+        byAddress = new AddressMap<>(random);
         this.reports = reports;
     }
 

@@ -100,9 +100,9 @@ final class Icmp implements Protocol {
         }
         int code = IcmpMessage.code(m, d.at());
         int errno = errno(type, code);
-        @Nullable Protocol p = ip.carried(Ipv4Header.protocol(m, quoted));
+        quotedPath.set(0, from, 0, IpAddress.mapped(Ipv4Header.destination(m, quoted)));
+        @Nullable Protocol p = ip.carried(quotedPath, Ipv4Header.protocol(m, quoted));
         if (p != null && p != this && errno != 0) {
-            quotedPath.set(0, from, 0, IpAddress.mapped(Ipv4Header.destination(m, quoted)));
             if (p.failed(errno, Bytes.u16(m, d.at() + 6), quotedPath, m, quoted + header, now)) {
                 counts.errorsIn++;
             }

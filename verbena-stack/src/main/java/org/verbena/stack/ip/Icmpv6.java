@@ -46,6 +46,10 @@ final class Icmpv6 implements Protocol {
             return;
         }
         int type = Icmpv6Message.type(m, at);
+        if (type != Icmpv6Message.NEIGHBOUR_ADVERTISEMENT && ipv6.isOwn(d.path().remoteHigh(), d.path().remoteLow())) {
+            counts.malformed++;
+            return;
+        }
         switch (type) {
             case Icmpv6Message.ECHO -> echo(d, now);
             case Icmpv6Message.UNREACHABLE, Icmpv6Message.TOO_BIG, Icmpv6Message.TIME_EXCEEDED,
@@ -121,7 +125,7 @@ final class Icmpv6 implements Protocol {
             next = Bytes.u8(m, quoted + header);
             header += bytes;
         }
-        @Nullable Protocol p = ip.carried(next);
+        @Nullable Protocol p = ip.carried(quotedPath, next);
         if (left >= header + 8 && p != null && p != this) {
             tell(d, type, p, quoted + header, now);
         }
@@ -134,13 +138,13 @@ final class Icmpv6 implements Protocol {
         if (type == Icmpv6Message.TOO_BIG) { // less than every link has is not to be believed (RFC 8201, 4)
             long told = Icmpv6Message.word(m, d.at()) & 0xffff_ffffL;
             mtu = (int) Math.min(told, Ipv6Header.MOST_PAYLOAD);
-            if (mtu < Ipv6Header.LEAST_MTU || mtu >= ipv6.mtu(quotedPath)) {
+            if (mtu < Ipv6Header.LEAST_MTU || mtu >= ipv6.linkMtu) {
                 return;
             }
         }
         if (errno != 0 && p.failed(errno, mtu, quotedPath, m, quoted, now)) {
             counts.errorsIn++;
-            if (type == Icmpv6Message.TOO_BIG) {
+            if (mtu > 0 && mtu < ipv6.mtu(quotedPath)) {
                 ipv6.mtus.put(quotedPath.remoteHigh(), quotedPath.remoteLow(), mtu, now);
             }
         }
@@ -151,7 +155,7 @@ final class Icmpv6 implements Protocol {
                 || next == Ipv6Header.FRAGMENT;
     }
 
-    /** As Linux has it. */
+    /** As Linux has it, but that a protocol which the peer does not know is a refusal, and other problems of headers are nothing to a socket. */
     private static int errno(int type, int code) {
         return switch (type) {
             case Icmpv6Message.TOO_BIG -> Errno.EMSGSIZE;

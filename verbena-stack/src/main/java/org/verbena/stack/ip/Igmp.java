@@ -50,7 +50,7 @@ final class Igmp implements Protocol, Groups.Reports {
         MemorySegment m = d.memory();
         long at = d.at();
         int n = d.length();
-        if (!IgmpMessage.isValid(m, at, n)) {
+        if (!IgmpMessage.isValid(m, at, n) || d.hopLimit != 1 || !d.isToMany()) { // else from another link
             ip.counts.malformed++;
             return;
         }
@@ -87,13 +87,14 @@ final class Igmp implements Protocol, Groups.Reports {
     }
 
     @Override
-    public void report(List<Groups.Change> changes, long now) throws IOException {
+    public void report(List<Groups.Change> told, long now) throws IOException {
         int room = ip.wire.mtu() - HEADER - IgmpMessage.BYTES;
+        List<Groups.Change> changes = GroupRecords.split(told, room, true);
         for (int i = 0; i < changes.size();) {
             int n = GroupRecords.fitting(changes, i, room, true);
             SendFrame f = ip.acquire();
             if (f == null) {
-                return; // it is told again
+                return; // changes are told again, and who asked asks again
             }
             long at = f.at() + EthernetHeader.BYTES + HEADER;
             Bytes.put32(f.memory(), at + 4, n);

@@ -20,7 +20,7 @@ import org.verbena.stack.wire.Wire;
 
 /** IP of both versions on one link: takes frames apart for the protocols above, and packs theirs. */
 public final class Ip {
-    /** Into so many fragments a datagram is cut at most, for so many frames are not held for anything else. */
+    /** The most fragments of a datagram: more frames are not held for it. */
     public static final int MOST_FRAGMENTS = 160;
     /** What is looked at in a received frame where it is. */
     private static final int LOOKED_AT = EthernetHeader.BYTES + 60;
@@ -32,7 +32,8 @@ public final class Ip {
     final Datagram datagram = new Datagram();
     private final Family ipv4;
     private final Family ipv6;
-    private final @Nullable Protocol[] protocols = new @Nullable Protocol[256];
+    private final @Nullable Protocol[] overIpv4 = new @Nullable Protocol[256];
+    private final @Nullable Protocol[] overIpv6 = new @Nullable Protocol[256];
     /** Holds packets that came in several parts. */
     private final MemorySegment whole = Arena.ofAuto().allocate(Ipv6Header.BYTES + Ipv6Header.MOST_PAYLOAD);
 
@@ -64,13 +65,22 @@ public final class Ip {
 
     /** Has datagrams of a protocol go to {@code p}. */
     public void carry(int protocol, Protocol p) {
-        protocols[protocol] = p;
+        overIpv4[protocol] = p;
+        overIpv6[protocol] = p;
     }
 
-    /** The protocol of a number, or null. */
+    void carryOverIpv4(int protocol, Protocol p) {
+        overIpv4[protocol] = p;
+    }
+
+    void carryOverIpv6(int protocol, Protocol p) {
+        overIpv6[protocol] = p;
+    }
+
+    /** The protocol of a number along a path, or null. */
     @Nullable
-    Protocol carried(int protocol) {
-        return protocols[protocol];
+    Protocol carried(Path p, int protocol) {
+        return (p.isIpv4() ? overIpv4 : overIpv6)[protocol];
     }
 
     /** Takes a frame, which its caller releases afterwards. */
@@ -84,7 +94,7 @@ public final class Ip {
         }
         long to = EthernetHeader.destination(m, at);
         boolean group = EthernetHeader.isGroup(to);
-        if (!group && to != mac) {
+        if (!group && to != mac || EthernetHeader.source(m, at) == mac) { // one of our own may come back
             counts.notForUs++;
             return;
         }
@@ -127,7 +137,7 @@ public final class Ip {
     /** The protocol that a datagram goes to; null if nobody has it, and then the datagram is in one piece. */
     @Nullable
     Protocol receiver(Datagram d) {
-        Protocol p = protocols[d.protocol];
+        Protocol p = carried(d.path(), d.protocol);
         if (p == null) {
             gather(d, d.headerBytes + d.length);
         }

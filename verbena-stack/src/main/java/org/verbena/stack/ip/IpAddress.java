@@ -73,6 +73,11 @@ public record IpAddress(long high, long low) {
         return high == 0 && low >>> 1 == 0;
     }
 
+    /** Whether an address is a group that does not leave its host, or of no scope (RFC 4291, 2.7). */
+    public static boolean isOfHost(long high, long low) {
+        return high >>> 56 == 0xff && (high >>> 48 & 0xf) <= 1;
+    }
+
     /** The low half of the group of the hosts whose addresses end as one does (RFC 4291, 2.7.1). */
     static long solicitedNode(long low) {
         return SOLICITED_NODE | low & 0xff_ffff;

@@ -39,9 +39,9 @@ final class Ipv4 implements Family {
         random = new SplittableRandom(ip.random.nextLong());
         identifications = new Identifications(ip.random);
         icmp = new Icmp(ip, this);
-        ip.carry(Ipv4Header.ICMP, icmp);
+        ip.carryOverIpv4(Ipv4Header.ICMP, icmp);
         igmp = new Igmp(ip, address, neighbours);
-        ip.carry(IgmpMessage.PROTOCOL, igmp);
+        ip.carryOverIpv4(IgmpMessage.PROTOCOL, igmp);
     }
 
     Arp arp() {
@@ -70,12 +70,14 @@ final class Ipv4 implements Family {
         int word = Ipv4Header.fragmentWord(m, at);
         boolean fragment = (word & (Ipv4Header.MORE_FRAGMENTS | Ipv4Header.OFFSET)) != 0;
         int ecn = Ipv4Header.ecn(m, at);
+        int ttl = Ipv4Header.ttl(m, at);
         ip.place(f, total, protocol == Ipv4Header.TCP && !fragment);
         Datagram d = ip.datagram;
         d.headerBytes = header;
         d.length = total - header;
         d.protocol = protocol;
         d.ecn = ecn;
+        d.hopLimit = ttl;
         d.toMany = toMany;
         d.path().set(0, IpAddress.mapped(to), 0, IpAddress.mapped(from));
         if (!fragment) {

@@ -21,12 +21,11 @@ final class Ipv6 implements Family {
 
     private static final long GROUP_MAC = 0x3333_0000_0000L;
     private static final long ALL_NODES_LOW = 1;
-    private static final long INTERFACE_LOCAL_GROUP = 0xff01_0000_0000_0000L;
 
     final Ip ip;
     final Ipv6Addresses addresses = new Ipv6Addresses();
     final Ipv6Routes routes = new Ipv6Routes();
-    final PathMtus mtus = new PathMtus();
+    final PathMtus mtus;
     final NeighbourDiscovery neighbours;
     final Icmpv6 icmp;
     final Mld mld;
@@ -45,6 +44,7 @@ final class Ipv6 implements Family {
         this.ip = ip;
         this.config = config;
         counts = ip.counts;
+        mtus = new PathMtus(ip.random);
         linkMtu = ip.wire.mtu();
         reassembly = new Reassembly(counts, Reassembly.IPV6_PATIENCE);
         identifications = new Identifications(ip.random);
@@ -53,7 +53,7 @@ final class Ipv6 implements Family {
         routers = new RouterDiscovery(this, config.advertisements());
         icmp = new Icmpv6(this, routers);
         extensions = new ExtensionHeaders(icmp);
-        ip.carry(Ipv6Header.ICMP, icmp);
+        ip.carryOverIpv6(Ipv6Header.ICMP, icmp);
     }
 
     @Override
@@ -66,11 +66,11 @@ final class Ipv6 implements Family {
             if (addresses.find(a.high(), a.low()) == null) {
                 addresses.add(a.high(), a.low(), o.prefix(), now);
             }
-            routes.addSubnet(a, o.prefix(), Ipv6Addresses.FOREVER);
+            routes.configureSubnet(a, o.prefix());
         }
         IpAddress gateway = config.gateway();
         if (gateway != null) {
-            routes.addRouter(gateway.high(), gateway.low(), RouterDiscovery.HIGHEST, Ipv6Addresses.FOREVER, now);
+            routes.configureRouter(gateway);
         }
         routers.start(low, now);
     }
@@ -88,9 +88,9 @@ final class Ipv6 implements Family {
         long toHigh = Ipv6Header.destinationHigh(m, at);
         long toLow = Ipv6Header.destinationLow(m, at);
         boolean toMany = IpAddress.isMulticast(toHigh, toLow);
-        // Mapped addresses are of IPv4 here, and never those of a packet of IPv6.
+        // Mapped addresses are of IPv4 here, and never those of a packet of IPv6. An own address is one that a neighbour has, too, and tells of.
         if (IpAddress.isMulticast(fromHigh, fromLow) || IpAddress.isIpv4(fromHigh, fromLow) || fromHigh == 0
-                && fromLow == 1 || addresses.find(fromHigh, fromLow) != null) {
+                && fromLow == 1 || isOwn(fromHigh, fromLow) && Ipv6Header.nextHeader(m, at) != Ipv6Header.ICMP) {
             counts.malformed++;
             return;
         }
@@ -115,17 +115,17 @@ final class Ipv6 implements Family {
 
     /** Takes a packet out of its extension headers, and out of its fragments. */
     private void unwrap(Datagram d, long now) throws IOException {
-        int end = extensions.skip(d, now);
+        int end = extensions.skip(d, true, now);
         if (end == ExtensionHeaders.FRAGMENT) {
             int word = extensions.fragmentWord();
+            d.hopLimit = 0; // neighbours do not tell of themselves in fragments (RFC 6980)
             if ((word & (Ipv6Header.OFFSET | Ipv6Header.MORE_FRAGMENTS)) != 0) { // else one that is alone (RFC 6946)
-                d.hopLimit = 0; // neighbours do not tell of themselves in fragments (RFC 6980)
                 if (extensions.isFragmentBad(d, now) || !reassembly.add(d, Ipv6Header.BYTES, extensions
                         .identification(), word & Ipv6Header.OFFSET, (word & Ipv6Header.MORE_FRAGMENTS) != 0, now)) {
                     return;
                 }
             }
-            end = extensions.skip(d, now);
+            end = extensions.skip(d, false, now);
         }
         if (end == ExtensionHeaders.PROTOCOL) {
             deliver(d, now);
@@ -153,8 +153,8 @@ final class Ipv6 implements Family {
     }
 
     private boolean isMember(long high, long low) {
-        return low == ALL_NODES_LOW && (high == IpAddress.linkLocalGroup() || high == INTERFACE_LOCAL_GROUP)
-                || addresses.isSolicitedNode(high, low) || mld.groups().isMember(high, low);
+        return !IpAddress.isOfHost(high, low) && (low == ALL_NODES_LOW && high == IpAddress.linkLocalGroup()
+                || addresses.isSolicitedNode(high, low) || mld.groups().isMember(high, low));
     }
 
     @Override
@@ -196,15 +196,15 @@ final class Ipv6 implements Family {
     public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
             throws IOException {
         int usual = IpAddress.isMulticast(p.remoteHigh(), p.remoteLow()) ? 1 : hopLimit;
-        finish(f, protocol, p, tos, length, hops > 0 ? hops : usual, now);
+        finish(f, protocol, p, tos, length, hops > 0 ? hops : usual, false, now);
     }
 
     /** Sends a message of ICMPv6 to the link only, which is written in its place. */
     void sendNear(SendFrame f, Path p, int length, long now) throws IOException {
-        finish(f, Ipv6Header.ICMP, p, 0, length, 255, now);
+        finish(f, Ipv6Header.ICMP, p, 0, length, 255, true, now);
     }
 
-    private void finish(SendFrame f, int protocol, Path p, int tos, int length, int hops, long now)
+    private void finish(SendFrame f, int protocol, Path p, int tos, int length, int hops, boolean near, long now)
             throws IOException {
         long high = p.remoteHigh();
         long low = p.remoteLow();
@@ -215,7 +215,7 @@ final class Ipv6 implements Family {
             neighbours.cache().transmit(f, bytes, GROUP_MAC | low & 0xffff_ffffL); // RFC 2464, 7
             return;
         }
-        IpAddress router = routes.isNear(high, low) ? null : routes.router();
+        IpAddress router = near || routes.isNear(high, low) ? null : routes.router();
         if (router != null) {
             neighbours.cache().send(f, bytes, router.high(), router.low(), now);
         } else { // what has no way any more is asked for in vain

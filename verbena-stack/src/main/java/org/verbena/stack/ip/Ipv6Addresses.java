@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.ip;
 
+import java.util.HashSet;
+import java.util.Set;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +16,8 @@ final class Ipv6Addresses {
 
     private final Entry[] entries = new Entry[MOST];
     private int size;
+    /** Another host has them: they are not taken again. */
+    private final Set<IpAddress> failed = new HashSet<>();
 
     /** One address. */
     static final class Entry {
@@ -70,15 +75,22 @@ final class Ipv6Addresses {
         return false;
     }
 
-    /** Adds an address that is not there; null if there are too many. */
+    /** Adds an address that is not there; null if there are too many, or another host has it. */
     @Nullable
     Entry add(long high, long low, int prefix, long now) {
-        if (size == MOST) {
+        if (size == MOST || failed.contains(new IpAddress(high, low))) {
             return null;
         }
         Entry e = new Entry(high, low, prefix, now);
         entries[size++] = e;
         return e;
+    }
+
+    /** Another host has an address: it is not taken again. */
+    void fail(Entry e) {
+        if (failed.size() < MOST) {
+            failed.add(new IpAddress(e.high, e.low));
+        }
     }
 
     void remove(Entry e) {

@@ -69,14 +69,15 @@ final class Mld implements Groups.Reports {
     }
 
     @Override
-    public void report(List<Groups.Change> changes, long now) throws IOException {
+    public void report(List<Groups.Change> told, long now) throws IOException {
         to(new IpAddress(IpAddress.linkLocalGroup(), MLD_ROUTERS));
         int room = ip.room(path) - ALERT - Icmpv6Message.BYTES;
+        List<Groups.Change> changes = GroupRecords.split(told, room, false);
         for (int i = 0; i < changes.size();) {
             int n = GroupRecords.fitting(changes, i, room, false);
             SendFrame f = ip.acquire();
             if (f == null) {
-                return; // it is told again
+                return; // changes are told again, and who asked asks again
             }
             long at = Ip.payload(f, path) + ALERT;
             long end = at + Icmpv6Message.BYTES;

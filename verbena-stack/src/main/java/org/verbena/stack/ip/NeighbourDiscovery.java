@@ -3,6 +3,7 @@ package org.verbena.stack.ip;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +13,7 @@ import org.verbena.stack.header.Icmpv6Message;
 import org.verbena.stack.wire.SendFrame;
 
 /**
- * Who has which address on the link (RFC 4861, 7): asks for the Ethernet addresses of hosts, tells that of this one, and finds out whether another host has an
+ * Neighbour discovery (RFC 4861, 7): asks for the Ethernet addresses of hosts, tells that of this one, and finds out whether another host has an
  * address of this one (RFC 4862, 5.4).
  */
 final class NeighbourDiscovery {
@@ -47,8 +48,8 @@ final class NeighbourDiscovery {
             }
 
             @Override
-            public void failed(long high, long low) {
-                ipv6.routes.unreachable(high, low);
+            public void failed(long high, long low, long now) {
+                ipv6.routes.unreachable(high, low, now);
             }
         });
     }
@@ -134,15 +135,14 @@ final class NeighbourDiscovery {
         if (mac != 0) {
             cache.met(p.remoteHigh(), p.remoteLow(), mac, false, now);
         }
-        if (ipv6.way(p.remoteHigh(), p.remoteLow()) == 0) {
-            path.set(own.high, own.low, p.remoteHigh(), p.remoteLow());
-            send(Icmpv6Message.NEIGHBOUR_ADVERTISEMENT, SOLICITED | (own.optimistic ? 0 : OVERRIDE), high, low,
-                    TARGET_LINK_ADDRESS, now);
-        }
+        path.set(own.high, own.low, p.remoteHigh(), p.remoteLow());
+        send(Icmpv6Message.NEIGHBOUR_ADVERTISEMENT, SOLICITED | (own.optimistic ? 0 : OVERRIDE), high, low,
+                TARGET_LINK_ADDRESS, now);
     }
 
     private void giveUp(Ipv6Addresses.Entry own, long now) {
         counts.conflicts++;
+        ipv6.addresses.fail(own);
         ipv6.remove(own, now);
     }
 
@@ -192,11 +192,15 @@ final class NeighbourDiscovery {
             if (now - e.due >= 0) {
                 if (e.asked) {
                     e.optimistic = false;
+                    if (IpAddress.isLinkLocal(e.high)) { // from no address routers do not take reports (RFC 3590)
+                        ipv6.mld.groups().asked(IpAddress.UNSPECIFIED, List.of(), 0, now);
+                    }
                     continue;
                 }
                 e.asked = true;
                 ipv6.mld.groups().set(e, new IpAddress(IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low)),
                         SourceFilter.ALL, now);
+                ipv6.mld.groups().work(now); // before: a switch has to know where the answer goes
                 e.due = now + RETRANSMIT;
                 path.set(0, 0, IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low));
                 send(Icmpv6Message.NEIGHBOUR_SOLICITATION, 0, e.high, e.low, 0, now);

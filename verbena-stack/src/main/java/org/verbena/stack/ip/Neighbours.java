@@ -32,7 +32,7 @@ final class Neighbours {
     private final long delay;
     private final Question question;
     private final Entry[] entries = new Entry[MOST];
-    private final AddressMap<Entry> byAddress = new AddressMap<>();
+    private final AddressMap<Entry> byAddress;
     private int size;
     private int waiting;
     /** No entry has anything to do before. */
@@ -44,14 +44,15 @@ final class Neighbours {
         void ask(long mac, long high, long low, long now) throws IOException;
 
         /** A host has not answered. */
-        default void failed(long high, long low) {}
+        default void failed(long high, long low, long now) {}
     }
 
-    /** Whose entries are asked for so long after their first use when they are old. */
+    /** With {@code delay} nanoseconds between the first use of an entry that is old and the question for it. */
     Neighbours(Ip ip, int type, long delay, Question question) {
         wire = ip.wire;
         mac = ip.mac;
         counts = ip.counts;
+        byAddress = new AddressMap<>(ip.random);
         this.type = type;
         this.delay = delay;
         this.question = question;
@@ -69,7 +70,7 @@ final class Neighbours {
         int asked;
         /** When to ask, ask again or give up, while it is delayed or asked for; else until when the address is good. */
         long due;
-        /** When it was sent to last, or told its address. */
+        /** When it was made, or sent to last. */
         long used;
 
         Entry(long high, long low) {
@@ -252,7 +253,7 @@ final class Neighbours {
                 ask(e, now);
             } else {
                 remove(i);
-                question.failed(e.high, e.low);
+                question.failed(e.high, e.low, now);
             }
         }
         return deadline;

@@ -2,6 +2,7 @@
 package org.verbena.stack.ip;
 
 import java.util.ArrayDeque;
+import java.util.random.RandomGenerator;
 
 /** How long packets to hosts may be, as routers have told (RFC 8201), for ten minutes each. */
 final class PathMtus {
@@ -9,8 +10,12 @@ final class PathMtus {
     /** Of more hosts the oldest are forgotten. */
     static final int MOST = 256;
 
-    private final AddressMap<Entry> byAddress = new AddressMap<>();
+    private final AddressMap<Entry> byAddress;
     private final ArrayDeque<Entry> byAge = new ArrayDeque<>();
+
+    PathMtus(RandomGenerator random) {
+        byAddress = new AddressMap<>(random);
+    }
 
     private record Entry(long high, long low, int mtu, long until) {}
 

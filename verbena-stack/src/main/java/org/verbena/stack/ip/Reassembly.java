@@ -5,6 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
+import org.verbena.stack.header.Ipv6Header;
+
 /**
  * Datagrams of which fragments have come (RFC 791, 3.2; RFC 8200, 4.5): {@value #MOST} at a time, each for a while. Of a datagram whose fragments overlap
  * but do not repeat each other nothing is taken any more, as RFC 5722 has it for IPv6: no sender makes them, and they serve to slip by filters.
@@ -82,6 +84,10 @@ final class Reassembly {
             d.path().set(path.localHigh(), path.localLow(), path.remoteHigh(), path.remoteLow());
             d.checked = false;
             d.ecn = 0;
+            if (!path.isIpv4() && header > 0) { // as if it had come without a fragment header, for errors that quote it
+                Ipv6Header.nextHeader(memory, d.header, protocol);
+                Ipv6Header.payloadBytes(memory, d.header, Math.min(length, MOST_PAYLOAD));
+            }
         }
 
         /** How many of some units are there. */

@@ -11,9 +11,6 @@ import org.verbena.stack.wire.SendFrame;
 
 /** What the routers of the link tell (RFC 4861, 6): ways to other links, subnets, and with these addresses of this host's own (RFC 4862, 5.5). */
 final class RouterDiscovery {
-    /** Of a router that was configured; those that tell of themselves have -1 to 1 (RFC 4191). */
-    static final int HIGHEST = 2;
-
     private static final int MOST_SOLICITATIONS = 3;
     private static final long SOLICITATION_INTERVAL = 4_000_000_000L;
     private static final int SOLICITATION = 8;

@@ -3,6 +3,7 @@ package org.verbena.stack.ip;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -11,7 +12,7 @@ import java.util.Set;
  * From which senders the packets to a group are taken (RFC 3376, 2): from all but some, or from some.
  *
  * @param excludes whether it is all but {@code sources}
- * @param sources each once
+ * @param sources each is in it once
  */
 public record SourceFilter(boolean excludes, List<IpAddress> sources) {
     /** All senders. */
@@ -19,9 +20,10 @@ public record SourceFilter(boolean excludes, List<IpAddress> sources) {
     /** No sender: who is not in the group. */
     public static final SourceFilter NONE = new SourceFilter(false, List.of());
 
-    /** Copies the list. */
+    /** Copies the list, in the order of addresses. */
     public SourceFilter {
-        sources = List.copyOf(sources);
+        sources = sources.stream().distinct().sorted(Comparator.comparingLong(IpAddress::high).thenComparingLong(
+                IpAddress::low)).toList();
     }
 
     /** Whether packets of a sender are taken. */

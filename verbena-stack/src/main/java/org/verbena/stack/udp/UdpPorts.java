@@ -77,6 +77,11 @@ public final class UdpPorts implements Protocol {
         queues.remove(q.port());
     }
 
+    /** Leaves the groups of all sockets, which {@link Ip#work} tells. */
+    public void leaveGroups(long now) {
+        queues.forEach(q -> memberships.leaveAll(q, now));
+    }
+
     /** The groups that sockets are in. */
     public Memberships memberships() {
         return memberships;
@@ -111,9 +116,9 @@ public final class UdpPorts implements Protocol {
 
     /** IPv6 has no checksum of its own, so that of UDP must be there (RFC 8200, 8.1). */
     private static boolean isIntact(Datagram d, MemorySegment m, long at) {
-        return d.isChecked() || (UdpHeader.hasChecksum(m, at)
-                ? UdpHeader.isIntact(m, at, d.path().sum())
-                : d.path().isIpv4());
+        return UdpHeader.hasChecksum(m, at)
+                ? d.isChecked() || UdpHeader.isIntact(m, at, d.path().sum())
+                : d.path().isIpv4();
     }
 
     @Override
@@ -152,7 +157,7 @@ public final class UdpPorts implements Protocol {
         if (toGroup && from.loops()) {
             loop(from, payload, port);
         }
-        if (toGroup && from.multicastHops() == 0) { // for sockets of this host alone
+        if (toGroup && (from.multicastHops() == 0 || IpAddress.isOfHost(high, low))) { // for sockets of this host alone
             payload.position(payload.limit());
             counts.datagramsOut++;
             return 0;

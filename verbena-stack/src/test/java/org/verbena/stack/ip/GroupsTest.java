@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
@@ -336,5 +337,71 @@ final class GroupsTest {
         UdpHeader.write(MemorySegment.ofArray(payload), 0, 4000, 7, 12, Ipv6Frames.sum(Ipv6Frames.PEER, G6));
         six.take(Ipv6Frames.frame(six, Ipv6Frames.PEER, G6, 17, 9, payload));
         assertThat(u.isEmpty()).isFalse();
+    }
+
+    /** What a router may ask for is more than a frame holds. */
+    @Test
+    void aQueryForManySendersIsAnsweredAsForAll() throws Exception {
+        m.join(q, G, h.now);
+        told();
+        ask(GROUP, 10, new Random(1).ints(300, 0, 250).toArray());
+        h.pass(2 * SECOND);
+        assertThat(records(h.wire.takeSent())).containsExactly("2 239.1.2.3");
+    }
+
+    @Test
+    void moreSendersThanAFrameHoldsAreToldInSeveral() throws Exception {
+        List<String> wanted = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            UdpQueue some = java.util.Objects.requireNonNull(h.udp.open(0, 4096));
+            for (int k = 0; k < Memberships.MOST_SENDERS; k++) {
+                m.join(some, G, host(i * 100 + k), h.now);
+                wanted.add(String.valueOf(i * 100 + k));
+            }
+        }
+        h.pass(0);
+        List<byte[]> frames = h.wire.takeSent();
+        assertThat(frames).hasSize(2).allSatisfy(f -> assertThat(f.length).isLessThanOrEqualTo(1514));
+        List<String> got = new ArrayList<>();
+        for (String r : records(frames)) {
+            assertThat(r).startsWith(TO_INCLUDE + " 239.1.2.3 ");
+            got.addAll(List.of(r.split(" ", -1)).subList(2, r.split(" ", -1).length));
+        }
+        assertThat(got).containsExactlyInAnyOrderElementsOf(wanted);
+    }
+
+    @Test
+    void ofIpv6TooManySendersThatAreExcludedAreShortened() throws Exception {
+        Host six = Ipv6Frames.settled(1);
+        UdpQueue u = java.util.Objects.requireNonNull(six.udp.open(7, 4096));
+        six.udp.memberships().join(u, G6, six.now);
+        SourceFilter many = SourceFilter.ALL;
+        for (int i = 0; i < 200; i++) {
+            many = many.with(new IpAddress(Host.SUBNET_6, 1000 + i));
+        }
+        assertThat(six.ip.setFilter(u, G6, many, six.now)).isZero();
+        six.pass(0);
+        assertThat(six.wire.takeSent()).hasSize(1).allSatisfy(f -> assertThat(f.length).isLessThanOrEqualTo(1514));
+    }
+
+    /** A query from another link would say which version is spoken. */
+    @Test
+    void aQueryThatCannotBeARoutersOfThisLinkIsDropped() throws Exception {
+        m.join(q, G, h.now);
+        told();
+        for (int change = 0; change < 2; change++) {
+            byte[] f = query(0, 100, 8);
+            MemorySegment s = MemorySegment.ofArray(f);
+            Ipv4Header.write(s, 14, 28, 1, 0, change == 0 ? 2 : 1, IgmpMessage.PROTOCOL, Host.SUBNET + 254, change == 0
+                    ? 0xe000_0001
+                    : h.address);
+            EthernetHeader.write(s, 0, change == 0 ? Ipv4Address.groupMac(0xe000_0001) : h.mac, 0x0200_0000_0063L,
+                    EthernetHeader.IPV4);
+            long before = h.counts.malformed;
+            h.take(f);
+            assertThat(h.counts.malformed).isEqualTo(before + 1);
+        }
+        h.pass(20 * SECOND);
+        assertThat(h.wire.takeSent()).isEmpty();
     }
 }

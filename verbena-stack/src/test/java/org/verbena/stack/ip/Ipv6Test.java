@@ -393,4 +393,68 @@ final class Ipv6Test {
                     .word(), Ipv6Frames.sum(from, to));
         }
     }
+
+    /** An error about a datagram that came in fragments has to be one that its sender knows again. */
+    @Test
+    void errorsAboutFragmentsQuoteTheWholePacket() throws Exception {
+        Host h = host();
+        byte[] data = udp(h, 2000);
+        h.take(frame(h, 44, fragment(UDP, 1, 1, data, 0, 1000)));
+        h.take(frame(h, 44, fragment(99, 1000, 1, data, 1000, data.length)));
+        byte[] f = answers(h).getFirst();
+        assertThat(Ipv6Frames.message(f)).isEqualTo(new Icmpv6Message(Icmpv6Message.UNREACHABLE, Icmpv6Message.PORT,
+                0));
+        Ipv6Header quoted = Ipv6Header.of(MemorySegment.ofArray(f), Ipv6Frames.PAYLOAD + 8);
+        assertThat(quoted.nextHeader()).isEqualTo(UDP);
+        assertThat(quoted.payloadBytes()).isEqualTo(data.length);
+        assertThat(Arrays.copyOfRange(f, Ipv6Frames.PAYLOAD + 48, Ipv6Frames.PAYLOAD + 56)).isEqualTo(Arrays
+                .copyOf(data, 8));
+    }
+
+    @Test
+    void neighboursDoNotTellOfThemselvesInFragments() throws Exception {
+        Host h = host();
+        byte[] whole = Ipv6Frames.solicitation(h, Ipv6Frames.PEER, Ipv6Frames.solicitedNode(h.ipv6), h.ipv6,
+                Ipv6Frames.PEER_MAC);
+        byte[] message = Arrays.copyOfRange(whole, Ipv6Frames.PAYLOAD, whole.length);
+        h.take(Ipv6Frames.frame(h, Ipv6Frames.PEER, Ipv6Frames.solicitedNode(h.ipv6), 44, 255, fragment(58, 0, 1,
+                message, 0, message.length)));
+        assertThat(h.wire.takeSent()).isEmpty();
+    }
+
+    /** Each of two connections hears that its packets are too long. */
+    @Test
+    void aPacketThatIsTooBigIsToldToEachSocket() throws Exception {
+        Host h = host();
+        int[] told = {0};
+        h.ip.carry(99, new Protocol() {
+            @Override
+            public void received(Datagram d, long now) {}
+
+            @Override
+            public boolean failed(int errno, int mtu, Path path, MemorySegment m, long at, long now) {
+                told[0] += errno == Errno.EMSGSIZE && mtu == 1300 ? 1 : 0;
+                return true;
+            }
+        });
+        byte[] quoted = new byte[80];
+        Ipv6Header.write(MemorySegment.ofArray(quoted), 0, 0, 40, 99, 64, h.ipv6.high(), h.ipv6.low(), Ipv6Frames.PEER
+                .high(), Ipv6Frames.PEER.low());
+        for (int i = 1; i < 3; i++) {
+            h.take(Ipv6Frames.icmp(h, Ipv6Frames.PEER, h.ipv6, 64, Icmpv6Message.TOO_BIG, 0, 1300, quoted));
+            assertThat(told[0]).isEqualTo(i);
+        }
+    }
+
+    @Test
+    void protocolsOfTheOtherVersionAreNotKnown() throws Exception {
+        Host h = host();
+        for (int protocol : new int[] {1, 2}) {
+            h.take(frame(h, protocol, new byte[8]));
+            assertThat(Ipv6Frames.message(answers(h).getFirst())).isEqualTo(new Icmpv6Message(4,
+                    Icmpv6Message.NEXT_HEADER, 6));
+            h.pass(SECOND);
+            h.wire.takeSent();
+        }
+    }
 }

@@ -72,6 +72,11 @@ final class NeighbourDiscoveryTest {
             assertThat(h.ip.addresses()).doesNotContain(h.ipv6).hasSize(1);
             assertThat(h.counts.conflicts).isEqualTo(1);
         }
+        Host third = Host.ofIpv6(1);
+        third.pass(1); // as Linux answers: from the address itself
+        third.take(Ipv6Frames.advertisement(third, third.ipv6, Ipv6Frames.ALL_NODES, OVERRIDE, third.ipv6,
+                Ipv6Frames.PEER_MAC));
+        assertThat(third.ip.addresses()).doesNotContain(third.ipv6);
         Host h = Ipv6Frames.settled(1);
         h.take(Ipv6Frames.advertisement(h, Ipv6Frames.PEER_NEAR, Ipv6Frames.ALL_NODES, OVERRIDE, h.ipv6,
                 Ipv6Frames.PEER_MAC));
@@ -222,5 +227,26 @@ final class NeighbourDiscoveryTest {
         h.take(Ipv6Frames.advertisement(h, Ipv6Frames.PEER_NEAR, h.ipv6, OVERRIDE, Ipv6Frames.PEER_NEAR,
                 Ipv6Frames.PEER_MAC));
         assertThat(h.ip.way(far.high(), far.low())).isNotZero();
+    }
+
+    @Test
+    void itsOwnFramesThatComeBackAreNoConflict() throws Exception {
+        Host h = Host.ofIpv6(1);
+        h.pass(1);
+        for (byte[] f : h.wire.takeSent()) {
+            h.take(f);
+        }
+        assertThat(h.ip.addresses()).hasSize(2);
+        assertThat(h.counts.conflicts).isZero();
+    }
+
+    @Test
+    void whoAsksFromAnotherSubnetIsAnsweredWithoutARouter() throws Exception {
+        Host h = Ipv6Frames.settled(1);
+        IpAddress stranger = new IpAddress(0x2001_0db8L << 32, 5);
+        h.take(Ipv6Frames.solicitation(h, stranger, Ipv6Frames.solicitedNode(h.ipv6), h.ipv6, Ipv6Frames.PEER_MAC));
+        byte[] f = Ipv6Frames.sent(h);
+        assertThat(macOf(f)).isEqualTo(Ipv6Frames.PEER_MAC);
+        assertThat(Ipv6Frames.header(f).hopLimit()).isEqualTo(255);
     }
 }

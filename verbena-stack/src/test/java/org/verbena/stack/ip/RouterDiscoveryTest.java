@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Random;
 
 import org.junit.jupiter.api.Test;
 
@@ -13,6 +14,7 @@ import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Icmpv6Message;
 import org.verbena.stack.udp.UdpQueue;
+import org.verbena.stack.wire.ReceivedFrame;
 
 /** RFC 4861, 6; RFC 4862, 5.5; RFC 4191. */
 final class RouterDiscoveryTest {
@@ -109,6 +111,19 @@ final class RouterDiscoveryTest {
         h.take(advertisement(h, 1800, prefix(Host.SUBNET_6, 64, ON_LINK, 10, 10)));
         h.pass(20 * SECOND);
         assertThat(h.ip.addresses()).contains(h.ipv6);
+        assertThat(h.ip.way(Ipv6Frames.PEER.high(), Ipv6Frames.PEER.low())).as("its subnet, too").isZero();
+        IpAddress gateway = Ipv6Frames.PEER_NEAR;
+        Ip ip = new Ip(h.wire, h.mac, null, new Ipv6Config(List.of(new Ipv6Config.Own(h.ipv6, 64)), gateway, true),
+                h.counts, new Random(1));
+        ip.start(h.now);
+        ReceivedFrame[] f = new ReceivedFrame[1];
+        for (byte[] b : List.of(advertisement(h, 0), Ipv6Frames.advertisement(h, gateway, Ipv6Frames.ALL_NODES, 0,
+                gateway, Ipv6Frames.PEER_MAC))) {
+            h.wire.put(b);
+            f[0] = h.wire.receive();
+            ip.input(f[0], h.now);
+        }
+        assertThat(ip.way(FAR.high(), FAR.low())).as("the configured gateway says that it is none").isZero();
     }
 
     /** Each of them: RFC 4861, 6.1.2, and 4862, 5.5.3. */

@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -28,6 +29,7 @@ import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.Tap;
 import org.verbena.linux.VnetHeader;
 import org.verbena.stack.ip.IpAddress;
+import org.verbena.testkit.Await;
 
 /**
  * The kernel's TCP behind a TUN interface of this thread's network namespace, in real time. Its sockets never wait;
@@ -69,13 +71,17 @@ final class KernelTarget implements Target {
     private final Set<Integer> ofIpv6 = new HashSet<>();
     private final Set<Integer> open = new HashSet<>();
 
+    /** When it was looked for packets last, and the longest time in which that was not done. */
+    private long looked = System.nanoTime();
+    private long longestPause;
+
     private KernelTarget(Tap tun, int version) {
         this.tun = tun;
         this.version = version;
     }
 
     /** Makes the interface. */
-    static Target open(IpAddress local, int mtu) {
+    static KernelTarget open(IpAddress local, int mtu) {
         try {
             Tap tun = Tap.openTun("tun0");
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
@@ -85,11 +91,21 @@ final class KernelTarget implements Target {
                 // so short a prefix that the peer is behind the interface, too
                 NetworkAddresses.add(netlink, index, local.toInetAddress(), local.isIpv4() ? 1 : 0);
             }
+            if (!local.isIpv4()) {
+                awaitRoute(local);
+            }
             tun.setOffloads(false, false);
             return new KernelTarget(tun, local.isIpv4() ? 4 : 6);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Until the kernel takes packets to an address of IPv6: a work queue of its makes the route, after the address is there. */
+    private static void awaitRoute(IpAddress local) throws IOException {
+        String line = HexFormat.of().toHexDigits(local.high()) + HexFormat.of().toHexDigits(local.low()) + " 80 ";
+        Await.until("the kernel has a route to its address", () -> Files.readAllLines(Path.of(
+                "/proc/thread-self/net/ipv6_route")).stream().anyMatch(l -> l.startsWith(line)));
     }
 
     private static Map.Entry<String, int[]> socketOption(String name, int number) {
@@ -114,7 +130,15 @@ final class KernelTarget implements Target {
     }
 
     private boolean readable() {
+        long time = System.nanoTime();
+        longestPause = Math.max(longestPause, time - looked);
+        looked = time;
         return poll(tun.fd().value(), 1) != 0;
+    }
+
+    /** The longest time in nanoseconds in which nothing was looked for: with more than a script tolerates, it was late. */
+    long longestPause() {
+        return longestPause;
     }
 
     private int poll(int fd, int events) {

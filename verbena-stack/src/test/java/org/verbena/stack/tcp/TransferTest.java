@@ -124,6 +124,7 @@ final class TransferTest {
             boolean six = r.nextBoolean();
             Network n = new Network(r.nextLong(), host(six, 1, Host.MTU, r), host(six, 2, Host.MTU, r));
             n.a.wire.mostCut = 65_535;
+            n.pass(3 * Network.SECOND); // while both ends are new, neither tells its Ethernet address when it asks (RFC 4429)
             transfer(r, n, some(r), some(r), 1 + r.nextInt(300_000), 600 * Network.SECOND, 0);
             assertThat(n.a.tcp.counts().retransmitted).isZero();
             assertThat(n.b.tcp.counts().retransmitted).isZero();
