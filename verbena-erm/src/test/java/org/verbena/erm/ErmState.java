@@ -69,10 +69,10 @@ final class ErmState {
 
     private static long bytes(long hash, MemorySegment memory) {
         long all = hash;
-        for (long at = 0; at < memory.byteSize(); at += Long.BYTES) {
-            long word = memory.get(ValueLayout.JAVA_LONG, at);
-            if (word != 0) {
-                all = mix(all, word ^ at << 48);
+        long[] words = memory.toArray(ValueLayout.JAVA_LONG); // which costs less than to read each from the segment
+        for (int i = 0; i < words.length; i++) {
+            if (words[i] != 0) {
+                all = mix(all, words[i] ^ (long) i * Long.BYTES << 48);
             }
         }
         return all;

@@ -14,6 +14,7 @@ import org.verbena.stack.ip.Host;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpState;
 import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
 
 /** Bytes between two ends, over a link with all kinds of faults, in virtual time. */
 final class TransferTest {
@@ -133,7 +134,7 @@ final class TransferTest {
 
     @Test
     void withAllFaultsEachByteArrivesOnceAndInOrder() {
-        Seeds.each(200, r -> {
+        Seeds.each(Thorough.ON ? 200 : 60, r -> {
             boolean six = r.nextBoolean();
             int least = six ? 1280 : 576;
             Network n = new Network(r.nextLong(), host(six, 1, least + r.nextInt(1000), r), host(six, 2, least + r

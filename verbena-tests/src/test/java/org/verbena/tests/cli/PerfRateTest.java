@@ -99,7 +99,7 @@ class PerfRateTest {
                 + " than [0-9]+/s were reached\\.$");
         CommandProcess.Result table = run("tcp-lat-block --size=8 --rates=10m,20m --duration=20ms");
         assertThat(table.code()).as(table.err()).isZero();
-        assertThat(table.out()).containsPattern("tcp-lat-block +8 +10000000 +![0-9]+ ").contains(
+        assertThat(table.out()).containsPattern("tcp-lat-block +8 +10000000 +![0-9]+(\\.[0-9]+)? ").contains(
                 "!: the rate was not reached").contains("The sweep of tcp-lat-block 8 at 10000000/s ends there")
                 .contains("Round trips count from when a message was to be sent").doesNotContain("20000000");
         assertThat(table.err()).isEmpty();

@@ -22,6 +22,7 @@ import org.verbena.tests.NetworkLane;
 class RoceCommandTest {
     private static final int ROCE_PORT = 4791;
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final PerfListener LISTENER = new PerfListener();
 
     private static JsonNode json(CommandProcess.Result r) throws IOException {
         assertThat(r.code()).as(r.err()).isZero();
@@ -33,6 +34,14 @@ class RoceCommandTest {
         try (CommandProcess p = CommandProcess.start(arguments.split(" "))) {
             return json(p.end());
         }
+    }
+
+    /** In the network namespace of all tests, and against the listener that stays there. */
+    private static CommandProcess.Result perf(String arguments) throws IOException {
+        List<String> words = new ArrayList<>(List.of(arguments.split(" ")));
+        words.addFirst("perf");
+        words.addAll(LISTENER.option());
+        return CommandProcess.runHosted(words.toArray(String[]::new));
     }
 
     private static void moved(JsonNode rows, String device, int count) {
@@ -47,7 +56,7 @@ class RoceCommandTest {
     void roceDevicesAreListedAfterShm0() throws IOException {
         List<String> names = new ArrayList<>();
         JsonNode loopback = null;
-        for (JsonNode d : run("devices --json")) {
+        for (JsonNode d : json(CommandProcess.runHosted("devices", "--json"))) {
             names.add(d.get("hca_id").asText());
             loopback = d.get("hca_id").asText().equals("roce_lo") ? d : loopback;
         }
@@ -64,30 +73,25 @@ class RoceCommandTest {
         moved(run(
                 "perf --json --device=roce_lo --verify --duration=20ms --warm-up=5ms --size=8,5000,65536 write-lat"
                         + " write-imm-lat send-lat read-lat write-bw send-bw read-bw"), "roce_lo", 21);
-        moved(run(
-                "perf --json --device=roce_lo --duration=20ms --warm-up=5ms --size=8 --events write-imm-lat send-lat"
-                        + " read-lat atomic-lat"), "roce_lo", 4);
+        moved(json(perf("--json --device=roce_lo --duration=20ms --warm-up=5ms --size=8 --events write-imm-lat send-lat"
+                + " read-lat atomic-lat")), "roce_lo", 4);
     }
 
     /** A datagram takes up to 65507 bytes: there is no row for more. */
     @Test
     void perfComparesWithUdp() throws IOException {
-        String perf = "perf --device=roce_lo --duration=20ms --warm-up=5ms --size=8,1m write-lat udp-lat-spin";
+        String arguments = "--device=roce_lo --duration=20ms --warm-up=5ms --size=8,1m write-lat udp-lat-spin";
         List<String> rows = new ArrayList<>();
-        for (JsonNode row : run(perf + " --json")) {
+        for (JsonNode row : json(perf(arguments + " --json"))) {
             rows.add(row.get("test").asText() + " " + row.get("size") + " " + row.get("device").asText());
             assertThat(row.get("rtt_ns").get("p50").asLong()).isPositive();
         }
         assertThat(rows).containsExactlyInAnyOrder("write-lat 8 roce_lo", "write-lat 1048576 roce_lo",
                 "udp-lat-spin 8 udp");
-        try (CommandProcess p = CommandProcess.start(perf.split(" "))) {
-            assertThat(p.end().out()).contains("vs udp", "multiple of the round trip of udp-lat-spin");
-        }
-        try (CommandProcess p = CommandProcess.start("perf", "udp-lat-spin", "--size=1m")) {
-            CommandProcess.Result r = p.end();
-            assertThat(r.code()).isEqualTo(1);
-            assertThat(r.err()).contains("a datagram has 65507 bytes at most");
-        }
+        assertThat(perf(arguments).out()).contains("vs udp", "multiple of the round trip of udp-lat-spin");
+        CommandProcess.Result r = CommandProcess.runHosted("perf", "udp-lat-spin", "--size=1m");
+        assertThat(r.code()).isEqualTo(1);
+        assertThat(r.err()).contains("a datagram has 65507 bytes at most");
     }
 
     @ParameterizedTest
@@ -114,8 +118,9 @@ class RoceCommandTest {
                 PerfCommandTest.awaitMeasuring(client.process().toHandle());
                 client.process().destroyForcibly();
             }
-            moved(run("perf --json --device=roce_lo --duration=20ms --warm-up=5ms --size=8 --connect=" + port
-                    + " write-lat"), "roce_lo", 1);
+            moved(json(CommandProcess.runHosted("perf", "--json", "--device=roce_lo", "--duration=20ms",
+                    "--warm-up=5ms",
+                    "--size=8", "--connect=" + port, "write-lat")), "roce_lo", 1);
         }
     }
 

@@ -29,6 +29,7 @@ import org.verbena.tests.cli.RoceNamespaces;
 @Timeout(300)
 class RemoteMemoryProcessesTest {
     private static final int MEBIBYTE = 1 << 20;
+    private static final int CONNECTIONS = Thorough.ON ? 100 : 30;
     private static final int ROUNDS = Integer.getInteger("verbena.test.kills", Thorough.ON ? 4 : 2);
 
     /** For the tests that leave both processes as they were: each has a connection of its own. */
@@ -416,8 +417,8 @@ class RemoteMemoryProcessesTest {
             int port = server.tell("listen 127.0.0.1").awaitInt("PORT");
             Map<String, Integer> before = Map.of();
             for (int round = 0; round < 3; round++) {
-                server.tell("take 100");
-                client.tell("open 100 127.0.0.1 " + port);
+                server.tell("take " + CONNECTIONS);
+                client.tell("open " + CONNECTIONS + " 127.0.0.1 " + port);
                 assertThat(client.await("OPEN")).isEqualTo("ok");
                 assertThat(server.await("OPEN")).isEqualTo("ok");
                 client.tell("drop").await("DROPPED");

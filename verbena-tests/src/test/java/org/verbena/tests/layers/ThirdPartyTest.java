@@ -12,14 +12,17 @@ import java.util.List;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipOutputStream;
 
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.BesideOthers;
 import org.verbena.tests.Repository;
+import org.verbena.tests.compat.Jars;
 
 /** {@code packaging/third-party} has what the distribution carries of others, and the program that reads it finds what is missing. */
 @BesideOthers
@@ -27,8 +30,16 @@ class ThirdPartyTest {
     /** Folders of the local repository whose jars the tests alone need. */
     private static final List<String> OF_TESTS = List.of("/org/junit/", "/org/assertj/", "/com/tngtech/archunit/",
             "/org/slf4j/", "/org/opentest4j/", "/org/apiguardian/", "/net/bytebuddy/", "/org/apache/maven/");
+    private static final Path SOURCE = Repository.root().resolve("packaging/ThirdParty.java");
+
+    @TempDir static Path classes;
 
     @TempDir Path folder;
+
+    @BeforeAll
+    static void compileOnce() {
+        assertThat(Jars.compile(List.of(SOURCE), List.of(), List.of(), classes)).isEmpty();
+    }
 
     /** The jars of the command and of the metrics, which are on the class path of this test, too. */
     @BeforeEach
@@ -42,9 +53,18 @@ class ThirdPartyTest {
         }
     }
 
+    /** From its source, as a distribution is made. */
+    private Finished runSource() throws Exception {
+        return Finished.run(Jvm.JAVA, "-XX:TieredStopAtLevel=1", SOURCE.toString(), folder.toString());
+    }
+
+    /** From classes that are compiled once, told where the source is, as Java's launcher tells a program that it compiles. */
     private Finished run() throws Exception {
-        return Finished.run(Jvm.JAVA, "-XX:TieredStopAtLevel=1", Repository.root().resolve("packaging/ThirdParty.java")
-                .toString(), folder.toString());
+        return Thorough.ON
+                ? runSource()
+                : Finished.run(Jvm.command("-Djdk.launcher.sourcefile=" + SOURCE, "-cp", classes.toString(),
+                        "ThirdParty",
+                        folder.toString()));
     }
 
     private void jar(String name, String... entries) throws IOException {
@@ -61,7 +81,7 @@ class ThirdPartyTest {
 
     @Test
     void everyLibraryHasItsLicence() throws Exception {
-        Finished f = run();
+        Finished f = runSource();
         assertThat(f.output()).isEmpty();
         assertThat(f.code()).isZero();
         String[] jars = folder.resolve("lib").toFile().list((_, name) -> !name.startsWith("verbena-"));

@@ -23,6 +23,7 @@ import org.verbena.linux.LinuxException;
 import org.verbena.linux.Mapping;
 import org.verbena.linux.Xsk;
 import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowField;
 import org.verbena.verbs.FlowSpec;
@@ -31,7 +32,7 @@ import org.verbena.verbs.VerbsException;
 
 /** The program in the kernel does with each packet what the model does, and counts the same. */
 class FlowProgramTest {
-    private static final int SEEDS = 100;
+    private static final int SEEDS = Thorough.ON ? 100 : 30;
     private static final int ROUNDS = 4;
     private static final int PACKETS = 150;
     private static final int ALIVE = 3;
