@@ -214,6 +214,11 @@ public final class CommandProcess implements AutoCloseable {
         return new Result(code, out.toString().strip(), err.toString().strip());
     }
 
+    /** Makes the archive of classes, if that was not done: for tests that go on in a network namespace, in which its commands would have no 127.0.0.1. */
+    public static void prepare() {
+        CommandArchive.modules();
+    }
+
     /** The modules that the build has made, and what they need. */
     static String modulePath() {
         return path(p -> true);

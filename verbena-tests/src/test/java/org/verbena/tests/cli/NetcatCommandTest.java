@@ -59,6 +59,7 @@ class NetcatCommandTest {
     private static void inNamespace(Action action) throws Exception {
         Users.needsRoot("make network interfaces");
         TapInterface.require();
+        CommandProcess.prepare();
         NetworkNamespace.callInNew(() -> {
             TapInterface.addUp("vrb0", KERNEL + "/24");
             action.run();
@@ -191,6 +192,27 @@ class NetcatCommandTest {
     @Test
     void listensAndCarriesBytesBothWays() throws Exception {
         bytesGoBothWays(true);
+    }
+
+    /** The same over IPv6, with the kernel as its neighbour. */
+    @Test
+    void ipv6CarriesBytesBothWays() throws Exception {
+        Path there = CopyFiles.write(dir.resolve("there"), THERE, 5);
+        Path back = CopyFiles.write(dir.resolve("back"), BACK, 6);
+        Path out = dir.resolve("out");
+        Path received = dir.resolve("received");
+        inNamespace(() -> {
+            TapInterface.ip("address", "add", "fd00:83::1/64", "dev", "vrb0", "nodad");
+            try (ServerSocket server = new ServerSocket(0, 8, InetAddress.getByName("fd00:83::1"));
+                    Netcat n = Netcat.start(Redirect.from(there.toFile()), Redirect.to(out.toFile()), DEVICE,
+                            "fd00:83::2/64", "fd00:83::1", port(server));
+                    Socket s = server.accept()) {
+                exchange(s, back, received);
+                assertThat(n.end(0)).isEmpty();
+            }
+        });
+        assertThat(CopyFiles.sha256(received)).isEqualTo(CopyFiles.sha256(there));
+        assertThat(CopyFiles.sha256(out)).isEqualTo(CopyFiles.sha256(back));
     }
 
     /** A peer that has sent all still gets the input up to its end. */

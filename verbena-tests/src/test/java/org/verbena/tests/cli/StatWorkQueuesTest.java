@@ -29,6 +29,7 @@ class StatWorkQueuesTest {
     @Test
     void workQueuesAreShown() throws Exception {
         Capabilities.requireNetworkAndBpf();
+        CommandProcess.prepare();
         NetworkNamespace.callInNew(() -> {
             try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
                 NetworkLinks.createVeth(netlink, "wqa", "wqb");

@@ -34,6 +34,7 @@ class StackExampleTest {
     void stackAnswersPingAndEchoes() throws Exception {
         Users.needsRoot("make network interfaces");
         TapInterface.require();
+        CommandProcess.prepare();
         NetworkNamespace.callInNew(() -> {
             TapInterface.addUp("vrb0", "10.9.0.1/24", "user", "root");
             try (ExampleProcess p = ExampleProcess.withStack(ExampleProcess.FOLDER.resolve("StackEcho.java"),
@@ -71,6 +72,7 @@ class StackExampleTest {
     void statShowsItsSockets() throws Exception {
         Users.needsRoot("make network interfaces");
         TapInterface.require();
+        CommandProcess.prepare();
         NetworkNamespace.callInNew(() -> {
             TapInterface.addUp("vrb0", "10.9.0.1/24", "user", "root");
             try (ExampleProcess p = ExampleProcess.withStack(ExampleProcess.FOLDER.resolve("StackEcho.java"),
