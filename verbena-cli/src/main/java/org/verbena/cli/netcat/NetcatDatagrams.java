@@ -42,7 +42,7 @@ final class NetcatDatagrams {
     /**
      * Runs with the peer whose datagram comes first, until nothing has moved for too long. Those of others are dropped.
      *
-     * @param first is told who it is
+     * @param first takes the address of that peer
      */
     void listen(Consumer<InetSocketAddress> first) throws IOException, InterruptedException {
         UdpPeer peer = new UdpPeer();

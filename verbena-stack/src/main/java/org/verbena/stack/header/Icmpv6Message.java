@@ -25,13 +25,13 @@ public record Icmpv6Message(int type, int code, int word) {
     public static final int ECHO = 128;
     /** Type: what was asked for comes back. */
     public static final int ECHO_REPLY = 129;
-    /** Type: a router asks who is in groups (RFC 2710, RFC 3810). */
+    /** Type: multicast listener query (RFC 2710, RFC 3810). */
     public static final int GROUP_QUERY = 130;
-    /** Type: a host is in a group; version 1. */
+    /** Type: multicast listener report of version 1. */
     public static final int GROUP_REPORT = 131;
-    /** Type: a host is in a group no more; version 1. */
+    /** Type: multicast listener done of version 1. */
     public static final int GROUP_DONE = 132;
-    /** Type: a host is in groups, or has changed that; version 2. */
+    /** Type: multicast listener report of version 2. */
     public static final int GROUP_REPORT_2 = 143;
     /** Type: asks for the {@link #ROUTER_ADVERTISEMENT} of all routers (RFC 4861). */
     public static final int ROUTER_SOLICITATION = 133;

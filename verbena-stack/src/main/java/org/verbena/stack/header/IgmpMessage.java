@@ -11,13 +11,13 @@ public final class IgmpMessage {
     public static final int QUERY_BYTES = 12;
     /** Protocol number. */
     public static final int PROTOCOL = 2;
-    /** Type: a router asks who is in groups. */
+    /** Type: membership query. */
     public static final int QUERY = 0x11;
-    /** Type: a host is in a group; version 2. */
+    /** Type: membership report of version 2. */
     public static final int REPORT_2 = 0x16;
-    /** Type: a host is in a group no more; version 2. */
+    /** Type: leave group, of version 2. */
     public static final int LEAVE = 0x17;
-    /** Type: a host is in groups, or has changed that; version 3. */
+    /** Type: membership report of version 3. */
     public static final int REPORT_3 = 0x22;
 
     private static final int FLOATING = 0x80;

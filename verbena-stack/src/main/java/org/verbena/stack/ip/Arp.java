@@ -61,7 +61,7 @@ final class Arp {
         return announcements > 0 ? Math.min(announceAt, next) : next;
     }
 
-    /** Takes a packet, of which so many bytes are there. */
+    /** Takes a packet that has {@code length} bytes at most. */
     void received(MemorySegment m, long at, int length, long now) throws IOException {
         if (!ArpPacket.isValid(m, at, length)) {
             ip.counts.malformed++;

@@ -111,7 +111,7 @@ final class ExtensionHeaders {
         return true;
     }
 
-    /** Whether all options of a header of so many bytes are known, or may be skipped (RFC 8200, 4.2). */
+    /** Whether all options of a header of {@code length} bytes are known, or may be skipped (RFC 8200, 4.2). */
     private boolean areOptionsAcceptable(Datagram d, int length, long now) throws IOException {
         MemorySegment m = d.memory;
         long begin = d.at();

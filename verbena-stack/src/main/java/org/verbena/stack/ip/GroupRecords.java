@@ -24,8 +24,8 @@ final class GroupRecords {
     }
 
     /**
-     * Changes of which each fits in a report of so many bytes: of one that does not several are made, but of one that excludes senders, which is shortened
-     * (RFC 3376, 4.2.16).
+     * The changes as records that each fit in a report of {@code room} bytes: a longer one becomes several, but one that excludes senders is shortened (RFC 3376,
+     * 4.2.16).
      */
     static List<Groups.Change> split(List<Groups.Change> changes, int room, boolean ipv4) {
         List<Groups.Change> all = new ArrayList<>(changes.size());
@@ -43,7 +43,7 @@ final class GroupRecords {
         return all;
     }
 
-    /** How many of the changes that were split, from {@code first} on, have room in so many bytes; at least one. */
+    /** The number of records, from {@code first} on, that have room in {@code room} bytes together; at least one. */
     static int fitting(List<Groups.Change> changes, int first, int room, boolean ipv4) {
         int n = 0;
         int bytes = 0;

@@ -171,7 +171,7 @@ final class Groups {
      *
      * @param group unspecified if for all
      * @param sources those that it asks for, of which packets to the group may be wanted; none if for all
-     * @param most in so many nanoseconds all hosts answer, at a time that each chooses
+     * @param most maximum response time in nanoseconds: each host answers at a random time within it
      */
     void asked(IpAddress group, List<IpAddress> sources, long most, long now) {
         long when = now + (most <= 0 ? 0 : random.nextLong(most));

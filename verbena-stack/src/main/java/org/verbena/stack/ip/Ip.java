@@ -213,7 +213,7 @@ public final class Ip {
         send(f, protocol, p, 0, length, now);
     }
 
-    /** As the other, by so many routers at most; 0 for as many as is usual, which for a group of hosts is none. */
+    /** As the other, with a hop limit; 0 for the usual one, which is 1 to a group of hosts. */
     public void send(SendFrame f, int protocol, Path p, int hops, int length, long now) throws IOException {
         family(p).send(f, protocol, p, 0, hops, length, false, now);
     }
@@ -238,7 +238,7 @@ public final class Ip {
         return send(protocol, p, 0, payload, length, now);
     }
 
-    /** As the other, by so many routers at most. */
+    /** As the other, with a hop limit; 0 for the usual one. */
     public boolean send(int protocol, Path p, int hops, MemorySegment payload, int length, long now)
             throws IOException {
         if (!wire.hasFree(fragments(p, length))) {

@@ -27,7 +27,7 @@ final class NeighbourOptions {
         return Bytes.u8(d.memory(), d.at() + i + 1) * UNIT;
     }
 
-    /** The place of the first option of a type, at {@code from} or behind it, of at least so many bytes; -1 if there is none. */
+    /** The place of the first option of a type, at {@code from} or behind it, that has {@code least} bytes or more; -1 if there is none. */
     static int find(Datagram d, int from, int type, int least) {
         for (int i = from; i + 2 <= d.length(); i += bytes(d, i)) {
             if (Bytes.u8(d.memory(), d.at() + i) == type && bytes(d, i) >= least) {

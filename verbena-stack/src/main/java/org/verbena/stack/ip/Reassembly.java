@@ -99,7 +99,7 @@ final class Reassembly {
             return n;
         }
 
-        /** Adds the payload of a fragment, whose header of so many bytes is kept; false if it contradicts others. */
+        /** Adds the payload of a fragment, and keeps {@code headerBytes} of its header; false if it contradicts others. */
         private boolean add(Datagram d, int headerBytes, int offset, boolean more) {
             int length = d.length;
             int ends = offset + length;

@@ -27,11 +27,11 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.LinkState;
 import org.verbena.testkit.TapInterface;
@@ -397,10 +397,7 @@ class NetcatCommandTest {
 
     /** Nothing in a file is malformed, and it has frames of a protocol. */
     private static void assertIntact(Path file, String protocol) throws Exception {
-        if (!Files.isExecutable(Path.of("/usr/bin/tshark"))) {
-            System.out.println("SKIPPED: the frames of netcat are not read: there is no tshark (Debian: tshark)");
-            Assumptions.abort("no tshark");
-        }
+        Capabilities.requireProgram("tshark", "tshark");
         assertThat(tshark(file, "_ws.malformed || _ws.expert.severity == error", "frame.number")).isEmpty();
         assertThat(tshark(file, protocol, "frame.number")).isNotEmpty();
     }
