@@ -3,49 +3,33 @@ package org.verbena.stack.ip;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.SplittableRandom;
 
-import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.IcmpMessage;
-import org.verbena.stack.header.IgmpMessage;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.wire.ReceivedFrame;
 import org.verbena.stack.wire.SendFrame;
 
 /** IPv4 (RFC 791, RFC 1122). */
 final class Ipv4 implements Family {
-    private static final int TTL = 64;
-
     private final Ip ip;
-    private final Ipv4Address address;
+    private final Link link;
     private final Counts counts;
-    private final Arp arp;
-    private final Neighbours neighbours;
     private final Reassembly reassembly;
     private final Icmp icmp;
-    private final Igmp igmp;
     private final SplittableRandom random;
     private final Identifications identifications;
 
-    Ipv4(Ip ip, Ipv4Address address) {
+    Ipv4(Ip ip, Link link) {
         this.ip = ip;
-        this.address = address;
+        this.link = link;
         counts = ip.counts;
-        arp = new Arp(ip, address);
-        neighbours = arp.neighbours();
         reassembly = new Reassembly(counts, Reassembly.IPV4_PATIENCE);
         random = new SplittableRandom(ip.random.nextLong());
         identifications = new Identifications(ip.random);
         icmp = new Icmp(ip, this);
         ip.carryOverIpv4(Ipv4Header.ICMP, icmp);
-        igmp = new Igmp(ip, address, neighbours);
-        ip.carryOverIpv4(IgmpMessage.PROTOCOL, igmp);
-    }
-
-    Arp arp() {
-        return arp;
     }
 
     @Override
@@ -54,14 +38,15 @@ final class Ipv4 implements Family {
         long at = f.at() + EthernetHeader.BYTES;
         int header = Ipv4Header.check(m, at, f.bytes() - EthernetHeader.BYTES);
         int from = header == 0 ? 0 : Ipv4Header.source(m, at);
-        if (header == 0 || header > Ipv4Header.BYTES && !Ipv4Header.areOptionsAcceptable(m, at) || !address.isHost(from)
-                || from == address.address()) {
+        if (header == 0 || header > Ipv4Header.BYTES && !Ipv4Header.areOptionsAcceptable(m, at) || !link.isHost(0,
+                IpAddress.mapped(from)) || link.isOwn(0, IpAddress.mapped(from))) {
             counts.malformed++;
             return;
         }
         int to = Ipv4Header.destination(m, at);
-        boolean toMany = Ipv4Address.isMulticast(to) ? isMember(to) : address.isBroadcast(to);
-        if (toMany ? !group : group || to != address.address()) { // one without the other: RFC 1122, 3.3.6
+        long mapped = IpAddress.mapped(to);
+        boolean toMany = Ipv4Address.isMulticast(to) ? link.isMember(0, mapped) : link.isBroadcast(0, mapped);
+        if (toMany ? !group : group || !link.isOwn(0, mapped)) { // one without the other: RFC 1122, 3.3.6
             counts.notForUs++;
             return;
         }
@@ -79,17 +64,13 @@ final class Ipv4 implements Family {
         d.ecn = ecn;
         d.hopLimit = ttl;
         d.toMany = toMany;
-        d.path().set(0, IpAddress.mapped(to), 0, IpAddress.mapped(from));
+        d.path().set(0, mapped, 0, IpAddress.mapped(from));
         if (!fragment) {
             deliver(now);
         } else if (reassembly.add(d, header, Ipv4Header.identification(m, at), (word & Ipv4Header.OFFSET) * 8, (word
                 & Ipv4Header.MORE_FRAGMENTS) != 0, now)) {
             deliver(now);
         }
-    }
-
-    private boolean isMember(int group) {
-        return Igmp.isAllHosts(group) || igmp.groups().isMember(0, IpAddress.mapped(group));
     }
 
     private void deliver(long now) throws IOException {
@@ -104,39 +85,13 @@ final class Ipv4 implements Family {
     }
 
     @Override
-    public int way(long high, long low) {
-        int to = (int) low;
-        if (address.isBroadcast(to) || Ipv4Address.isMulticast(to)) {
-            return 0;
-        }
-        return !address.isHost(to)
-                ? Errno.EINVAL
-                : address.nextHop(to) == 0 ? Errno.ENETUNREACH : 0;
-    }
-
-    @Override
-    public boolean isOwn(long high, long low) {
-        return (int) low == address.address();
-    }
-
-    @Override
-    public boolean isBroadcast(long high, long low) {
-        return address.isBroadcast((int) low);
-    }
-
-    @Override
-    public void route(Path p, long high, long low) {
-        p.set(0, IpAddress.mapped(address.address()), high, low);
-    }
-
-    @Override
-    public Groups groups() {
-        return igmp.groups();
+    public Link link() {
+        return link;
     }
 
     @Override
     public int mtu(Path p) {
-        return ip.wire.mtu();
+        return link.mtu(p.remoteHigh(), p.remoteLow());
     }
 
     @Override
@@ -149,17 +104,10 @@ final class Ipv4 implements Family {
             long now) throws IOException {
         int bytes = Ipv4Header.BYTES + length;
         int to = (int) p.remoteLow();
-        boolean toGroup = Ipv4Address.isMulticast(to);
-        int ttl = hops > 0 ? hops : toGroup ? 1 : TTL;
+        int ttl = hops > 0 ? hops : Ipv4Address.isMulticast(to) ? 1 : link.hopLimit();
         Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, bytes, id, fragmentWord, ttl, protocol, (int) p
                 .localLow(), to);
-        if (address.isBroadcast(to)) {
-            neighbours.transmit(f, EthernetHeader.BYTES + bytes, EthernetHeader.BROADCAST);
-        } else if (toGroup) {
-            neighbours.transmit(f, EthernetHeader.BYTES + bytes, Ipv4Address.groupMac(to));
-        } else {
-            neighbours.send(f, EthernetHeader.BYTES + bytes, 0, IpAddress.mapped(address.nextHop(to)), now);
-        }
+        link.transmit(f, EthernetHeader.BYTES + bytes, p.remoteHigh(), p.remoteLow(), now);
     }
 
     @Override
@@ -195,16 +143,6 @@ final class Ipv4 implements Family {
     }
 
     @Override
-    public List<IpAddress> addresses() {
-        return List.of(IpAddress.ofIpv4(address.address()));
-    }
-
-    @Override
-    public void start(long now) {
-        arp.announce(now);
-    }
-
-    @Override
     public long work(long now) throws IOException {
         Datagram d = ip.datagram;
         while (reassembly.takeLate(d, now)) {
@@ -213,6 +151,6 @@ final class Ipv4 implements Family {
                 icmp.error(d, IcmpMessage.TIME_EXCEEDED, IcmpMessage.REASSEMBLY, now);
             }
         }
-        return Math.min(Math.min(arp.work(now), reassembly.next()), igmp.groups().work(now));
+        return Math.min(reassembly.next(), link.work(now));
     }
 }
