@@ -30,6 +30,7 @@ public final class Ip {
     final Counts counts;
     final RandomGenerator random;
     final Datagram datagram = new Datagram();
+    final Loopback loopback;
     private final Family ipv4;
     private final Family ipv6;
     private final @Nullable Protocol[] overIpv4 = new @Nullable Protocol[256];
@@ -51,6 +52,7 @@ public final class Ip {
         this.mac = mac;
         this.counts = counts;
         this.random = random;
+        loopback = new Loopback(wire);
         this.ipv4 = ipv4 == null ? new Family.None(counts) : new Ipv4(this, ipv4);
         this.ipv6 = ipv6 == null ? new Family.None(counts) : new Ipv6(this, ipv6);
     }
@@ -112,6 +114,23 @@ public final class Ip {
         }
     }
 
+    /** Takes what this host has sent to itself until now. */
+    public void takeOwn(long now) throws IOException {
+        for (int i = loopback.size(); i > 0; i--) {
+            ReceivedFrame f = loopback.take();
+            try {
+                (Loopback.isIpv4(f.memory(), f.at()) ? ipv4 : ipv6).received(f, false, now);
+            } finally {
+                f.release();
+            }
+        }
+    }
+
+    /** Whether there is something for {@link #takeOwn}. */
+    public boolean hasOwn() {
+        return loopback.size() > 0;
+    }
+
     /** Describes the packet of a frame in the {@link #datagram}, in one piece unless it is a segment of TCP, which is copied from where its parts are. */
     void place(ReceivedFrame f, int bytes, boolean segment) {
         Datagram d = datagram;
@@ -146,7 +165,7 @@ public final class Ip {
 
     /**
      * 0 if there is a way to an address; else {@code ENETUNREACH}, or {@code EINVAL} for an address that none can be sent to. What is for an own address
-     * never comes to the link, and is not for {@link #send}.
+     * never comes to the link: {@link #takeOwn} takes it.
      */
     public int way(long high, long low) {
         return family(high, low).way(high, low);

@@ -55,7 +55,7 @@ final class Ipv4 implements Family {
         int header = Ipv4Header.check(m, at, f.bytes() - EthernetHeader.BYTES);
         int from = header == 0 ? 0 : Ipv4Header.source(m, at);
         if (header == 0 || header > Ipv4Header.BYTES && !Ipv4Header.areOptionsAcceptable(m, at) || !address.isHost(from)
-                || from == address.address()) {
+                || from == address.address() && !f.isOwn()) {
             counts.malformed++;
             return;
         }
@@ -153,7 +153,9 @@ final class Ipv4 implements Family {
         int ttl = hops > 0 ? hops : toGroup ? 1 : TTL;
         Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, bytes, id, fragmentWord, ttl, protocol, (int) p
                 .localLow(), to);
-        if (address.isBroadcast(to)) {
+        if (p.isToSelf()) {
+            ip.loopback.add(f);
+        } else if (address.isBroadcast(to)) {
             neighbours.transmit(f, EthernetHeader.BYTES + bytes, EthernetHeader.BROADCAST);
         } else if (toGroup) {
             neighbours.transmit(f, EthernetHeader.BYTES + bytes, Ipv4Address.groupMac(to));

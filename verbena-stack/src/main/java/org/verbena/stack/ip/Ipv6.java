@@ -90,7 +90,8 @@ final class Ipv6 implements Family {
         boolean toMany = IpAddress.isMulticast(toHigh, toLow);
         // Mapped addresses are of IPv4 here, and never those of a packet of IPv6. An own address is one that a neighbour has, too, and tells of.
         if (IpAddress.isMulticast(fromHigh, fromLow) || IpAddress.isIpv4(fromHigh, fromLow) || fromHigh == 0
-                && fromLow == 1 || isOwn(fromHigh, fromLow) && Ipv6Header.nextHeader(m, at) != Ipv6Header.ICMP) {
+                && fromLow == 1 || isOwn(fromHigh, fromLow) && !f.isOwn() && Ipv6Header.nextHeader(m,
+                        at) != Ipv6Header.ICMP) {
             counts.malformed++;
             return;
         }
@@ -163,7 +164,7 @@ final class Ipv6 implements Family {
             return Errno.EINVAL;
         }
         return addresses.size() > 0 && (IpAddress.isMulticast(high, low) || routes.isNear(high, low) || routes
-                .router() != null) ? 0 : Errno.ENETUNREACH;
+                .router() != null || isOwn(high, low)) ? 0 : Errno.ENETUNREACH;
     }
 
     @Override
@@ -210,6 +211,10 @@ final class Ipv6 implements Family {
         long low = p.remoteLow();
         Ipv6Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, length, protocol, hops, p.localHigh(), p
                 .localLow(), high, low);
+        if (p.isToSelf()) {
+            ip.loopback.add(f);
+            return;
+        }
         int bytes = p.headers() + length;
         if (IpAddress.isMulticast(high, low)) {
             neighbours.cache().transmit(f, bytes, GROUP_MAC | low & 0xffff_ffffL); // RFC 2464, 7
