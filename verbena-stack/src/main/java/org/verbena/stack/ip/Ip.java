@@ -229,17 +229,18 @@ public final class Ip {
 
     /** Sends a frame whose payload is in its place, to an address with a {@link #way}. */
     public void send(SendFrame f, int protocol, Path p, int length, long now) throws IOException {
-        send(f, protocol, p, 0, length, now);
+        family(p).send(f, protocol, p, 0, 0, length, false, now);
     }
 
-    /** As the other, with a hop limit; 0 for the usual one, which is 1 to a group of hosts. */
-    public void send(SendFrame f, int protocol, Path p, int hops, int length, long now) throws IOException {
-        family(p).send(f, protocol, p, 0, hops, length, false, now);
-    }
-
-    /** As the other, of bytes that no router may cut into fragments, with a type of service whose low two bits are {@link Ipv4Header#ecn}. */
-    public void sendWhole(SendFrame f, int protocol, Path p, int tos, int length, long now) throws IOException {
-        family(p).send(f, protocol, p, tos, 0, length, true, now);
+    /**
+     * As the other, of bytes that no router may cut into fragments: one that would have to tells how long packets may be.
+     *
+     * @param tos type of service, whose low two bits are {@link Ipv4Header#ecn}
+     * @param hops hop limit; 0 for the usual one, which is 1 to a group of hosts
+     */
+    public void sendWhole(SendFrame f, int protocol, Path p, int tos, int hops, int length, long now)
+            throws IOException {
+        family(p).send(f, protocol, p, tos, hops, length, true, now);
     }
 
     /** Into how many fragments a payload is cut. */

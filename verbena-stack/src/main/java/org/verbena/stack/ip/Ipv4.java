@@ -17,6 +17,8 @@ import org.verbena.stack.wire.SendFrame;
 /** IPv4 (RFC 791, RFC 1122). */
 final class Ipv4 implements Family {
     private static final int TTL = 64;
+    /** Less is not believed of a path, as Linux has it ({@code min_pmtu}); packets to where a router tells less are not longer, and routers may cut them. */
+    private static final int LEAST_MTU = 552;
 
     private final Ip ip;
     private final Ipv4Address address;
@@ -28,6 +30,7 @@ final class Ipv4 implements Family {
     private final Igmp igmp;
     private final SplittableRandom random;
     private final Identifications identifications;
+    private final PathMtus mtus;
 
     Ipv4(Ip ip, Ipv4Address address) {
         this.ip = ip;
@@ -38,6 +41,7 @@ final class Ipv4 implements Family {
         reassembly = new Reassembly(counts, Reassembly.IPV4_PATIENCE);
         random = new SplittableRandom(ip.random.nextLong());
         identifications = new Identifications(ip.random);
+        mtus = new PathMtus(ip.random);
         icmp = new Icmp(ip, this);
         ip.carryOverIpv4(Ipv4Header.ICMP, icmp);
         igmp = new Igmp(ip, address, neighbours);
@@ -136,13 +140,27 @@ final class Ipv4 implements Family {
 
     @Override
     public int mtu(Path p) {
-        return ip.wire.mtu();
+        int link = ip.wire.mtu();
+        return Math.min(Math.max(told(p), LEAST_MTU), link);
+    }
+
+    /** What routers have told of the way to a host; the link's MTU if nothing. */
+    private int told(Path p) {
+        return mtus.get(p.remoteHigh(), p.remoteLow(), ip.wire.mtu());
+    }
+
+    /** A router has told how long packets to a host may be. */
+    void shorten(Path p, int mtu, long now) {
+        if (mtu < told(p) && !ip.isToMany(p.remoteHigh(), p.remoteLow())) {
+            mtus.put(p.remoteHigh(), p.remoteLow(), mtu, now);
+        }
     }
 
     @Override
     public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
             throws IOException {
-        finish(f, protocol, p, tos, hops, length, whole ? Ipv4Header.DONT_FRAGMENT : 0, random.nextInt(), now);
+        int word = whole && told(p) >= Math.min(LEAST_MTU, ip.wire.mtu()) ? Ipv4Header.DONT_FRAGMENT : 0;
+        finish(f, protocol, p, tos, hops, length, word, random.nextInt(), now);
     }
 
     private void finish(SendFrame f, int protocol, Path p, int tos, int hops, int length, int fragmentWord, int id,
@@ -215,6 +233,6 @@ final class Ipv4 implements Family {
                 icmp.error(d, IcmpMessage.TIME_EXCEEDED, IcmpMessage.REASSEMBLY, now);
             }
         }
-        return Math.min(Math.min(arp.work(now), reassembly.next()), igmp.groups().work(now));
+        return Math.min(Math.min(arp.work(now), reassembly.next()), Math.min(igmp.groups().work(now), mtus.work(now)));
     }
 }

@@ -313,7 +313,7 @@ final class Output {
             TcpHeader.finish(f.memory(), Ip.payload(f, p), length, p.sum());
         }
         ports.tcpCounts.segmentsOut++;
-        ip.sendWhole(f, Ipv4Header.TCP, p, ecn, length, now);
+        ip.sendWhole(f, Ipv4Header.TCP, p, ecn, 0, length, now);
     }
 
     /** Answers an old segment of a connection that is over. */
