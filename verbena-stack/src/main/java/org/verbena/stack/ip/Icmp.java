@@ -57,10 +57,10 @@ final class Icmp implements Protocol {
     /** Sets the {@link #way} back to the sender; false if there is none. */
     private boolean hasWayBack(Datagram d) {
         Path p = d.path();
-        if (ipv4.way(p.remoteHigh(), p.remoteLow()) != 0) {
+        if (ipv4.link().way(p.remoteHigh(), p.remoteLow()) != 0) {
             return false;
         }
-        ipv4.route(way, p.remoteHigh(), p.remoteLow());
+        ipv4.link().route(way, p.remoteHigh(), p.remoteLow());
         return true;
     }
 
@@ -96,7 +96,7 @@ final class Icmp implements Protocol {
         }
         int header = Ipv4Header.headerBytes(m, quoted);
         long from = IpAddress.mapped(Ipv4Header.source(m, quoted));
-        if (header < Ipv4Header.BYTES || left < header + IcmpMessage.QUOTED || !ipv4.isOwn(0, from)
+        if (header < Ipv4Header.BYTES || left < header + IcmpMessage.QUOTED || !ipv4.link().isOwn(0, from)
                 || (Ipv4Header.fragmentWord(m, quoted) & Ipv4Header.OFFSET) != 0) {
             counts.malformed++;
             return;

@@ -19,17 +19,23 @@ final class Icmpv6 implements Protocol {
 
     private final Ipv6 ipv6;
     private final Ip ip;
-    private final RouterDiscovery routers;
+    private final LinkMessages messages;
     private final Counts counts;
     private final MemorySegment whole = Arena.ofAuto().allocate(Ipv6Header.MOST_PAYLOAD);
     private final ErrorRate rate = new ErrorRate();
     private final Path way = new Path();
     private final Path quotedPath = new Path();
 
-    Icmpv6(Ipv6 ipv6, RouterDiscovery routers) {
+    /** Takes the messages of neighbours and routers. */
+    interface LinkMessages {
+        /** A message that was checked has come; false if it is none of these. */
+        boolean received(Datagram d, int type, long now) throws IOException;
+    }
+
+    Icmpv6(Ip ip, Ipv6 ipv6, LinkMessages messages) {
+        this.ip = ip;
         this.ipv6 = ipv6;
-        this.routers = routers;
-        ip = ipv6.ip;
+        this.messages = messages;
         counts = ip.counts;
     }
 
@@ -46,7 +52,8 @@ final class Icmpv6 implements Protocol {
             return;
         }
         int type = Icmpv6Message.type(m, at);
-        if (type != Icmpv6Message.NEIGHBOUR_ADVERTISEMENT && ipv6.isOwn(d.path().remoteHigh(), d.path().remoteLow())) {
+        if (type != Icmpv6Message.NEIGHBOUR_ADVERTISEMENT && ipv6.link().isOwn(d.path().remoteHigh(), d.path()
+                .remoteLow())) {
             counts.malformed++;
             return;
         }
@@ -54,22 +61,18 @@ final class Icmpv6 implements Protocol {
             case Icmpv6Message.ECHO -> echo(d, now);
             case Icmpv6Message.UNREACHABLE, Icmpv6Message.TOO_BIG, Icmpv6Message.TIME_EXCEEDED,
                     Icmpv6Message.PARAMETER_PROBLEM -> take(d, type, now);
-            case Icmpv6Message.NEIGHBOUR_SOLICITATION -> ipv6.neighbours.solicited(d, now);
-            case Icmpv6Message.NEIGHBOUR_ADVERTISEMENT -> ipv6.neighbours.advertised(d, now);
-            case Icmpv6Message.GROUP_QUERY, Icmpv6Message.GROUP_REPORT -> ipv6.mld.received(d, type, now);
-            case Icmpv6Message.ROUTER_ADVERTISEMENT -> routers.advertised(d, now);
-            default -> counts.notForUs++; // a redirect could have been sent by anybody on the link, and is not needed
+            default -> counts.notForUs += messages.received(d, type, now) ? 0 : 1;
         }
     }
 
     /** Sets the {@link #way} back to the sender, from the address that it has sent to if that is one; false if there is none. */
     private boolean hasWayBack(Datagram d) {
         Path p = d.path();
-        if (ipv6.way(p.remoteHigh(), p.remoteLow()) != 0) {
+        if (ipv6.link().way(p.remoteHigh(), p.remoteLow()) != 0) {
             return false;
         }
         if (d.isToMany()) {
-            ipv6.route(way, p.remoteHigh(), p.remoteLow());
+            ipv6.link().route(way, p.remoteHigh(), p.remoteLow());
         } else {
             way.set(p.localHigh(), p.localLow(), p.remoteHigh(), p.remoteLow());
         }
@@ -108,7 +111,7 @@ final class Icmpv6 implements Protocol {
         }
         quotedPath.set(Ipv6Header.sourceHigh(m, quoted), Ipv6Header.sourceLow(m, quoted), Ipv6Header.destinationHigh(m,
                 quoted), Ipv6Header.destinationLow(m, quoted));
-        if (!ipv6.isOwn(quotedPath.localHigh(), quotedPath.localLow()) || quotedPath.isIpv4()) {
+        if (!ipv6.link().isOwn(quotedPath.localHigh(), quotedPath.localLow()) || quotedPath.isIpv4()) {
             counts.malformed++;
             return;
         }
@@ -138,14 +141,14 @@ final class Icmpv6 implements Protocol {
         if (type == Icmpv6Message.TOO_BIG) { // less than every link has is not to be believed (RFC 8201, 4)
             long told = Icmpv6Message.word(m, d.at()) & 0xffff_ffffL;
             mtu = (int) Math.min(told, Ipv6Header.MOST_PAYLOAD);
-            if (mtu < Ipv6Header.LEAST_MTU || mtu >= ipv6.linkMtu) {
+            if (mtu < Ipv6Header.LEAST_MTU || mtu >= ipv6.link().mtu(quotedPath.remoteHigh(), quotedPath.remoteLow())) {
                 return;
             }
         }
         if (errno != 0 && p.failed(errno, mtu, quotedPath, m, quoted, now)) {
             counts.errorsIn++;
-            if (mtu > 0 && mtu < ipv6.mtu(quotedPath)) {
-                ipv6.mtus.put(quotedPath.remoteHigh(), quotedPath.remoteLow(), mtu, now);
+            if (mtu > 0) {
+                ipv6.shorten(quotedPath, mtu, now);
             }
         }
     }

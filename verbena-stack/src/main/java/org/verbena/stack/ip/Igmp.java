@@ -26,13 +26,11 @@ final class Igmp implements Protocol, Groups.Reports {
 
     private final Ip ip;
     private final Ipv4Address address;
-    private final Neighbours neighbours;
     private final Groups groups;
 
-    Igmp(Ip ip, Ipv4Address address, Neighbours neighbours) {
+    Igmp(Ip ip, Ipv4Address address) {
         this.ip = ip;
         this.address = address;
-        this.neighbours = neighbours;
         groups = new Groups(ip.random, this);
     }
 
@@ -135,6 +133,6 @@ final class Igmp implements Protocol, Groups.Reports {
         Bytes.put32(m, at + Ipv4Header.BYTES, ROUTER_ALERT);
         Bytes.put16(m, at + 10, 0);
         Bytes.put16(m, at + 10, Checksum.of(m, at, HEADER));
-        neighbours.transmit(f, EthernetHeader.BYTES + HEADER + length, Ipv4Address.groupMac(to));
+        ip.transmit(f, EthernetHeader.BYTES + HEADER + length, Ipv4Address.groupMac(to), EthernetHeader.IPV4);
     }
 }

@@ -6,11 +6,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
-import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.Ipv6Header;
@@ -31,6 +31,7 @@ public final class Ip {
     final RandomGenerator random;
     final Datagram datagram = new Datagram();
     final Loopback loopback;
+    private final @Nullable Arp arp;
     private final Family ipv4;
     private final Family ipv6;
     private final @Nullable Protocol[] overIpv4 = new @Nullable Protocol[256];
@@ -53,8 +54,28 @@ public final class Ip {
         this.counts = counts;
         this.random = random;
         loopback = new Loopback(wire);
-        this.ipv4 = ipv4 == null ? new Family.None(counts) : new Ipv4(this, ipv4);
-        this.ipv6 = ipv6 == null ? new Family.None(counts) : new Ipv6(this, ipv6);
+        OwnIpv4 own4 = ipv4 == null ? null : new OwnIpv4(this, ipv4);
+        OwnIpv6 own6 = ipv6 == null ? null : new OwnIpv6(this, ipv6);
+        arp = own4 == null ? null : own4.arp();
+        this.ipv4 = own4 == null ? new NoFamily(counts) : new Ipv4(this, own4);
+        this.ipv6 = own6 == null ? new NoFamily(counts) : new Ipv6(this, own6, own6);
+    }
+
+    /**
+     * A host whose addresses and neighbours others look after, as the kernel: what tells of these does not come here.
+     *
+     * @param mac the link's Ethernet address
+     * @param links what the host is with either version of IP, IPv4 before
+     */
+    public Ip(Wire wire, long mac, Counts counts, RandomGenerator random, List<Function<Ip, Link>> links) {
+        this.wire = wire;
+        this.mac = mac;
+        this.counts = counts;
+        this.random = random;
+        loopback = new Loopback(wire);
+        arp = null;
+        ipv4 = new Ipv4(this, links.get(0).apply(this));
+        ipv6 = new Ipv6(this, links.get(1).apply(this), (d, type, now) -> false);
     }
 
     private Family family(Path p) {
@@ -102,8 +123,8 @@ public final class Ip {
         }
         switch (EthernetHeader.type(m, at)) {
             case EthernetHeader.ARP -> {
-                if (ipv4 instanceof Ipv4 v4) {
-                    v4.arp().received(m, at + EthernetHeader.BYTES, f.first() - EthernetHeader.BYTES, now);
+                if (arp != null) {
+                    arp.received(m, at + EthernetHeader.BYTES, f.first() - EthernetHeader.BYTES, now);
                 } else {
                     counts.notForUs++;
                 }
@@ -168,34 +189,32 @@ public final class Ip {
      * never comes to the link: {@link #takeOwn} takes it.
      */
     public int way(long high, long low) {
-        return family(high, low).way(high, low);
+        return family(high, low).link().way(high, low);
     }
 
     /** Whether an address is one of this host's. */
     public boolean isOwn(long high, long low) {
-        return family(high, low).isOwn(high, low);
+        return family(high, low).link().isOwn(high, low);
     }
 
     /** Whether an address is all hosts of the link, or a group of hosts. */
     public boolean isToMany(long high, long low) {
-        return IpAddress.isMulticast(high, low) || family(high, low).isBroadcast(high, low);
+        return IpAddress.isMulticast(high, low) || family(high, low).link().isBroadcast(high, low);
     }
 
     /** Has packets to an address that there is a {@link #way} to go from the address of this host that fits. */
     public void route(Path p, long high, long low) {
-        family(high, low).route(p, high, low);
+        family(high, low).link().route(p, high, low);
     }
 
     /**
      * Has an owner take packets to a group from now on, of the senders of a filter; {@link SourceFilter#NONE} for none any more.
      *
+     * @param port where the owner takes them
      * @return 0, {@code ENETUNREACH} without an address of that version of IP, or {@code ENOBUFS} if there are too many groups
      */
-    public int setFilter(Object owner, IpAddress group, SourceFilter filter, long now) {
-        Family f = family(group.high(), group.low());
-        return f instanceof Family.None
-                ? Errno.ENETUNREACH
-                : f.groups().set(owner, group, filter, now) ? 0 : Errno.ENOBUFS;
+    public int setFilter(Object owner, int port, IpAddress group, SourceFilter filter, long now) {
+        return family(group.high(), group.low()).link().setFilter(owner, port, group, filter, now);
     }
 
     /** The longest payload that is sent in one packet. */
@@ -248,6 +267,17 @@ public final class Ip {
         return family(p).fragments(p, length);
     }
 
+    /**
+     * Sends a frame whose packet is in its place to an Ethernet address.
+     *
+     * @param type of the packet, as the Ethernet header has it
+     */
+    public void transmit(SendFrame f, int bytes, long to, int type) throws IOException {
+        EthernetHeader.write(f.memory(), f.at(), to, mac, type);
+        counts.framesOut++;
+        wire.send(f, bytes);
+    }
+
     /** Takes back a frame that is not sent. */
     public void giveBack(SendFrame f) {
         wire.giveBack(f);
@@ -276,15 +306,15 @@ public final class Ip {
 
     /** The addresses of this host: that of IPv4, then those of IPv6. */
     public List<IpAddress> addresses() {
-        List<IpAddress> all = new ArrayList<>(ipv4.addresses());
-        all.addAll(ipv6.addresses());
+        List<IpAddress> all = new ArrayList<>(ipv4.link().addresses());
+        all.addAll(ipv6.link().addresses());
         return all;
     }
 
     /** Tells the link of the addresses, with the next {@link #work}. */
     public void start(long now) {
-        ipv4.start(now);
-        ipv6.start(now);
+        ipv4.link().start(now);
+        ipv6.link().start(now);
     }
 
     /** Does what is due; answers when to call again. */

@@ -22,6 +22,7 @@ public record IpAddress(long high, long low) {
 
     private static final long MAPPED = 0xffff_0000_0000L;
     private static final long LINK_LOCAL_GROUP = 0xff02_0000_0000_0000L;
+    private static final long GROUP_MAC = 0x3333_0000_0000L;
     private static final long SOLICITED_NODE = 0x1_ff00_0000L;
 
     /** The address of an {@link InetAddress}, whose scope is left out. */
@@ -81,6 +82,11 @@ public record IpAddress(long high, long low) {
     /** The low half of the group of the hosts whose addresses end as one does (RFC 4291, 2.7.1). */
     static long solicitedNode(long low) {
         return SOLICITED_NODE | low & 0xff_ffff;
+    }
+
+    /** The Ethernet address of a group of IPv6 (RFC 2464, 7). */
+    public static long groupMac(long low) {
+        return GROUP_MAC | low & 0xffff_ffffL;
     }
 
     /** The high half of groups of this link. */

@@ -3,53 +3,38 @@ package org.verbena.stack.ip;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.List;
 import java.util.SplittableRandom;
 
-import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.IcmpMessage;
-import org.verbena.stack.header.IgmpMessage;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.wire.ReceivedFrame;
 import org.verbena.stack.wire.SendFrame;
 
 /** IPv4 (RFC 791, RFC 1122). */
 final class Ipv4 implements Family {
-    private static final int TTL = 64;
     /** Less is not believed of a path, as Linux has it ({@code min_pmtu}); packets to where a router tells less are not longer, and routers may cut them. */
     private static final int LEAST_MTU = 552;
 
     private final Ip ip;
-    private final Ipv4Address address;
+    private final Link link;
     private final Counts counts;
-    private final Arp arp;
-    private final Neighbours neighbours;
     private final Reassembly reassembly;
     private final Icmp icmp;
-    private final Igmp igmp;
     private final SplittableRandom random;
     private final Identifications identifications;
     private final PathMtus mtus;
 
-    Ipv4(Ip ip, Ipv4Address address) {
+    Ipv4(Ip ip, Link link) {
         this.ip = ip;
-        this.address = address;
+        this.link = link;
         counts = ip.counts;
-        arp = new Arp(ip, address);
-        neighbours = arp.neighbours();
         reassembly = new Reassembly(counts, Reassembly.IPV4_PATIENCE);
         random = new SplittableRandom(ip.random.nextLong());
         identifications = new Identifications(ip.random);
         mtus = new PathMtus(ip.random);
         icmp = new Icmp(ip, this);
         ip.carryOverIpv4(Ipv4Header.ICMP, icmp);
-        igmp = new Igmp(ip, address, neighbours);
-        ip.carryOverIpv4(IgmpMessage.PROTOCOL, igmp);
-    }
-
-    Arp arp() {
-        return arp;
     }
 
     @Override
@@ -58,14 +43,15 @@ final class Ipv4 implements Family {
         long at = f.at() + EthernetHeader.BYTES;
         int header = Ipv4Header.check(m, at, f.bytes() - EthernetHeader.BYTES);
         int from = header == 0 ? 0 : Ipv4Header.source(m, at);
-        if (header == 0 || header > Ipv4Header.BYTES && !Ipv4Header.areOptionsAcceptable(m, at) || !address.isHost(from)
-                || from == address.address() && !f.isOwn()) {
+        if (header == 0 || header > Ipv4Header.BYTES && !Ipv4Header.areOptionsAcceptable(m, at) || !link.isHost(0,
+                IpAddress.mapped(from)) || link.isOwn(0, IpAddress.mapped(from)) && !f.isOwn()) {
             counts.malformed++;
             return;
         }
         int to = Ipv4Header.destination(m, at);
-        boolean toMany = Ipv4Address.isMulticast(to) ? isMember(to) : address.isBroadcast(to);
-        if (toMany ? !group : group || to != address.address()) { // one without the other: RFC 1122, 3.3.6
+        long mapped = IpAddress.mapped(to);
+        boolean toMany = Ipv4Address.isMulticast(to) ? link.isMember(0, mapped) : link.isBroadcast(0, mapped);
+        if (toMany ? !group : group || !link.isOwn(0, mapped)) { // one without the other: RFC 1122, 3.3.6
             counts.notForUs++;
             return;
         }
@@ -83,17 +69,13 @@ final class Ipv4 implements Family {
         d.ecn = ecn;
         d.hopLimit = ttl;
         d.toMany = toMany;
-        d.path().set(0, IpAddress.mapped(to), 0, IpAddress.mapped(from));
+        d.path().set(0, mapped, 0, IpAddress.mapped(from));
         if (!fragment) {
             deliver(now);
         } else if (reassembly.add(d, header, Ipv4Header.identification(m, at), (word & Ipv4Header.OFFSET) * 8, (word
                 & Ipv4Header.MORE_FRAGMENTS) != 0, now)) {
             deliver(now);
         }
-    }
-
-    private boolean isMember(int group) {
-        return Igmp.isAllHosts(group) || igmp.groups().isMember(0, IpAddress.mapped(group));
     }
 
     private void deliver(long now) throws IOException {
@@ -108,40 +90,14 @@ final class Ipv4 implements Family {
     }
 
     @Override
-    public int way(long high, long low) {
-        int to = (int) low;
-        if (address.isBroadcast(to) || Ipv4Address.isMulticast(to)) {
-            return 0;
-        }
-        return !address.isHost(to)
-                ? Errno.EINVAL
-                : address.nextHop(to) == 0 ? Errno.ENETUNREACH : 0;
-    }
-
-    @Override
-    public boolean isOwn(long high, long low) {
-        return (int) low == address.address();
-    }
-
-    @Override
-    public boolean isBroadcast(long high, long low) {
-        return address.isBroadcast((int) low);
-    }
-
-    @Override
-    public void route(Path p, long high, long low) {
-        p.set(0, IpAddress.mapped(address.address()), high, low);
-    }
-
-    @Override
-    public Groups groups() {
-        return igmp.groups();
+    public Link link() {
+        return link;
     }
 
     @Override
     public int mtu(Path p) {
-        int link = ip.wire.mtu();
-        return Math.min(Math.max(told(p), LEAST_MTU), link);
+        int most = link.mtu(p.remoteHigh(), p.remoteLow());
+        return Math.min(Math.max(mtus.get(p.remoteHigh(), p.remoteLow(), most), LEAST_MTU), most);
     }
 
     /** What routers have told of the way to a host; the link's MTU if nothing. */
@@ -167,18 +123,13 @@ final class Ipv4 implements Family {
             long now) throws IOException {
         int bytes = Ipv4Header.BYTES + length;
         int to = (int) p.remoteLow();
-        boolean toGroup = Ipv4Address.isMulticast(to);
-        int ttl = hops > 0 ? hops : toGroup ? 1 : TTL;
+        int ttl = hops > 0 ? hops : Ipv4Address.isMulticast(to) ? 1 : link.hopLimit();
         Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, bytes, id, fragmentWord, ttl, protocol, (int) p
                 .localLow(), to);
         if (p.isToSelf()) {
             ip.loopback.add(f);
-        } else if (address.isBroadcast(to)) {
-            neighbours.transmit(f, EthernetHeader.BYTES + bytes, EthernetHeader.BROADCAST);
-        } else if (toGroup) {
-            neighbours.transmit(f, EthernetHeader.BYTES + bytes, Ipv4Address.groupMac(to));
         } else {
-            neighbours.send(f, EthernetHeader.BYTES + bytes, 0, IpAddress.mapped(address.nextHop(to)), now);
+            link.transmit(f, EthernetHeader.BYTES + bytes, p.remoteHigh(), p.remoteLow(), now);
         }
     }
 
@@ -215,16 +166,6 @@ final class Ipv4 implements Family {
     }
 
     @Override
-    public List<IpAddress> addresses() {
-        return List.of(IpAddress.ofIpv4(address.address()));
-    }
-
-    @Override
-    public void start(long now) {
-        arp.announce(now);
-    }
-
-    @Override
     public long work(long now) throws IOException {
         Datagram d = ip.datagram;
         while (reassembly.takeLate(d, now)) {
@@ -233,6 +174,6 @@ final class Ipv4 implements Family {
                 icmp.error(d, IcmpMessage.TIME_EXCEEDED, IcmpMessage.REASSEMBLY, now);
             }
         }
-        return Math.min(Math.min(arp.work(now), reassembly.next()), Math.min(igmp.groups().work(now), mtus.work(now)));
+        return Math.min(Math.min(reassembly.next(), mtus.work(now)), link.work(now));
     }
 }

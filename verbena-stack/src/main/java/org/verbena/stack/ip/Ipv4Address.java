@@ -28,6 +28,12 @@ public record Ipv4Address(int address, int prefix, int gateway) {
         return a >>> 28 == 0xe;
     }
 
+    /** Whether an address can be that of one host, by itself: neither 0.x, 127.x, a group nor reserved. */
+    public static boolean isUnicast(int a) {
+        int first = a >>> 24;
+        return first != 0 && first != 127 && first < 224;
+    }
+
     /** The Ethernet address of a group (RFC 1112, 6.4). */
     static long groupMac(int group) {
         return 0x0100_5e00_0000L | group & 0x7f_ffff;
@@ -35,9 +41,7 @@ public record Ipv4Address(int address, int prefix, int gateway) {
 
     /** Whether an address can be that of a sender, and so of one host: neither 0.x, 127.x, a group, reserved nor the subnet's own. */
     public boolean isHost(int a) {
-        int first = a >>> 24;
-        return first != 0 && first != 127 && first < 224 && !isBroadcast(a) && (prefix >= 31 || a != (address
-                & mask()));
+        return isUnicast(a) && !isBroadcast(a) && (prefix >= 31 || a != (address & mask()));
     }
 
     /** Whether a host is on this link. */

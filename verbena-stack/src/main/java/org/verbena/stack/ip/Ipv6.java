@@ -3,11 +3,7 @@ package org.verbena.stack.ip;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.List;
 
-import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Icmpv6Message;
 import org.verbena.stack.header.Ipv4Header;
@@ -17,62 +13,25 @@ import org.verbena.stack.wire.SendFrame;
 
 /** IPv6 (RFC 8200, RFC 8504). */
 final class Ipv6 implements Family {
-    static final int HOP_LIMIT = 64;
-
-    private static final long GROUP_MAC = 0x3333_0000_0000L;
-    private static final long ALL_NODES_LOW = 1;
-
-    final Ip ip;
-    final Ipv6Addresses addresses = new Ipv6Addresses();
-    final Ipv6Routes routes = new Ipv6Routes();
-    final PathMtus mtus;
-    final NeighbourDiscovery neighbours;
-    final Icmpv6 icmp;
-    final Mld mld;
-    /** As routers of the link have told. */
-    int linkMtu;
-    int hopLimit = HOP_LIMIT;
-
-    private final Ipv6Config config;
-    private final RouterDiscovery routers;
+    private final Ip ip;
+    private final Link link;
+    private final PathMtus mtus;
+    private final Icmpv6 icmp;
     private final ExtensionHeaders extensions;
     private final Reassembly reassembly;
     private final Identifications identifications;
     private final Counts counts;
 
-    Ipv6(Ip ip, Ipv6Config config) {
+    Ipv6(Ip ip, Link link, Icmpv6.LinkMessages messages) {
         this.ip = ip;
-        this.config = config;
+        this.link = link;
         counts = ip.counts;
         mtus = new PathMtus(ip.random);
-        linkMtu = ip.wire.mtu();
         reassembly = new Reassembly(counts, Reassembly.IPV6_PATIENCE);
         identifications = new Identifications(ip.random);
-        neighbours = new NeighbourDiscovery(this);
-        mld = new Mld(this);
-        routers = new RouterDiscovery(this, config.advertisements());
-        icmp = new Icmpv6(this, routers);
+        icmp = new Icmpv6(ip, this, messages);
         extensions = new ExtensionHeaders(icmp);
         ip.carryOverIpv6(Ipv6Header.ICMP, icmp);
-    }
-
-    @Override
-    public void start(long now) {
-        long id = ip.mac ^ 1L << 41; // the bit that says who has given it is the other way round (RFC 4291, appendix A)
-        long low = id >>> 24 << 40 | 0xff_fe00_0000L | id & 0xff_ffff;
-        addresses.add(0xfe80_0000_0000_0000L, low, 64, now);
-        for (Ipv6Config.Own o : config.addresses()) {
-            IpAddress a = o.address();
-            if (addresses.find(a.high(), a.low()) == null) {
-                addresses.add(a.high(), a.low(), o.prefix(), now);
-            }
-            routes.configureSubnet(a, o.prefix());
-        }
-        IpAddress gateway = config.gateway();
-        if (gateway != null) {
-            routes.configureRouter(gateway);
-        }
-        routers.start(low, now);
     }
 
     @Override
@@ -90,14 +49,14 @@ final class Ipv6 implements Family {
         boolean toMany = IpAddress.isMulticast(toHigh, toLow);
         // Mapped addresses are of IPv4 here, and never those of a packet of IPv6. An own address is one that a neighbour has, too, and tells of.
         if (IpAddress.isMulticast(fromHigh, fromLow) || IpAddress.isIpv4(fromHigh, fromLow) || fromHigh == 0
-                && fromLow == 1 || isOwn(fromHigh, fromLow) && !f.isOwn() && Ipv6Header.nextHeader(m,
+                && fromLow == 1 || link.isOwn(fromHigh, fromLow) && !f.isOwn() && Ipv6Header.nextHeader(m,
                         at) != Ipv6Header.ICMP) {
             counts.malformed++;
             return;
         }
         if (IpAddress.isIpv4(toHigh, toLow) || group != toMany || !(toMany
-                ? isMember(toHigh, toLow)
-                : isOwn(toHigh, toLow))) {
+                ? link.isMember(toHigh, toLow)
+                : link.isOwn(toHigh, toLow))) {
             counts.notForUs++;
             return;
         }
@@ -146,85 +105,35 @@ final class Ipv6 implements Family {
         }
     }
 
-    /** Does without an address of this host. */
-    void remove(Ipv6Addresses.Entry e, long now) {
-        addresses.remove(e);
-        mld.groups().set(e, new IpAddress(IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low)),
-                SourceFilter.NONE, now);
-    }
-
-    private boolean isMember(long high, long low) {
-        return !IpAddress.isOfHost(high, low) && (low == ALL_NODES_LOW && high == IpAddress.linkLocalGroup()
-                || addresses.isSolicitedNode(high, low) || mld.groups().isMember(high, low));
-    }
-
     @Override
-    public int way(long high, long low) {
-        if (IpAddress.isUnspecifiedOrLoopback(high, low)) {
-            return Errno.EINVAL;
+    public Link link() {
+        return link;
+    }
+
+    /** A router has told how long packets to a host may be. */
+    void shorten(Path p, int mtu, long now) {
+        if (mtu < mtu(p)) {
+            mtus.put(p.remoteHigh(), p.remoteLow(), mtu, now);
         }
-        return addresses.size() > 0 && (IpAddress.isMulticast(high, low) || routes.isNear(high, low) || routes
-                .router() != null || isOwn(high, low)) ? 0 : Errno.ENETUNREACH;
-    }
-
-    @Override
-    public boolean isOwn(long high, long low) {
-        return addresses.find(high, low) != null;
-    }
-
-    @Override
-    public boolean isBroadcast(long high, long low) {
-        return false;
-    }
-
-    @Override
-    public void route(Path p, long high, long low) {
-        Ipv6Addresses.Entry e = addresses.select(high, low);
-        p.set(e == null ? 0 : e.high, e == null ? 0 : e.low, high, low);
-    }
-
-    @Override
-    public Groups groups() {
-        return mld.groups();
     }
 
     @Override
     public int mtu(Path p) {
-        return mtus.get(p.remoteHigh(), p.remoteLow(), linkMtu);
+        return mtus.get(p.remoteHigh(), p.remoteLow(), link.mtu(p.remoteHigh(), p.remoteLow()));
     }
 
     @Override
     public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
             throws IOException {
-        int usual = IpAddress.isMulticast(p.remoteHigh(), p.remoteLow()) ? 1 : hopLimit;
-        finish(f, protocol, p, tos, length, hops > 0 ? hops : usual, false, now);
-    }
-
-    /** Sends a message of ICMPv6 to the link only, which is written in its place. */
-    void sendNear(SendFrame f, Path p, int length, long now) throws IOException {
-        finish(f, Ipv6Header.ICMP, p, 0, length, 255, true, now);
-    }
-
-    private void finish(SendFrame f, int protocol, Path p, int tos, int length, int hops, boolean near, long now)
-            throws IOException {
         long high = p.remoteHigh();
         long low = p.remoteLow();
-        Ipv6Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, length, protocol, hops, p.localHigh(), p
+        int ttl = hops > 0 ? hops : IpAddress.isMulticast(high, low) ? 1 : link.hopLimit();
+        Ipv6Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, length, protocol, ttl, p.localHigh(), p
                 .localLow(), high, low);
         if (p.isToSelf()) {
             ip.loopback.add(f);
-            return;
-        }
-        int bytes = p.headers() + length;
-        if (IpAddress.isMulticast(high, low)) {
-            neighbours.cache().transmit(f, bytes, GROUP_MAC | low & 0xffff_ffffL); // RFC 2464, 7
-            return;
-        }
-        IpAddress router = near || routes.isNear(high, low) ? null : routes.router();
-        if (router != null) {
-            neighbours.cache().send(f, bytes, router.high(), router.low(), now);
-        } else { // what has no way any more is asked for in vain
-            neighbours.cache().send(f, bytes, high, low, now);
+        } else {
+            link.transmit(f, p.headers() + length, high, low, now);
         }
     }
 
@@ -268,16 +177,6 @@ final class Ipv6 implements Family {
     }
 
     @Override
-    public List<IpAddress> addresses() {
-        List<IpAddress> all = new ArrayList<>();
-        for (int i = 0; i < addresses.size(); i++) {
-            all.add(new IpAddress(addresses.get(i).high, addresses.get(i).low));
-        }
-        all.sort(Comparator.comparing(IpAddress::isLinkLocal)); // it is of use on this link only
-        return all;
-    }
-
-    @Override
     public long work(long now) throws IOException {
         Datagram d = ip.datagram;
         while (reassembly.takeLate(d, now)) {
@@ -287,8 +186,6 @@ final class Ipv6 implements Family {
                 icmp.error(d, Icmpv6Message.TIME_EXCEEDED, Icmpv6Message.REASSEMBLY, 0, now);
             }
         }
-        return Math.min(Math.min(Math.min(neighbours.work(now), routers.work(now)), mld.groups().work(now)), Math.min(
-                Math.min(reassembly.next(), routes
-                        .work(now)), mtus.work(now)));
+        return Math.min(Math.min(reassembly.next(), mtus.work(now)), link.work(now));
     }
 }

@@ -41,7 +41,11 @@ public record Ipv6Config(List<Own> addresses, @Nullable IpAddress gateway, boole
 
     /** Whether an address can be that of a host of IPv6. */
     public static boolean isHost(IpAddress a) {
-        return !a.isIpv4() && !IpAddress.isMulticast(a.high(), a.low()) && !IpAddress.isUnspecifiedOrLoopback(a.high(),
-                a.low());
+        return isHost(a.high(), a.low());
+    }
+
+    static boolean isHost(long high, long low) {
+        return !IpAddress.isIpv4(high, low) && !IpAddress.isMulticast(high, low) && !IpAddress
+                .isUnspecifiedOrLoopback(high, low);
     }
 }

@@ -22,14 +22,14 @@ final class Mld implements Groups.Reports {
     private static final int FLOATING = 0x8000;
     private static final long MILLI = 1_000_000L;
 
-    private final Ipv6 ipv6;
+    private final OwnIpv6 host;
     private final Ip ip;
     private final Groups groups;
     private final Path path = new Path();
 
-    Mld(Ipv6 ipv6) {
-        this.ipv6 = ipv6;
-        ip = ipv6.ip;
+    Mld(OwnIpv6 host) {
+        this.host = host;
+        ip = host.ip;
         groups = new Groups(ip.random, this);
     }
 
@@ -103,7 +103,7 @@ final class Mld implements Groups.Reports {
 
     /** From the link-local address, or from none while it may be another host's (RFC 3590). */
     private void to(IpAddress group) {
-        Ipv6Addresses.Entry own = ipv6.addresses.select(IpAddress.linkLocalGroup(), MLD_ROUTERS);
+        Ipv6Addresses.Entry own = host.addresses.select(IpAddress.linkLocalGroup(), MLD_ROUTERS);
         if (own == null || own.optimistic || !IpAddress.isLinkLocal(own.high)) {
             path.set(0, 0, group.high(), group.low());
         } else {
@@ -126,6 +126,6 @@ final class Mld implements Groups.Reports {
         Bytes.put32(f.memory(), at, Ipv6Header.ICMP << 24 | 0x05_02);
         Bytes.put32(f.memory(), at + 4, 0x0100);
         Icmpv6Message.write(f.memory(), at + ALERT, length, type, 0, word, path.sum());
-        ipv6.send(f, Ipv6Header.HOP_BY_HOP, path, 0, 1, ALERT + length, false, now);
+        host.sendNear(f, Ipv6Header.HOP_BY_HOP, path, 1, ALERT + length, now);
     }
 }

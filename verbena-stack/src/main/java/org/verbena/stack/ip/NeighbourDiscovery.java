@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.stack.header.Bytes;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Icmpv6Message;
+import org.verbena.stack.header.Ipv6Header;
 import org.verbena.stack.wire.SendFrame;
 
 /**
@@ -31,15 +32,15 @@ final class NeighbourDiscovery {
     private static final long ALL_NODES = 1;
     private static final int MAX_HOPS = 255;
 
-    private final Ipv6 ipv6;
+    private final OwnIpv6 host;
     private final Ip ip;
     private final Counts counts;
     private final Neighbours cache;
     private final Path path = new Path();
 
-    NeighbourDiscovery(Ipv6 ipv6) {
-        this.ipv6 = ipv6;
-        ip = ipv6.ip;
+    NeighbourDiscovery(OwnIpv6 host) {
+        this.host = host;
+        ip = host.ip;
         counts = ip.counts;
         cache = new Neighbours(ip, EthernetHeader.IPV6, DELAY, new Neighbours.Question() {
             @Override
@@ -49,7 +50,7 @@ final class NeighbourDiscovery {
 
             @Override
             public void failed(long high, long low, long now) {
-                ipv6.routes.unreachable(high, low, now);
+                host.routes.unreachable(high, low, now);
             }
         });
     }
@@ -59,7 +60,7 @@ final class NeighbourDiscovery {
     }
 
     private void solicit(boolean known, long high, long low, long now) throws IOException {
-        Ipv6Addresses.Entry own = ipv6.addresses.select(high, low);
+        Ipv6Addresses.Entry own = host.addresses.select(high, low);
         if (own != null) {
             if (known) {
                 path.set(own.high, own.low, high, low);
@@ -87,7 +88,7 @@ final class NeighbourDiscovery {
             length += NeighbourOptions.UNIT;
         }
         Icmpv6Message.write(m, at, length, type, 0, flags, path.sum());
-        ipv6.sendNear(f, path, length, now);
+        host.sendNear(f, Ipv6Header.ICMP, path, 255, length, now);
     }
 
     static void writeLinkAddress(MemorySegment m, long at, int option, long mac) {
@@ -119,7 +120,7 @@ final class NeighbourDiscovery {
             counts.malformed++;
             return;
         }
-        Ipv6Addresses.Entry own = ipv6.addresses.find(high, low);
+        Ipv6Addresses.Entry own = host.addresses.find(high, low);
         if (own == null) {
             return; // one of many hosts whose addresses end alike
         }
@@ -142,8 +143,8 @@ final class NeighbourDiscovery {
 
     private void giveUp(Ipv6Addresses.Entry own, long now) {
         counts.conflicts++;
-        ipv6.addresses.fail(own);
-        ipv6.remove(own, now);
+        host.addresses.fail(own);
+        host.remove(own, now);
     }
 
     /** A host tells its address. */
@@ -161,7 +162,7 @@ final class NeighbourDiscovery {
             counts.malformed++;
             return;
         }
-        Ipv6Addresses.@Nullable Entry own = ipv6.addresses.find(high, low);
+        Ipv6Addresses.@Nullable Entry own = host.addresses.find(high, low);
         if (own != null) {
             if (own.optimistic) {
                 giveUp(own, now);
@@ -177,15 +178,15 @@ final class NeighbourDiscovery {
             cache.confirmed(high, low, now);
         }
         if ((flags & ROUTER) == 0) {
-            ipv6.routes.removeRouter(high, low);
+            host.routes.removeRouter(high, low);
         }
     }
 
     /** Asks whether another host has a new address, and asks again what was not answered; answers when to call again. */
     long work(long now) throws IOException {
         long next = cache.work(now);
-        for (int i = 0; i < ipv6.addresses.size(); i++) {
-            Ipv6Addresses.Entry e = ipv6.addresses.get(i);
+        for (int i = 0; i < host.addresses.size(); i++) {
+            Ipv6Addresses.Entry e = host.addresses.get(i);
             if (!e.optimistic) {
                 continue;
             }
@@ -193,14 +194,14 @@ final class NeighbourDiscovery {
                 if (e.asked) {
                     e.optimistic = false;
                     if (IpAddress.isLinkLocal(e.high)) { // from no address routers do not take reports (RFC 3590)
-                        ipv6.mld.groups().asked(IpAddress.UNSPECIFIED, List.of(), 0, now);
+                        host.mld.groups().asked(IpAddress.UNSPECIFIED, List.of(), 0, now);
                     }
                     continue;
                 }
                 e.asked = true;
-                ipv6.mld.groups().set(e, new IpAddress(IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low)),
+                host.mld.groups().set(e, new IpAddress(IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low)),
                         SourceFilter.ALL, now);
-                ipv6.mld.groups().work(now); // before: a switch has to know where the answer goes
+                host.mld.groups().work(now); // before: a switch has to know where the answer goes
                 e.due = now + RETRANSMIT;
                 path.set(0, 0, IpAddress.linkLocalGroup(), IpAddress.solicitedNode(e.low));
                 send(Icmpv6Message.NEIGHBOUR_SOLICITATION, 0, e.high, e.low, 0, now);

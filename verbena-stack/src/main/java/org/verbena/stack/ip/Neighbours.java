@@ -26,7 +26,7 @@ final class Neighbours {
     private static final long NEVER = Long.MAX_VALUE;
 
     private final Wire wire;
-    private final long mac;
+    private final Ip ip;
     private final Counts counts;
     private final int type;
     private final long delay;
@@ -50,7 +50,7 @@ final class Neighbours {
     /** With {@code delay} nanoseconds between the first use of an entry that is old and the question for it. */
     Neighbours(Ip ip, int type, long delay, Question question) {
         wire = ip.wire;
-        mac = ip.mac;
+        this.ip = ip;
         counts = ip.counts;
         byAddress = new AddressMap<>(ip.random);
         this.type = type;
@@ -96,17 +96,10 @@ final class Neighbours {
         }
         e.used = now;
         if (e.known) {
-            transmit(f, bytes, e.mac);
+            ip.transmit(f, bytes, e.mac, type);
         } else {
             hold(e, f);
         }
-    }
-
-    /** Sends a frame to an Ethernet address. */
-    void transmit(SendFrame f, int bytes, long to) throws IOException {
-        EthernetHeader.write(f.memory(), f.at(), to, mac, type);
-        counts.framesOut++;
-        wire.send(f, bytes);
     }
 
     private void hold(Entry e, SendFrame f) {
@@ -215,7 +208,7 @@ final class Neighbours {
         e.due = isThere ? now + REACHABLE : now;
         for (SendFrame f = e.waiting.poll(); f != null; f = e.waiting.poll()) {
             waiting--;
-            transmit(f, EthernetHeader.BYTES + packetBytes(f), from);
+            ip.transmit(f, EthernetHeader.BYTES + packetBytes(f), from, type);
         }
     }
 

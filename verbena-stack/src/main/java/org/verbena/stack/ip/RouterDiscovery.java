@@ -28,7 +28,7 @@ final class RouterDiscovery {
     private static final long TWO_HOURS = 7200 * SECOND;
     private static final long INFINITE = 0xffff_ffffL;
 
-    private final Ipv6 ipv6;
+    private final OwnIpv6 host;
     private final Ip ip;
     private final Counts counts;
     private final boolean enabled;
@@ -38,9 +38,9 @@ final class RouterDiscovery {
     private int solicitations;
     private long due;
 
-    RouterDiscovery(Ipv6 ipv6, boolean enabled) {
-        this.ipv6 = ipv6;
-        ip = ipv6.ip;
+    RouterDiscovery(OwnIpv6 host, boolean enabled) {
+        this.host = host;
+        ip = host.ip;
         counts = ip.counts;
         this.enabled = enabled;
     }
@@ -63,10 +63,10 @@ final class RouterDiscovery {
             }
             next = solicitations > 0 ? due : next;
         }
-        for (int i = ipv6.addresses.size() - 1; i >= 0; i--) {
-            Ipv6Addresses.Entry e = ipv6.addresses.get(i);
+        for (int i = host.addresses.size() - 1; i >= 0; i--) {
+            Ipv6Addresses.Entry e = host.addresses.get(i);
             if (e.validUntil != Ipv6Addresses.FOREVER && now - e.validUntil >= 0) {
-                ipv6.remove(e, now);
+                host.remove(e, now);
                 continue;
             }
             e.deprecated = e.preferredUntil != Ipv6Addresses.FOREVER && now - e.preferredUntil >= 0;
@@ -76,7 +76,7 @@ final class RouterDiscovery {
     }
 
     private void solicit(long now) throws IOException {
-        Ipv6Addresses.Entry own = ipv6.addresses.select(IpAddress.linkLocalGroup(), ALL_ROUTERS);
+        Ipv6Addresses.Entry own = host.addresses.select(IpAddress.linkLocalGroup(), ALL_ROUTERS);
         SendFrame f = own == null ? null : ip.acquire();
         if (own == null || f == null) {
             return;
@@ -89,7 +89,7 @@ final class RouterDiscovery {
             length += NeighbourOptions.UNIT;
         }
         Icmpv6Message.write(f.memory(), at, length, Icmpv6Message.ROUTER_SOLICITATION, 0, 0, path.sum());
-        ipv6.sendNear(f, path, length, now);
+        host.sendNear(f, Ipv6Header.ICMP, path, 255, length, now);
     }
 
     /** A router tells of itself and the link. */
@@ -106,21 +106,21 @@ final class RouterDiscovery {
         MemorySegment m = d.memory();
         long at = d.at();
         int hops = Bytes.u8(m, at + 4);
-        ipv6.hopLimit = hops == 0 ? ipv6.hopLimit : hops;
+        host.hopLimit = hops == 0 ? host.hopLimit : hops;
         int preference = Bytes.u8(m, at + 5) >>> 3 & 3;
         long lifetime = Bytes.u16(m, at + 6) * SECOND;
-        ipv6.routes.addRouter(p.remoteHigh(), p.remoteLow(), preference == 1 ? 1 : preference == 3 ? -1 : 0, now
+        host.routes.addRouter(p.remoteHigh(), p.remoteLow(), preference == 1 ? 1 : preference == 3 ? -1 : 0, now
                 + lifetime, now);
         solicitations = lifetime > 0 ? 0 : solicitations;
         long mac = NeighbourOptions.linkAddress(d, ADVERTISEMENT, LINK_ADDRESS);
         if (mac != 0) {
-            ipv6.neighbours.cache().met(p.remoteHigh(), p.remoteLow(), mac, false, now);
+            host.neighbours.cache().met(p.remoteHigh(), p.remoteLow(), mac, false, now);
         }
         int mtu = NeighbourOptions.find(d, ADVERTISEMENT, MTU, MTU_BYTES);
         if (mtu >= 0) {
             long told = Bytes.i32(m, at + mtu + 4) & 0xffff_ffffL;
             if (told >= Ipv6Header.LEAST_MTU && told <= ip.wire.mtu()) {
-                ipv6.linkMtu = (int) told;
+                host.linkMtu = (int) told;
             }
         }
         for (int i = NeighbourOptions.find(d, ADVERTISEMENT, PREFIX, PREFIX_BYTES); i >= 0; i = NeighbourOptions.find(d,
@@ -140,7 +140,7 @@ final class RouterDiscovery {
             return;
         }
         if ((flags & ON_LINK) != 0) {
-            ipv6.routes.addSubnet(prefix, bits, until(valid, now));
+            host.routes.addSubnet(prefix, bits, until(valid, now));
         }
         if ((flags & AUTONOMOUS) != 0 && bits == 64) {
             address(prefix.high(), valid, preferred, now);
@@ -152,9 +152,9 @@ final class RouterDiscovery {
     }
 
     private void address(long high, long valid, long preferred, long now) {
-        Ipv6Addresses.Entry e = ipv6.addresses.find(high, identifier);
+        Ipv6Addresses.Entry e = host.addresses.find(high, identifier);
         if (e == null) {
-            e = valid == 0 ? null : ipv6.addresses.add(high, identifier, 64, now);
+            e = valid == 0 ? null : host.addresses.add(high, identifier, 64, now);
             if (e != null) {
                 e.told = true;
                 e.validUntil = until(valid, now);

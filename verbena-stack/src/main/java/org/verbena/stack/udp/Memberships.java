@@ -71,7 +71,7 @@ public final class Memberships {
         if (q.filter(group).equals(SourceFilter.NONE) && q.groups().size() == MOST_GROUPS) {
             return Errno.ENOBUFS;
         }
-        int wrong = ip.setFilter(q, group, f, now);
+        int wrong = ip.setFilter(q, q.port(), group, f, now);
         if (wrong == 0) {
             q.filter(group, f);
         }

@@ -379,7 +379,7 @@ final class GroupsTest {
         for (int i = 0; i < 200; i++) {
             many = many.with(new IpAddress(Host.SUBNET_6, 1000 + i));
         }
-        assertThat(six.ip.setFilter(u, G6, many, six.now)).isZero();
+        assertThat(six.ip.setFilter(u, u.port(), G6, many, six.now)).isZero();
         six.pass(0);
         assertThat(six.wire.takeSent()).hasSize(1).allSatisfy(f -> assertThat(f.length).isLessThanOrEqualTo(1514));
     }
