@@ -47,8 +47,8 @@ final class Icmp implements Protocol {
         if (type == IcmpMessage.ECHO && !d.isToMany()) { // RFC 1122 lets a host be silent to many, against floods
             echo(d, now);
         } else if (type == IcmpMessage.UNREACHABLE || type == IcmpMessage.TIME_EXCEEDED
-                || type == IcmpMessage.PARAMETER_PROBLEM) {
-            take(d, type, now); // a redirect is for IP, and a source quench for nobody (RFC 6633)
+                || type == IcmpMessage.PARAMETER_PROBLEM || type == IcmpMessage.REDIRECT) {
+            take(d, type, now); // a source quench is for nobody (RFC 6633)
         } else {
             counts.notForUs++;
         }
@@ -105,7 +105,7 @@ final class Icmp implements Protocol {
         int errno = errno(type, code);
         quotedPath.set(0, from, 0, IpAddress.mapped(Ipv4Header.destination(m, quoted)));
         @Nullable Protocol p = ip.carried(quotedPath, Ipv4Header.protocol(m, quoted));
-        if (p == null || p == this || errno == 0) {
+        if (p == null || p == this || errno == 0 && type != IcmpMessage.REDIRECT) {
             return;
         }
         int mtu = errno == Errno.EMSGSIZE ? mtu(m, d.at(), quoted) : 0;
@@ -113,6 +113,9 @@ final class Icmp implements Protocol {
             counts.errorsIn++;
             if (mtu > 0) {
                 ipv4.shorten(quotedPath, mtu, now);
+            } else if (type == IcmpMessage.REDIRECT) {
+                ipv4.link().redirect(d.path().remote(), quotedPath.remote(), IpAddress.ofIpv4(Bytes.i32(m, d.at() + 4)),
+                        now);
             }
         }
     }

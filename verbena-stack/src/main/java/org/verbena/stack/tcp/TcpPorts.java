@@ -345,6 +345,9 @@ public final class TcpPorts implements Protocol {
             shorten(c, mtu, now);
             return true;
         }
+        if (errno == 0) {
+            return true;
+        }
         c.softError(errno);
         if (c.state == TcpState.SYN_SENT && errno == Errno.ECONNREFUSED) {
             c.end(errno, now); // a hard error, before there is a connection (RFC 5461)
