@@ -218,9 +218,9 @@ final class Engine {
         }
     }
 
-    /** A thread of the program may have set a timer: the engine's is woken if that is due before it wakes by itself. With the lock. */
+    /** A thread of the program may have set a timer, or sent to this host: the engine's is woken if there is something to do before it wakes by itself. With the lock. */
     void touched() throws IOException {
-        if (sleeps && tcp.next() - wakes < 0) {
+        if (sleeps && (ip.hasOwn() || tcp.next() - wakes < 0)) {
             sleeps = false;
             wire.wake();
         }
@@ -342,6 +342,7 @@ final class Engine {
 
     /** Takes what has come and does what is due; answers for how long nothing is to be done, 0 if more may have come. With the lock. */
     private long turn(long now) throws IOException {
+        ip.takeOwn(now); // first, for it has buffers that others may need
         boolean more = true;
         for (int i = 0; more && i < BATCH; i++) {
             ReceivedFrame f = wire.receive();
@@ -355,7 +356,7 @@ final class Engine {
             }
         }
         long due = Math.min(ip.work(now), tcp.work(now));
-        return more ? 0 : due == Long.MAX_VALUE ? LONGEST_WAIT : Math.max(due - now, 1);
+        return more || ip.hasOwn() ? 0 : due == Long.MAX_VALUE ? LONGEST_WAIT : Math.max(due - now, 1);
     }
 
     /** Ends all; what connections that were closed have to send goes before, for a while. */

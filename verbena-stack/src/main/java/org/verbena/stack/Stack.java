@@ -251,12 +251,12 @@ public final class Stack implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer, and waits until it answers.
+     * Connects to a peer, and waits until it answers. That may be this stack: then no packet comes to the link.
      *
      * @param port of this end, 0 for any
      * @throws java.net.ConnectException if the peer refuses
      * @throws java.net.SocketTimeoutException if it does not answer in time
-     * @throws NoRouteToHostException if it is in another subnet and there is no gateway, if it is this stack, or as an ICMP error says
+     * @throws NoRouteToHostException if it is in another subnet and there is no gateway, or as an ICMP error says
      * @throws IOException {@code EADDRNOTAVAIL} if the port, or each, is in use towards that peer, {@code ETIMEDOUT} after 6 tries, {@code EINVAL} for
      *     what is not the address and port of a host
      */
@@ -293,8 +293,6 @@ public final class Stack implements AutoCloseable {
             case 0 -> {}
             case Errno.ENETUNREACH -> throw new NoRouteToHostException("no way to " + to
                     + engine.whyNoWay());
-            case Errno.EHOSTUNREACH -> throw new NoRouteToHostException("no way to " + to
-                    + ": it is this stack's own address, and a stack has no loopback");
             default -> throw new VerbsException("connect to " + to, wrong,
                     "that is not the address and port of a host");
         }

@@ -81,6 +81,7 @@ public final class TcpServer implements AutoCloseable, Engine.Sleeper {
                 arrival.signalAll();
                 if (engine.isOpen()) {
                     listener.close(engine.now());
+                    engine.touched();
                 }
             }
         } finally {

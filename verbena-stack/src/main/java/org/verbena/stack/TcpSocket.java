@@ -190,6 +190,7 @@ public final class TcpSocket implements ByteChannel, Engine.Sleeper {
                         ? new VerbsException("write to " + peer(), Errno.EAGAIN, "the send buffer is full")
                         : new ClosedChannelException();
             }
+            engine.touched();
         } finally {
             engine.lock.unlock();
         }

@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Scanner;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Matcher;
@@ -320,5 +321,41 @@ final class StackOnLinkTest {
             }
         }
         throw new AssertionError("no such thread");
+    }
+
+    /** The kernel routes to a link with a lower MTU. */
+    @ParameterizedTest
+    @EnumSource
+    void datagramsToWhereALinkIsShorterAreFragmented(Link link) throws Exception {
+        StackLink.run(link, StackLink.KERNEL + "/24", StackConfig.of(StackLink.OURS + "/24").withGateway(
+                StackLink.KERNEL), stack -> {
+                    TapInterface.ip("link", "add", "far0", "mtu", "1000", "type", "veth", "peer", "name", "far1");
+                    TapInterface.ip("link", "set", "far1", "up");
+                    TapInterface.up("far0", "10.79.0.1/24");
+                    TapInterface.ip("neighbour", "add", "10.79.0.9", "lladdr", "02:00:00:00:00:09", "dev", "far0");
+                    Files.writeString(Path.of("/proc/sys/net/ipv4/ip_forward"), "1");
+                    UdpPeer far = UdpPeer.of(new InetSocketAddress("10.79.0.9", 9));
+                    try (UdpSocket socket = stack.bindUdp(0)) {
+                        socket.send(ByteBuffer.allocate(1400), far);
+                        Await.until("the kernel says that it is too long", () -> stack.statistics().errorsIn() == 1);
+                        long before = sentBy("far0");
+                        socket.send(ByteBuffer.allocate(1400), far);
+                        assertThat(stack.statistics().fragmentsOut()).isEqualTo(2);
+                        Await.until("the kernel forwards both", () -> sentBy("far0") == before + 2);
+                    } finally {
+                        TapInterface.ip("link", "delete", "far0");
+                    }
+                });
+    }
+
+    /** Packets that an interface of this thread's namespace has sent. */
+    private static long sentBy(String link) throws Exception {
+        String line = Files.readAllLines(Path.of("/proc/thread-self/net/dev")).stream().filter(l -> l.strip()
+                .startsWith(link + ":")).findFirst().orElseThrow();
+        Scanner numbers = new Scanner(line.substring(line.indexOf(':') + 1));
+        for (int i = 0; i < 9; i++) { // of what it has received, and its bytes
+            numbers.nextLong();
+        }
+        return numbers.nextLong();
     }
 }

@@ -19,6 +19,8 @@ public record IcmpMessage(int type, int code, int word) {
     public static final int UNREACHABLE = 3;
     /** Type: asks for an {@link #ECHO_REPLY}. */
     public static final int ECHO = 8;
+    /** Another router is a better way. */
+    public static final int REDIRECT = 5;
     /** Type: a packet's time to live, or that of its fragments, has ended. */
     public static final int TIME_EXCEEDED = 11;
     /** Type: a header was wrong. */

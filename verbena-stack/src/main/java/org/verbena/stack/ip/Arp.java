@@ -20,12 +20,20 @@ final class Arp {
     private int announcements;
     private long announceAt;
 
-    Arp(Ip ip, Ipv4Address address) {
+    Arp(Ip ip, Ipv4Address address, Redirects redirects) {
         this.ip = ip;
         this.address = address;
-        neighbours = new Neighbours(ip, EthernetHeader.IPV4, 0, (mac, high, low, now) -> say(mac == 0
-                ? EthernetHeader.BROADCAST
-                : mac, ArpPacket.REQUEST, 0, (int) low));
+        neighbours = new Neighbours(ip, EthernetHeader.IPV4, 0, new Neighbours.Question() {
+            @Override
+            public void ask(long mac, long high, long low, long now) throws IOException {
+                say(mac == 0 ? EthernetHeader.BROADCAST : mac, ArpPacket.REQUEST, 0, (int) low);
+            }
+
+            @Override
+            public void failed(long high, long low, long now) {
+                redirects.forget(high, low);
+            }
+        });
     }
 
     Neighbours neighbours() {

@@ -17,6 +17,9 @@ import org.verbena.stack.wire.SendFrame;
 final class Icmp implements Protocol {
     /** The longest error, as an IP packet (RFC 1812, 4.3.2.3). */
     private static final int MOST = 576;
+    /** Lengths that links have (RFC 1191, 7). */
+    private static final int[] PLATEAUS = {32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 508, 296};
+    private static final int LEAST = 68;
 
     private final Ip ip;
     private final Ipv4 ipv4;
@@ -44,8 +47,8 @@ final class Icmp implements Protocol {
         if (type == IcmpMessage.ECHO && !d.isToMany()) { // RFC 1122 lets a host be silent to many, against floods
             echo(d, now);
         } else if (type == IcmpMessage.UNREACHABLE || type == IcmpMessage.TIME_EXCEEDED
-                || type == IcmpMessage.PARAMETER_PROBLEM) {
-            take(d, type, now); // a redirect is for IP, and a source quench for nobody (RFC 6633)
+                || type == IcmpMessage.PARAMETER_PROBLEM || type == IcmpMessage.REDIRECT) {
+            take(d, type, now); // a source quench is for nobody (RFC 6633)
         } else {
             counts.notForUs++;
         }
@@ -102,11 +105,29 @@ final class Icmp implements Protocol {
         int errno = errno(type, code);
         quotedPath.set(0, from, 0, IpAddress.mapped(Ipv4Header.destination(m, quoted)));
         @Nullable Protocol p = ip.carried(quotedPath, Ipv4Header.protocol(m, quoted));
-        if (p != null && p != this && errno != 0) {
-            if (p.failed(errno, Bytes.u16(m, d.at() + 6), quotedPath, m, quoted + header, now)) {
-                counts.errorsIn++;
+        if (p == null || p == this || errno == 0 && type != IcmpMessage.REDIRECT) {
+            return;
+        }
+        int mtu = errno == Errno.EMSGSIZE ? mtu(m, d.at(), quoted) : 0;
+        if (p.failed(errno, mtu, quotedPath, m, quoted + header, now)) {
+            counts.errorsIn++;
+            if (mtu > 0) {
+                ipv4.shorten(quotedPath, mtu, now);
+            } else if (type == IcmpMessage.REDIRECT) {
+                ipv4.link().redirect(d.path().remote(), quotedPath.remote(), IpAddress.ofIpv4(Bytes.i32(m, d.at() + 4)),
+                        now);
             }
         }
+    }
+
+    /** How long a packet may have been; of a router that does not say it, the next less length that a kind of link has. */
+    private int mtu(MemorySegment m, long at, long quoted) {
+        int told = Bytes.u16(m, at + 6);
+        int sent = Math.min(Ipv4Header.totalBytes(m, quoted), ipv4.mtu(quotedPath));
+        for (int i = 0; told == 0 && i < PLATEAUS.length; i++) {
+            told = PLATEAUS[i] < sent ? PLATEAUS[i] : 0;
+        }
+        return told == 0 ? LEAST : told;
     }
 
     /** As Linux has it (RFC 1122, 4.2.3.9; RFC 1191, 4). */

@@ -31,6 +31,7 @@ public final class Ip {
     final RandomGenerator random;
     final Datagram datagram = new Datagram();
     private final PortClaims claims;
+    final Loopback loopback;
     private final @Nullable Arp arp;
     private final Family ipv4;
     private final Family ipv6;
@@ -54,6 +55,7 @@ public final class Ip {
         this.counts = counts;
         this.random = random;
         claims = PortClaims.NONE;
+        loopback = new Loopback(wire);
         OwnIpv4 own4 = ipv4 == null ? null : new OwnIpv4(this, ipv4);
         OwnIpv6 own6 = ipv6 == null ? null : new OwnIpv6(this, ipv6);
         arp = own4 == null ? null : own4.arp();
@@ -75,6 +77,7 @@ public final class Ip {
         this.counts = counts;
         this.random = random;
         this.claims = claims;
+        loopback = new Loopback(wire);
         arp = null;
         ipv4 = new Ipv4(this, links.get(0).apply(this));
         ipv6 = new Ipv6(this, links.get(1).apply(this), (d, type, now) -> false);
@@ -137,6 +140,23 @@ public final class Ip {
         }
     }
 
+    /** Takes what this host has sent to itself until now. */
+    public void takeOwn(long now) throws IOException {
+        for (int i = loopback.size(); i > 0; i--) {
+            ReceivedFrame f = loopback.take();
+            try {
+                (Loopback.isIpv4(f.memory(), f.at()) ? ipv4 : ipv6).received(f, false, now);
+            } finally {
+                f.release();
+            }
+        }
+    }
+
+    /** Whether there is something for {@link #takeOwn}. */
+    public boolean hasOwn() {
+        return loopback.size() > 0;
+    }
+
     /** Describes the packet of a frame in the {@link #datagram}, in one piece unless it is a segment of TCP, which is copied from where its parts are. */
     void place(ReceivedFrame f, int bytes, boolean segment) {
         Datagram d = datagram;
@@ -171,7 +191,7 @@ public final class Ip {
 
     /**
      * 0 if there is a way to an address; else {@code ENETUNREACH}, or {@code EINVAL} for an address that none can be sent to. What is for an own address
-     * never comes to the link, and is not for {@link #send}.
+     * never comes to the link: {@link #takeOwn} takes it.
      */
     public int way(long high, long low) {
         return family(high, low).link().way(high, low);
@@ -233,17 +253,18 @@ public final class Ip {
 
     /** Sends a frame whose payload is in its place, to an address with a {@link #way}. */
     public void send(SendFrame f, int protocol, Path p, int length, long now) throws IOException {
-        send(f, protocol, p, 0, length, now);
+        family(p).send(f, protocol, p, 0, 0, length, false, now);
     }
 
-    /** As the other, with a hop limit; 0 for the usual one, which is 1 to a group of hosts. */
-    public void send(SendFrame f, int protocol, Path p, int hops, int length, long now) throws IOException {
-        family(p).send(f, protocol, p, 0, hops, length, false, now);
-    }
-
-    /** As the other, of bytes that no router may cut into fragments, with a type of service whose low two bits are {@link Ipv4Header#ecn}. */
-    public void sendWhole(SendFrame f, int protocol, Path p, int tos, int length, long now) throws IOException {
-        family(p).send(f, protocol, p, tos, 0, length, true, now);
+    /**
+     * As the other, of bytes that no router may cut into fragments: one that would have to tells how long packets may be.
+     *
+     * @param tos type of service, whose low two bits are {@link Ipv4Header#ecn}
+     * @param hops hop limit; 0 for the usual one, which is 1 to a group of hosts
+     */
+    public void sendWhole(SendFrame f, int protocol, Path p, int tos, int hops, int length, long now)
+            throws IOException {
+        family(p).send(f, protocol, p, tos, hops, length, true, now);
     }
 
     /** Into how many fragments a payload is cut. */

@@ -13,6 +13,9 @@ import org.verbena.stack.wire.SendFrame;
 
 /** IPv4 (RFC 791, RFC 1122). */
 final class Ipv4 implements Family {
+    /** Less is not believed of a path, as Linux has it ({@code min_pmtu}); packets to where a router tells less are not longer, and routers may cut them. */
+    private static final int LEAST_MTU = 552;
+
     private final Ip ip;
     private final Link link;
     private final Counts counts;
@@ -20,6 +23,7 @@ final class Ipv4 implements Family {
     private final Icmp icmp;
     private final SplittableRandom random;
     private final Identifications identifications;
+    private final PathMtus mtus;
 
     Ipv4(Ip ip, Link link) {
         this.ip = ip;
@@ -28,6 +32,7 @@ final class Ipv4 implements Family {
         reassembly = new Reassembly(counts, Reassembly.IPV4_PATIENCE);
         random = new SplittableRandom(ip.random.nextLong());
         identifications = new Identifications(ip.random);
+        mtus = new PathMtus(ip.random);
         icmp = new Icmp(ip, this);
         ip.carryOverIpv4(Ipv4Header.ICMP, icmp);
     }
@@ -39,7 +44,7 @@ final class Ipv4 implements Family {
         int header = Ipv4Header.check(m, at, f.bytes() - EthernetHeader.BYTES);
         int from = header == 0 ? 0 : Ipv4Header.source(m, at);
         if (header == 0 || header > Ipv4Header.BYTES && !Ipv4Header.areOptionsAcceptable(m, at) || !link.isHost(0,
-                IpAddress.mapped(from)) || link.isOwn(0, IpAddress.mapped(from))) {
+                IpAddress.mapped(from)) || link.isOwn(0, IpAddress.mapped(from)) && !f.isOwn()) {
             counts.malformed++;
             return;
         }
@@ -91,13 +96,27 @@ final class Ipv4 implements Family {
 
     @Override
     public int mtu(Path p) {
-        return link.mtu(p.remoteHigh(), p.remoteLow());
+        int most = link.mtu(p.remoteHigh(), p.remoteLow());
+        return Math.min(Math.max(mtus.get(p.remoteHigh(), p.remoteLow(), most), LEAST_MTU), most);
+    }
+
+    /** What routers have told of the way to a host; the link's MTU if nothing. */
+    private int told(Path p) {
+        return mtus.get(p.remoteHigh(), p.remoteLow(), ip.wire.mtu());
+    }
+
+    /** A router has told how long packets to a host may be. */
+    void shorten(Path p, int mtu, long now) {
+        if (mtu < told(p) && !ip.isToMany(p.remoteHigh(), p.remoteLow())) {
+            mtus.put(p.remoteHigh(), p.remoteLow(), mtu, now);
+        }
     }
 
     @Override
     public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
             throws IOException {
-        finish(f, protocol, p, tos, hops, length, whole ? Ipv4Header.DONT_FRAGMENT : 0, random.nextInt(), now);
+        int word = whole && told(p) >= Math.min(LEAST_MTU, ip.wire.mtu()) ? Ipv4Header.DONT_FRAGMENT : 0;
+        finish(f, protocol, p, tos, hops, length, word, random.nextInt(), now);
     }
 
     private void finish(SendFrame f, int protocol, Path p, int tos, int hops, int length, int fragmentWord, int id,
@@ -107,7 +126,11 @@ final class Ipv4 implements Family {
         int ttl = hops > 0 ? hops : Ipv4Address.isMulticast(to) ? 1 : link.hopLimit();
         Ipv4Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, bytes, id, fragmentWord, ttl, protocol, (int) p
                 .localLow(), to);
-        link.transmit(f, EthernetHeader.BYTES + bytes, p.remoteHigh(), p.remoteLow(), now);
+        if (p.isToSelf()) {
+            ip.loopback.add(f);
+        } else {
+            link.transmit(f, EthernetHeader.BYTES + bytes, p.remoteHigh(), p.remoteLow(), now);
+        }
     }
 
     @Override
@@ -151,6 +174,6 @@ final class Ipv4 implements Family {
                 icmp.error(d, IcmpMessage.TIME_EXCEEDED, IcmpMessage.REASSEMBLY, now);
             }
         }
-        return Math.min(reassembly.next(), link.work(now));
+        return Math.min(Math.min(reassembly.next(), mtus.work(now)), link.work(now));
     }
 }

@@ -49,7 +49,8 @@ final class Ipv6 implements Family {
         boolean toMany = IpAddress.isMulticast(toHigh, toLow);
         // Mapped addresses are of IPv4 here, and never those of a packet of IPv6. An own address is one that a neighbour has, too, and tells of.
         if (IpAddress.isMulticast(fromHigh, fromLow) || IpAddress.isIpv4(fromHigh, fromLow) || fromHigh == 0
-                && fromLow == 1 || link.isOwn(fromHigh, fromLow) && Ipv6Header.nextHeader(m, at) != Ipv6Header.ICMP) {
+                && fromLow == 1 || link.isOwn(fromHigh, fromLow) && !f.isOwn() && Ipv6Header.nextHeader(m,
+                        at) != Ipv6Header.ICMP) {
             counts.malformed++;
             return;
         }
@@ -129,7 +130,11 @@ final class Ipv6 implements Family {
         int ttl = hops > 0 ? hops : IpAddress.isMulticast(high, low) ? 1 : link.hopLimit();
         Ipv6Header.write(f.memory(), f.at() + EthernetHeader.BYTES, tos, length, protocol, ttl, p.localHigh(), p
                 .localLow(), high, low);
-        link.transmit(f, p.headers() + length, high, low, now);
+        if (p.isToSelf()) {
+            ip.loopback.add(f);
+        } else {
+            link.transmit(f, p.headers() + length, high, low, now);
+        }
     }
 
     @Override

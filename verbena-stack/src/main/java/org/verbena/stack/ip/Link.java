@@ -45,6 +45,18 @@ public interface Link {
     /** As {@link Ip#setFilter}. */
     int setFilter(Object owner, int port, IpAddress group, SourceFilter filter, long now);
 
+    /**
+     * The router that a packet went to knows a better way.
+     *
+     * @param from who says so
+     * @param to where the packet went
+     * @param hop the host of this link that packets to there go to from now on
+     * @return whether it is believed
+     */
+    default boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
+        return false; // who looks after the addresses hears of it
+    }
+
     /** The addresses of this host. */
     List<IpAddress> addresses();
 

@@ -21,6 +21,7 @@ final class NeighbourDiscovery {
     /** The address that a message is about is behind its header. */
     private static final int TARGET = 8;
     private static final int MESSAGE = TARGET + IpAddress.BYTES;
+    private static final int REDIRECT = MESSAGE + IpAddress.BYTES;
     private static final int SOURCE_LINK_ADDRESS = 1;
     private static final int TARGET_LINK_ADDRESS = 2;
     private static final int ROUTER = 1 << 31;
@@ -51,6 +52,7 @@ final class NeighbourDiscovery {
             @Override
             public void failed(long high, long low, long now) {
                 host.routes.unreachable(high, low, now);
+                host.redirects.forget(high, low);
             }
         });
     }
@@ -179,6 +181,33 @@ final class NeighbourDiscovery {
         }
         if ((flags & ROUTER) == 0) {
             host.routes.removeRouter(high, low);
+            host.redirects.forgetRouter(high, low);
+        }
+    }
+
+    /** The router that a packet went to tells that another one, or the receiver itself, is a better way to there (RFC 4861, 8). */
+    void redirected(Datagram d, long now) throws IOException {
+        Path p = d.path();
+        IpAddress hop = null;
+        IpAddress to = null;
+        if (isValid(d, REDIRECT) && IpAddress.isLinkLocal(p.remoteHigh()) && !d.isToMany()) {
+            MemorySegment m = d.memory();
+            hop = new IpAddress(Bytes.i64(m, d.at() + TARGET), Bytes.i64(m, d.at() + TARGET + 8));
+            to = new IpAddress(Bytes.i64(m, d.at() + MESSAGE), Bytes.i64(m, d.at() + MESSAGE + 8));
+        }
+        if (hop == null || to == null || IpAddress.isMulticast(to.high(), to.low()) || !hop.isLinkLocal() && !hop
+                .equals(to)) {
+            counts.malformed++;
+            return;
+        }
+        if (!host.redirect(p.remote(), to, hop, now)) {
+            counts.notForUs++;
+            return;
+        }
+        counts.errorsIn++;
+        long mac = NeighbourOptions.linkAddress(d, REDIRECT, TARGET_LINK_ADDRESS);
+        if (mac != 0) {
+            cache.met(hop.high(), hop.low(), mac, false, now);
         }
     }
 

@@ -18,11 +18,13 @@ final class OwnIpv4 implements Link {
     private final Arp arp;
     private final Neighbours neighbours;
     private final Igmp igmp;
+    private final Redirects redirects;
 
     OwnIpv4(Ip ip, Ipv4Address address) {
         this.ip = ip;
         this.address = address;
-        arp = new Arp(ip, address);
+        redirects = new Redirects(ip.random);
+        arp = new Arp(ip, address, redirects);
         neighbours = arp.neighbours();
         igmp = new Igmp(ip, address);
         ip.carryOverIpv4(IgmpMessage.PROTOCOL, igmp);
@@ -86,8 +88,27 @@ final class OwnIpv4 implements Link {
         } else if (Ipv4Address.isMulticast(to)) {
             ip.transmit(f, bytes, Ipv4Address.groupMac(to), EthernetHeader.IPV4);
         } else {
-            neighbours.send(f, bytes, 0, IpAddress.mapped(address.nextHop(to)), now);
+            neighbours.send(f, bytes, 0, IpAddress.mapped(address.isNear(to) ? to : router(to)), now);
         }
+    }
+
+    /** The router to a host of another subnet; 0 if there is none. */
+    private int router(int to) {
+        IpAddress r = redirects.get(0, IpAddress.mapped(to));
+        return r == null ? address.gateway() : (int) r.low();
+    }
+
+    /** RFC 1122, 3.2.2.2. */
+    @Override
+    public boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
+        int t = (int) to.low();
+        int h = (int) hop.low();
+        boolean ok = !address.isNear(t) && address.isHost(t) && (int) from.low() == router(t) && address.isNear(h)
+                && address.isHost(h) && h != address.address() && !hop.equals(from);
+        if (ok) {
+            redirects.put(to, hop, now);
+        }
+        return ok;
     }
 
     @Override
@@ -107,6 +128,6 @@ final class OwnIpv4 implements Link {
 
     @Override
     public long work(long now) throws IOException {
-        return Math.min(arp.work(now), igmp.groups().work(now));
+        return Math.min(Math.min(arp.work(now), igmp.groups().work(now)), redirects.work(now));
     }
 }

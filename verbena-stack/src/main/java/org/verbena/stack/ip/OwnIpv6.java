@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Errno;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Icmpv6Message;
@@ -21,6 +23,7 @@ final class OwnIpv6 implements Link, Icmpv6.LinkMessages {
     final Ip ip;
     final Ipv6Addresses addresses = new Ipv6Addresses();
     final Ipv6Routes routes = new Ipv6Routes();
+    final Redirects redirects;
     final NeighbourDiscovery neighbours;
     final Mld mld;
     /** As routers of the link have told. */
@@ -34,6 +37,7 @@ final class OwnIpv6 implements Link, Icmpv6.LinkMessages {
         this.ip = ip;
         this.config = config;
         linkMtu = ip.wire.mtu();
+        redirects = new Redirects(ip.random);
         neighbours = new NeighbourDiscovery(this);
         mld = new Mld(this);
         routers = new RouterDiscovery(this, config.advertisements());
@@ -65,8 +69,9 @@ final class OwnIpv6 implements Link, Icmpv6.LinkMessages {
             case Icmpv6Message.NEIGHBOUR_ADVERTISEMENT -> neighbours.advertised(d, now);
             case Icmpv6Message.GROUP_QUERY, Icmpv6Message.GROUP_REPORT -> mld.received(d, type, now);
             case Icmpv6Message.ROUTER_ADVERTISEMENT -> routers.advertised(d, now);
+            case Icmpv6Message.REDIRECT -> neighbours.redirected(d, now);
             default -> {
-                return false; // a redirect could have been sent by anybody on the link, and is not needed
+                return false;
             }
         }
         return true;
@@ -91,7 +96,7 @@ final class OwnIpv6 implements Link, Icmpv6.LinkMessages {
             return Errno.EINVAL;
         }
         return addresses.size() > 0 && (IpAddress.isMulticast(high, low) || routes.isNear(high, low) || routes
-                .router() != null) ? 0 : Errno.ENETUNREACH;
+                .router() != null || isOwn(high, low)) ? 0 : Errno.ENETUNREACH;
     }
 
     @Override
@@ -144,12 +149,28 @@ final class OwnIpv6 implements Link, Icmpv6.LinkMessages {
             ip.transmit(f, bytes, IpAddress.groupMac(low), EthernetHeader.IPV6);
             return;
         }
-        IpAddress router = near || routes.isNear(high, low) ? null : routes.router();
+        IpAddress router = near || routes.isNear(high, low) ? null : router(high, low);
         if (router != null) {
             neighbours.cache().send(f, bytes, router.high(), router.low(), now);
         } else { // what has no way any more is asked for in vain
             neighbours.cache().send(f, bytes, high, low, now);
         }
+    }
+
+    /** The host of this link that packets to one of another subnet go to; null if there is none. */
+    private @Nullable IpAddress router(long high, long low) {
+        IpAddress r = redirects.get(high, low);
+        return r == null ? routes.router() : r;
+    }
+
+    @Override
+    public boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
+        boolean ok = from.equals(router(to.high(), to.low())) && !routes.isNear(to.high(), to.low()) && isHost(to
+                .high(), to.low()) && !isOwn(hop.high(), hop.low()) && !hop.equals(from);
+        if (ok) {
+            redirects.put(to, hop, now);
+        }
+        return ok;
     }
 
     @Override
@@ -169,7 +190,7 @@ final class OwnIpv6 implements Link, Icmpv6.LinkMessages {
 
     @Override
     public long work(long now) throws IOException {
-        return Math.min(Math.min(neighbours.work(now), routers.work(now)), Math.min(mld.groups().work(now), routes
-                .work(now)));
+        return Math.min(Math.min(Math.min(neighbours.work(now), routers.work(now)), redirects.work(now)), Math.min(mld
+                .groups().work(now), routes.work(now)));
     }
 }

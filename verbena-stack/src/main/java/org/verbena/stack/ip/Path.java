@@ -40,6 +40,11 @@ public final class Path {
         return ipv4;
     }
 
+    /** Whether both ends are one address, so that its packets never come to the link. */
+    public boolean isToSelf() {
+        return remoteLow == localLow && remoteHigh == localHigh;
+    }
+
     /** The first half of this host's address. */
     public long localHigh() {
         return localHigh;

@@ -12,7 +12,7 @@ public interface Protocol {
     /**
      * A packet that this host had sent did not arrive, as an ICMP error says. Anybody can have sent that.
      *
-     * @param errno what a socket would be told; {@code EMSGSIZE} for a packet that was too long
+     * @param errno what a socket would be told; {@code EMSGSIZE} for a packet that was too long, 0 for one that did arrive: then nothing but the answer matters
      * @param mtu with {@code EMSGSIZE}, how long the packet may have been
      * @param path the ends of that packet, until this returns
      * @param m memory of the error

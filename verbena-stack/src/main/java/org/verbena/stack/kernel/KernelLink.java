@@ -96,6 +96,11 @@ final class KernelLink implements Link {
     }
 
     @Override
+    public boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
+        return false; // they are for the kernel, which has them
+    }
+
+    @Override
     public List<IpAddress> addresses() {
         return host.addresses.all().stream().filter(a -> a.isIpv4() == ipv4).toList();
     }

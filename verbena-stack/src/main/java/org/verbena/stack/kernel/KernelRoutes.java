@@ -84,6 +84,12 @@ final class KernelRoutes {
     }
 
     private void take(Way w, IpAddress to, boolean many, NetworkRoutes.Route r) {
+        w.mtu = r.mtu() == 0 ? linkMtu : Math.min(r.mtu(), linkMtu);
+        if (host.addresses.isOwn(w.high, w.low)) { // such packets do not come to the link
+            w.sourceHigh = w.high;
+            w.sourceLow = w.low;
+            return;
+        }
         boolean usable = r.type() == NetworkRoutes.UNICAST || many;
         IpAddress source = r.source() == null ? host.addresses.first(to.isIpv4()) : IpAddress.of(r.source());
         if (!usable || r.interfaceIndex() != host.interfaceIndex || source == null || !host.addresses.isOwn(source
@@ -93,7 +99,6 @@ final class KernelRoutes {
         }
         w.sourceHigh = source.high();
         w.sourceLow = source.low();
-        w.mtu = r.mtu() == 0 ? linkMtu : Math.min(r.mtu(), linkMtu);
         if (!many) {
             w.next = host.neighbours.get(r.gateway() == null ? to : IpAddress.of(r.gateway()));
         }

@@ -309,11 +309,11 @@ final class Output {
 
     /** Sends a segment that is in its place but for its checksum. */
     private void finish(SendFrame f, Path p, int length, int ecn, long now) throws IOException {
-        if (f.headers() == 0) { // else the wire does it
+        if (f.headers() == 0 && !p.isToSelf()) { // else the wire does it, or nobody looks at it
             TcpHeader.finish(f.memory(), Ip.payload(f, p), length, p.sum());
         }
         ports.tcpCounts.segmentsOut++;
-        ip.sendWhole(f, Ipv4Header.TCP, p, ecn, length, now);
+        ip.sendWhole(f, Ipv4Header.TCP, p, ecn, 0, length, now);
     }
 
     /** Answers an old segment of a connection that is over. */

@@ -283,7 +283,9 @@ final class SegmentInput {
             ports.tcpCounts.outOfOrder += n == 0 ? 1 : 0;
             ports.tcpCounts.noMemory += n < 0 ? 1 : 0;
         }
-        c.heardSegment = Math.clamp(s.length, c.heardSegment - (c.heardSegment >> 4), ports.pathSegment(c.path));
+        // No clamp: the path may have become shorter than what was heard before.
+        c.heardSegment = Math.max(Math.min(s.length, ports.pathSegment(c.path)), c.heardSegment
+                - (c.heardSegment >> 4));
         if (r.next - c.acknowledged >= 2 * Math.max(c.heardSegment, Handshake.DEFAULT_SEGMENT)) {
             c.ackNow = true;
         } else if (c.quickAcks > 0) {

@@ -128,9 +128,7 @@ public final class TcpPorts implements Protocol {
 
     /** 0 if a peer can be connected to, else an errno. */
     public int way(long high, long low, int port) {
-        return port == 0 || ip.isToMany(high, low)
-                ? Errno.EINVAL
-                : ip.isOwn(high, low) ? Errno.EHOSTUNREACH : ip.way(high, low);
+        return port == 0 || ip.isToMany(high, low) ? Errno.EINVAL : ip.way(high, low);
     }
 
     /**
@@ -164,7 +162,8 @@ public final class TcpPorts implements Protocol {
         int start = (int) (hash.of(path, remotePort, 0, nextPort++) >>> 1 & 0x7fff_ffff) % n;
         for (int i = 0; i < n; i++) {
             int p = FIRST_EPHEMERAL + (start + i) % n;
-            if (listeners.get(p) == null && canConnect(path, remotePort, p, now)) {
+            if (listeners.get(p) == null && !(p == remotePort && path.isToSelf()) // or it would be connected to itself
+                    && canConnect(path, remotePort, p, now)) {
                 return p;
             }
         }
@@ -371,6 +370,9 @@ public final class TcpPorts implements Protocol {
         }
         if (errno == Errno.EMSGSIZE) {
             shorten(c, mtu, now);
+            return true;
+        }
+        if (errno == 0) {
             return true;
         }
         c.softError(errno);

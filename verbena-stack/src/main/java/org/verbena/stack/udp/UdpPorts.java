@@ -197,7 +197,7 @@ public final class UdpPorts implements Protocol {
                 ip.giveBack(f);
                 throw e;
             }
-            ip.send(f, Ipv4Header.UDP, path, hops, length, now);
+            ip.sendWhole(f, Ipv4Header.UDP, path, 0, hops, length, now);
         }
         if (wrong == 0) {
             payload.position(payload.limit());

@@ -17,6 +17,7 @@ public abstract class ReceivedFrame {
     private int parts;
     private int bytes;
     private boolean checked;
+    private boolean own;
 
     /** For wires. */
     protected ReceivedFrame() {}
@@ -32,6 +33,7 @@ public abstract class ReceivedFrame {
         parts = 0;
         bytes = 0;
         checked = false;
+        own = false;
     }
 
     /** Adds a part; false if there are too many. */
@@ -53,6 +55,16 @@ public abstract class ReceivedFrame {
     /** Whether nobody needs to look at the checksum of TCP or UDP. */
     public final boolean isChecked() {
         return checked;
+    }
+
+    /** This host has sent it to itself. */
+    protected final void setOwn() {
+        own = true;
+    }
+
+    /** Whether this host has sent it to itself; else its sender is on the link, whatever addresses it has. */
+    public final boolean isOwn() {
+        return own;
     }
 
     /** Where the frame begins. */

@@ -57,8 +57,25 @@ final class PathTest {
         assertThat(c.softError()).isZero();
         p.icmp(3, 4, 1500, 1); // no less than now
         p.nothing();
-        p.icmp(3, 4, 0, 1); // of an old router
+        p.icmp(3, 4, 0, 1); // of an old router, about a packet of 1000 bytes
         assertThat(c.sender.segment).isEqualTo(512);
+    }
+
+    @Test
+    void anotherConnectionToThatHostBeginsWithShorterSegments() throws IOException {
+        Peer p = new Peer();
+        Connection c = p.accepted(DataTest.plain().build());
+        p.write(c, 3 * SEGMENT);
+        p.take();
+        p.icmp(3, 4, 1000, 1);
+        p.take();
+        assertThat(p.host.tcp.pathSegment(c.path())).isEqualTo(960);
+        p.acknowledge(3 * SEGMENT + 1);
+        p.take();
+        p.data(SEGMENT); // longer than what goes the other way
+        p.data(SEGMENT);
+        p.acknowledgment(2 * SEGMENT + 1);
+        assertThat(c.readable()).isEqualTo(2 * SEGMENT);
     }
 
     @Test

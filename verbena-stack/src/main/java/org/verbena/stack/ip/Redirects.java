@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.ip;
+
+import java.util.random.RandomGenerator;
+
+import org.jspecify.annotations.Nullable;
+
+/** The hosts of this link that are the way to others, as the routers that packets went to have told (RFC 792; RFC 4861, 8), for five minutes each. */
+final class Redirects {
+    /** As Linux has it ({@code ip_rt_gc_timeout}). */
+    static final long LIFETIME = 300_000_000_000L;
+
+    private final AddressCache<IpAddress> hops;
+
+    Redirects(RandomGenerator random) {
+        hops = new AddressCache<>(random, LIFETIME);
+    }
+
+    /** The way to a host; null if nobody has told one. */
+    @Nullable
+    IpAddress get(long high, long low) {
+        return hops.get(high, low);
+    }
+
+    void put(IpAddress to, IpAddress hop, long now) {
+        hops.put(to.high(), to.low(), hop, now);
+    }
+
+    /** A host of this link does not answer. */
+    void forget(long high, long low) {
+        IpAddress hop = new IpAddress(high, low);
+        hops.removeIf((to, h) -> h.equals(hop));
+    }
+
+    /** A host of this link says that it forwards nothing. */
+    void forgetRouter(long high, long low) {
+        IpAddress hop = new IpAddress(high, low);
+        hops.removeIf((to, h) -> h.equals(hop) && !to.equals(hop));
+    }
+
+    /** Forgets what is old; answers when to call again. */
+    long work(long now) {
+        return hops.work(now);
+    }
+}

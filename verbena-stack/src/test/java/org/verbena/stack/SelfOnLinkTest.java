@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.FutureTask;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.verbena.stack.StackLink.Link;
+import org.verbena.testkit.AllocatedBytes;
+import org.verbena.testkit.Await;
+
+/** A stack that talks to itself. */
+final class SelfOnLinkTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final int BYTES = 50_000_000;
+
+    private static StackConfig config() {
+        return StackConfig.of(StackLink.OURS + "/24").withAddress(StackLink.OURS_6 + "/64");
+    }
+
+    private static byte[] send(TcpSocket s, long seed) throws Exception {
+        MessageDigest d = MessageDigest.getInstance("SHA-256");
+        Random r = new Random(seed);
+        byte[] b = new byte[70_000];
+        for (int left = BYTES; left > 0;) {
+            r.nextBytes(b);
+            int n = Math.min(left, 1 + r.nextInt(b.length));
+            d.update(b, 0, n);
+            s.write(ByteBuffer.wrap(b, 0, n));
+            left -= n;
+        }
+        s.shutdownOutput();
+        return d.digest();
+    }
+
+    private static byte[] hash(TcpSocket s) throws Exception {
+        MessageDigest d = MessageDigest.getInstance("SHA-256");
+        ByteBuffer b = ByteBuffer.allocateDirect(100_000);
+        while (s.read(b.clear(), PATIENCE) > 0) {
+            d.update(b.flip());
+        }
+        return d.digest();
+    }
+
+    private static <T> FutureTask<T> start(java.util.concurrent.Callable<T> c) {
+        FutureTask<T> t = new FutureTask<>(c);
+        Thread.ofPlatform().daemon().start(t);
+        return t;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void bytesGoBothWays(Link link) throws Exception {
+        StackLink.run(link, StackLink.KERNEL + "/24", config(), stack -> {
+            for (InetAddress own : stack.addresses()) {
+                try (TcpServer server = stack.listenTcp(0, 1);
+                        TcpSocket s = stack.connectTcp(new InetSocketAddress(own, server.port()), PATIENCE);
+                        TcpSocket other = Objects.requireNonNull(server.accept(PATIENCE))) {
+                    FutureTask<byte[]> there = start(() -> hash(other));
+                    FutureTask<byte[]> back = start(() -> hash(s));
+                    FutureTask<byte[]> answer = start(() -> send(other, 2));
+                    byte[] sent = send(s, 1);
+                    assertThat(there.get()).isEqualTo(sent);
+                    assertThat(back.get()).isEqualTo(answer.get());
+                    assertThat(other.remoteAddress()).isEqualTo(new InetSocketAddress(own, s.port()));
+                }
+            }
+            Await.until("all came in again", () -> stack.tcpStatistics().segmentsOut() == stack.tcpStatistics()
+                    .segmentsIn());
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void refusalsAndResetsAreToldToAThreadThatSleeps(Link link) throws Exception {
+        StackLink.run(link, StackLink.KERNEL + "/24", config().withSpin(Duration.ZERO), stack -> {
+            for (InetAddress own : stack.addresses()) {
+                assertThatThrownBy(() -> stack.connectTcp(new InetSocketAddress(own, 4711), PATIENCE)).isInstanceOf(
+                        ConnectException.class);
+                try (TcpServer server = stack.listenTcp(0, 1);
+                        TcpSocket s = stack.connectTcp(new InetSocketAddress(own, server.port()), PATIENCE)) {
+                    TcpSocket other = Objects.requireNonNull(server.accept(PATIENCE));
+                    FutureTask<Integer> reading = start(() -> s.read(ByteBuffer.allocate(1), PATIENCE));
+                    other.write(ByteBuffer.allocate(1));
+                    assertThat(reading.get()).isEqualTo(1);
+                    other.abort();
+                    assertThatThrownBy(() -> s.read(ByteBuffer.allocate(1), PATIENCE)).isInstanceOf(
+                            SocketException.class).hasMessageContaining("reset");
+                }
+            }
+        });
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aSegmentAllocatesNothing(Link link) throws Exception {
+        StackLink.run(link, stack -> {
+            try (TcpServer server = stack.listenTcp(7, 1);
+                    TcpSocket s = stack.connectTcp(new InetSocketAddress(stack.address(), 7), PATIENCE);
+                    TcpSocket other = Objects.requireNonNull(server.accept(PATIENCE))) {
+                ByteBuffer b = ByteBuffer.allocateDirect(1000);
+                ByteBuffer there = ByteBuffer.allocateDirect(1000);
+                s.setNoDelay(true);
+                long least = Integer.MAX_VALUE;
+                for (int round = 0; round < 60 && least > 0; round++) {
+                    least = Math.min(least, AllocatedBytes.leastOf(() -> {
+                        s.write(b.clear());
+                        for (there.clear(); there.hasRemaining();) {
+                            other.read(there, PATIENCE);
+                        }
+                    }));
+                }
+                assertThat(least).as("bytes of a write and a read").isZero();
+            }
+        });
+    }
+}
