@@ -74,8 +74,8 @@ public final class Stack implements AutoCloseable {
      * Opens a stack on a device that nothing else has a queue pair on; the device's interface has to be up before anything comes or goes.
      *
      * @param context stays the caller's, and open for as long as the stack is
-     * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets, or its interface several receive queues,
-     *     {@code EBUSY} if another has its queue, {@code EINVAL} if its MTU is too small,
+     * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets,
+     *     {@code EBUSY} if another has one of its queues, {@code EINVAL} if its MTU is too small,
      *     {@code ENODEV} if its interface is gone, {@code EPERM} as docs/xdp.md has it
      */
     public static Stack open(Context context, StackConfig config) throws VerbsException {

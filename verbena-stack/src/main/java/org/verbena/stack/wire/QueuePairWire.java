@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -31,11 +32,18 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.RxHashConfiguration;
+import org.verbena.verbs.RxHashFields;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.WorkQueue;
+import org.verbena.verbs.WorkQueueAttributes;
+import org.verbena.verbs.WorkQueueInitAttributes;
+import org.verbena.verbs.WorkQueueState;
 
 /** A queue pair for raw packets that takes all frames of its device. */
 public final class QueuePairWire implements Wire {
@@ -47,6 +55,9 @@ public final class QueuePairWire implements Wire {
     /** Ethernet, IPv4 and TCP with all options. */
     private static final int MOST_HEADERS = 14 + 60 + 60;
     private static final int SIGNAL_EVERY = 32;
+    /** Of packets over a single work queue: whatever it answers, they come there. */
+    private static final RxHashConfiguration ANY_HASH = RxHashConfiguration.of(RxHashConfiguration.TOEPLITZ,
+            new byte[RxHashConfiguration.TOEPLITZ_KEY_BYTES], RxHashFields.SRC_IPV4 | RxHashFields.DST_IPV4);
     private static final int ETHERNET = 14;
     private static final int BELL = 1;
     private static final int NANOS_PER_MILLI = 1_000_000;
@@ -66,6 +77,7 @@ public final class QueuePairWire implements Wire {
     private final CompletionQueue receiveCq;
     private final CompletionQueue sendCq;
     private final QueuePair qp;
+    private final ReceiveQueue receiveQueue;
     /** Buffers of receives, then those of sends. */
     private final MemoryRegion region;
     private final int chunk;
@@ -114,10 +126,18 @@ public final class QueuePairWire implements Wire {
                 .build()));
         sendCq = opened(context.createCompletionQueue(sends + LONG_SENDS));
         QueuePairInitAttributes.Builder a = QueuePairInitAttributes.builder(sendCq, receiveCq).type(
-                QueuePairType.RAW_PACKET).maxSendWr(sends + LONG_SENDS).maxReceiveWr(receives).maxSendSge(1);
+                QueuePairType.RAW_PACKET).maxSendWr(sends + LONG_SENDS).maxSendSge(1);
+        // With several receive queues, packets come on any of them. A queue pair has one of them, a work queue all.
+        WorkQueue work = d.maxQp() > 1 ? createWorkQueue(pd) : null;
+        if (work == null) {
+            a.maxReceiveWr(receives);
+        } else {
+            a.receiveSideScaling(opened(context.createRwqIndirectionTable(0, List.of(work))), ANY_HASH);
+        }
         QueuePair cutting = createCutting(pd, a);
         int longs = cutting == null ? 0 : LONG_SENDS;
         qp = cutting == null ? opened(pd.createQueuePair(a.maxTsoHeader(0).build())) : cutting;
+        receiveQueue = work == null ? qp.receiveQueue() : work.receiveQueue();
         frames = new SendFrame[sends + longs];
         shortFrames = sends;
         free = new int[sends];
@@ -158,6 +178,13 @@ public final class QueuePairWire implements Wire {
         }
     }
 
+    private WorkQueue createWorkQueue(ProtectionDomain pd) throws VerbsException {
+        WorkQueue q = opened(context.createWorkQueue(WorkQueueInitAttributes.builder(pd, receiveCq).maxWr(receives)
+                .build()));
+        q.modify(WorkQueueAttributes.to(WorkQueueState.RDY));
+        return q;
+    }
+
     private <T extends VerbsObject> T opened(T o) {
         opened.push(o);
         return o;
@@ -167,16 +194,11 @@ public final class QueuePairWire implements Wire {
      * Takes over a device that has no other queue pair of this kind.
      *
      * @param mtu the interface's
-     * @throws VerbsException {@code EOPNOTSUPP} for a device without raw packets, or with several receive queues
+     * @throws VerbsException {@code EOPNOTSUPP} for a device without raw packets, {@code EBUSY} if another has one of its queues
      */
     public static QueuePairWire open(Context context, int mtu) throws VerbsException {
         String verb = "open a stack on " + context.device().name();
         requireRawPackets(context);
-        int queues = context.queryDevice().maxQp();
-        if (queues > 1) { // packets come on any of them, and a queue pair has one
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, "its interface has " + queues
-                    + " receive queues and a stack takes one: set it to one, 'ethtool -L INTERFACE combined 1' or 'rx 1'");
-        }
         // A context knows the MTU that was when it was opened.
         long most = Math.min(mtu, context.queryPort(1).maxMessageSize() - ETHERNET - VLAN_TAG);
         if (most < LEAST_MTU) {
@@ -211,7 +233,7 @@ public final class QueuePairWire implements Wire {
     }
 
     private void post(int place) throws VerbsException {
-        int wrong = qp.receiveQueue().post(place, region, (long) place * chunk, chunk);
+        int wrong = receiveQueue.post(place, region, (long) place * chunk, chunk);
         if (wrong != 0) {
             throw new VerbsException("post a receive", wrong, "no frame can be received");
         }
