@@ -145,7 +145,7 @@ public final class Netlink implements AutoCloseable {
     }
 
     /** The next message of a packet, whose position is advanced beyond it. */
-    private static ByteBuffer next(ByteBuffer packet, String call) throws LinuxException {
+    static ByteBuffer next(ByteBuffer packet, String call) throws LinuxException {
         int at = packet.position();
         int length = packet.getInt(at);
         if (length < NetlinkRequest.NLMSG_HDRLEN || length > packet.remaining()) {

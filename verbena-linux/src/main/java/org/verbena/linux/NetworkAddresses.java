@@ -15,6 +15,7 @@ import java.util.List;
  */
 public final class NetworkAddresses {
     static final int RTM_NEWADDR = 20;
+    static final int RTM_DELADDR = 21;
     static final int RTM_GETADDR = 22;
     static final int IFA_ADDRESS = 1;
     static final int IFA_LOCAL = 2;
@@ -27,6 +28,11 @@ public final class NetworkAddresses {
     static final int IFADDRMSG_INDEX = 4;
 
     private NetworkAddresses() {}
+
+    /** Whether a message of {@link NetlinkEvents} tells of an address that is new, has changed or is gone. */
+    public static boolean isChange(NetlinkReply m) {
+        return m.type() == RTM_NEWADDR || m.type() == RTM_DELADDR;
+    }
 
     /**
      * An address of an interface.
@@ -77,7 +83,7 @@ public final class NetworkAddresses {
         return all;
     }
 
-    private static InetAddress address(ByteBuffer value, String call) throws LinuxException {
+    static InetAddress address(ByteBuffer value, String call) throws LinuxException {
         byte[] bytes = new byte[value.remaining()];
         value.duplicate().get(bytes);
         try {

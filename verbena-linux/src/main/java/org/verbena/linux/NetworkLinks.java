@@ -37,6 +37,11 @@ public final class NetworkLinks {
 
     private NetworkLinks() {}
 
+    /** Whether a message of {@link NetlinkEvents} tells of an interface that is new, has changed or is gone. */
+    public static boolean isChange(NetlinkReply m) {
+        return m.type() == RTM_NEWLINK || m.type() == RTM_DELLINK;
+    }
+
     /**
      * An interface.
      *

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.linux;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
@@ -38,6 +40,9 @@ public final class UdpSocket implements AutoCloseable {
     static final int IP_ADD_MEMBERSHIP = 35;
     static final int IP_DROP_MEMBERSHIP = 36;
     static final int IP_MULTICAST_ALL = 49;
+    static final int MCAST_MSFILTER = 48;
+    static final int SOCKADDR_STORAGE_BYTES = 128;
+    static final int GROUP_FILTER_BYTES = 16 + SOCKADDR_STORAGE_BYTES;
     static final int IPV6_UNICAST_HOPS = 16;
     static final int IPV6_MULTICAST_LOOP = 19;
     static final int IPV6_ADD_MEMBERSHIP = 20;
@@ -295,6 +300,33 @@ public final class UdpSocket implements AutoCloseable {
      */
     public void leave(InetAddress group, int interfaceIndex) throws LinuxException {
         membership(group, interfaceIndex, ip4 ? IP_DROP_MEMBERSHIP : IPV6_DROP_MEMBERSHIP, "leave");
+    }
+
+    /**
+     * Sets from which senders a group is received that was {@linkplain #join joined}: {@code MCAST_MSFILTER}.
+     *
+     * @param exclude whether from all but these; else from these alone, and from none if there are none
+     * @param senders of the group's version of IP, 64 at most
+     * @throws LinuxException {@code EINVAL} (not joined), {@code ENOBUFS} (more than {@code igmp_max_msf})
+     */
+    public void setSourceFilter(InetAddress group, int interfaceIndex, boolean exclude, List<InetAddress> senders)
+            throws LinuxException {
+        Args.requireBetween(senders.size(), 0, 64, "the number of senders");
+        int length = GROUP_FILTER_BYTES + senders.size() * SOCKADDR_STORAGE_BYTES;
+        try (Arena arena = Arena.ofConfined()) { // struct group_filter {u32 interface; sockaddr group; u32 mode, count; sockaddr senders[]}
+            MemorySegment m = arena.allocate(length, 8);
+            m.set(ValueLayout.JAVA_INT, 0, interfaceIndex);
+            UdpHeaders.putName(m.address() + 8, group, 0, 0);
+            m.set(ValueLayout.JAVA_INT, 8 + SOCKADDR_STORAGE_BYTES, exclude ? 0 : 1);
+            m.set(ValueLayout.JAVA_INT, 12 + SOCKADDR_STORAGE_BYTES, senders.size());
+            long at = m.address() + GROUP_FILTER_BYTES;
+            for (InetAddress sender : senders) {
+                UdpHeaders.putName(at, sender, 0, 0);
+                at += SOCKADDR_STORAGE_BYTES;
+            }
+            Args.check(Native.call(m, SyscallNumber.SETSOCKOPT, fd.value(), level, MCAST_MSFILTER, m.address(), length,
+                    0), "filter(multicast group " + group.getHostAddress() + ", interface " + interfaceIndex + ")");
+        }
     }
 
     private void membership(InetAddress group, int interfaceIndex, int option, String verb) throws LinuxException {

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.linux.Errno;
 import org.verbena.stack.ip.Counts;
 import org.verbena.stack.ip.Ip;
+import org.verbena.stack.kernel.KernelHost;
 import org.verbena.stack.tcp.TcpPorts;
 import org.verbena.stack.udp.UdpPorts;
 import org.verbena.stack.wire.Capture;
@@ -62,6 +63,7 @@ final class Engine {
     final TcpPorts tcp;
 
     private final Wire wire;
+    private final @Nullable KernelHost host;
     private final long spin;
     private final Set<Sleeper> sleepers = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Thread thread;
@@ -78,12 +80,19 @@ final class Engine {
     private boolean wireClosed;
     private @Nullable Capture capture;
 
-    Engine(Wire wire, long mac, StackConfig config) {
+    /** With {@code host} if addresses and ports are the kernel's; {@link #close} closes that, too. */
+    Engine(Wire wire, long mac, StackConfig config, @Nullable KernelHost host) {
         this.wire = wire;
+        this.host = host;
         SecureRandom random = new SecureRandom();
         spin = config.spin();
-        ip = new Ip(wire, mac, config.ipv4(), config.ipv6(), counts, random);
+        ip = host == null
+                ? new Ip(wire, mac, config.ipv4(), config.ipv6(), counts, random)
+                : new Ip(wire, mac, counts, random, host.links(), host.claims());
         udp = new UdpPorts(ip, counts, random);
+        if (host != null) {
+            host.deliver(udp::received);
+        }
         tcp = new TcpPorts(ip, random, config.tcpMemory(), now());
         thread = Thread.ofPlatform().daemon().name("verbena-stack-" + NUMBER.incrementAndGet()).unstarted(this::work);
     }
@@ -95,6 +104,13 @@ final class Engine {
 
     long now() {
         return System.nanoTime();
+    }
+
+    /** Why an address has no way. */
+    String whyNoWay() {
+        return host == null
+                ? ": it is in another subnet, and the stack has no gateway; or of IPv6, and the stack is not"
+                : ": the kernel has no route there, or one by another interface, or from an address of another one";
     }
 
     /** For how many nanoseconds a receiver polls before it sleeps. */
@@ -403,6 +419,9 @@ final class Engine {
         } finally {
             if (capture != null) {
                 endCapture(capture);
+            }
+            if (host != null) {
+                host.close();
             }
             wire.close();
         }

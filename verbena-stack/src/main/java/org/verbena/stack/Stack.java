@@ -8,8 +8,11 @@ import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+
+import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
@@ -17,6 +20,7 @@ import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.stack.header.Ipv6Header;
 import org.verbena.stack.ip.IpAddress;
+import org.verbena.stack.kernel.KernelHost;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpStatistics;
 import org.verbena.stack.tcp.Connection;
@@ -54,9 +58,6 @@ public final class Stack implements AutoCloseable {
     /** Locally administered; behind it is the address, so that a program that starts again has the same, and no other host of the link has it. */
     private static final long LOCAL_MAC = 0x0256_0000_0000L;
 
-    /** Why an address has no way. */
-    static final String NO_WAY = ": it is in another subnet, and the stack has no gateway; or of IPv6, and the stack is not";
-
     private static final int LEAST_CAPTURED = 64;
     private static final int LONGEST_CAPTURED = 1 << 18;
 
@@ -81,35 +82,58 @@ public final class Stack implements AutoCloseable {
     public static Stack open(Context context, StackConfig config) throws VerbsException {
         QueuePairWire.requireRawPackets(context);
         String device = context.device().name();
+        if (config.isShared() && device.startsWith("tap_")) {
+            throw new VerbsException("open a stack on " + device, Errno.EOPNOTSUPP,
+                    "the kernel is the other end of a TAP interface, and has no part on this one: use StackConfig.of, or a device xdp_");
+        }
         long mac = config.mac().orElseGet(() -> device.startsWith("tap_") ? LOCAL_MAC | lastBytes(config) : 0);
         if (mac == 0) {
             mac = macOf(context);
         }
-        Wire wire = QueuePairWire.open(context, mtu(device));
+        NetworkLinks.Link link = link(device);
+        QueuePairWire wire = QueuePairWire.open(context, link.mtu(), config.isShared());
+        KernelHost host = null;
         try {
             if (config.ipv6() != null && wire.mtu() < Ipv6Header.LEAST_MTU) {
                 throw new VerbsException("open a stack on " + device, Errno.EINVAL, "the interface's MTU is " + wire
                         .mtu() + ", and IPv6 needs " + Ipv6Header.LEAST_MTU);
             }
-            Stack s = new Stack(new Engine(wire, mac, config), config.first(), device);
+            host = config.isShared() ? KernelHost.open(wire, link.index(), new SecureRandom()) : null;
+            InetAddress first = host == null ? config.first() : host.addresses().getFirst().toInetAddress();
+            Stack s = new Stack(new Engine(wire, mac, config, host), first, device);
             s.start();
             return s;
-        } catch (VerbsException | RuntimeException | Error e) { // there is no memory or thread for it
-            try {
-                wire.close();
-            } catch (IOException closing) {
-                e.addSuppressed(closing);
-            }
+        } catch (IOException e) { // there is no memory or thread for it, or no privilege
+            closeAll(host, wire, e);
+            throw e instanceof VerbsException v
+                    ? v
+                    : e instanceof LinuxException l
+                            ? new VerbsException("open a stack on " + device, l)
+                            : new VerbsException("open a stack on " + device, Errno.EIO, String.valueOf(e
+                                    .getMessage()));
+        } catch (RuntimeException | Error e) {
+            closeAll(host, wire, e);
             throw e;
         }
     }
 
-    private static int mtu(String device) throws VerbsException {
+    private static void closeAll(@Nullable KernelHost host, Wire wire, Throwable cause) {
+        if (host != null) {
+            host.close();
+        }
+        try {
+            wire.close();
+        } catch (IOException closing) {
+            cause.addSuppressed(closing);
+        }
+    }
+
+    private static NetworkLinks.Link link(String device) throws VerbsException {
         String link = device.substring(device.indexOf('_') + 1);
         try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) { // the JDK knows interfaces with addresses only
             for (NetworkLinks.Link l : NetworkLinks.list(netlink)) {
                 if (l.name().equals(link)) {
-                    return l.mtu();
+                    return l;
                 }
             }
         } catch (LinuxException e) {
@@ -268,7 +292,7 @@ public final class Stack implements AutoCloseable {
         switch (wrong) {
             case 0 -> {}
             case Errno.ENETUNREACH -> throw new NoRouteToHostException("no way to " + to
-                    + NO_WAY);
+                    + engine.whyNoWay());
             default -> throw new VerbsException("connect to " + to, wrong,
                     "that is not the address and port of a host");
         }

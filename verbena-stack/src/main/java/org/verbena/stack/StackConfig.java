@@ -29,14 +29,17 @@ public final class StackConfig {
     private static final long DEFAULT_SPIN = 20_000;
     private static final Ipv6Config ALONE = new Ipv6Config(List.of(), null, true);
 
+    private final boolean shared;
     private final @Nullable Ipv4Address ipv4;
     private final @Nullable Ipv6Config ipv6;
     private final OptionalLong mac;
     private final long spin;
     private final long tcpMemory;
 
-    private StackConfig(@Nullable Ipv4Address ipv4, @Nullable Ipv6Config ipv6, OptionalLong mac, long spin,
+    private StackConfig(boolean shared, @Nullable Ipv4Address ipv4, @Nullable Ipv6Config ipv6, OptionalLong mac,
+            long spin,
             long tcpMemory) {
+        this.shared = shared;
         this.ipv4 = ipv4;
         this.ipv6 = ipv6;
         this.mac = mac;
@@ -51,9 +54,30 @@ public final class StackConfig {
      * @throws IllegalArgumentException for what is not the address of a host with the bits of its subnet, 1 to 32 or 1 to 128
      */
     public static StackConfig of(String address) {
-        return new StackConfig(null, null, OptionalLong.empty(), Runtime.getRuntime().availableProcessors() > 1
-                ? DEFAULT_SPIN
-                : 0, DEFAULT_TCP_MEMORY).withAddress(address);
+        return new StackConfig(false, null, null, OptionalLong.empty(), defaultSpin(), DEFAULT_TCP_MEMORY).withAddress(
+                address);
+    }
+
+    /**
+     * The addresses, routes, neighbours and groups that the kernel has on the interface, as they are and change: the stack gets the packets of its sockets, and the
+     * kernel all others. For devices {@code xdp_<netdev>}.
+     */
+    public static StackConfig shared() {
+        return new StackConfig(true, null, null, OptionalLong.empty(), defaultSpin(), DEFAULT_TCP_MEMORY);
+    }
+
+    private static long defaultSpin() {
+        return Runtime.getRuntime().availableProcessors() > 1 ? DEFAULT_SPIN : 0;
+    }
+
+    private void requireOwn(String what) {
+        if (shared) {
+            throw new IllegalArgumentException("with StackConfig.shared(), the " + what + " is the kernel's");
+        }
+    }
+
+    boolean isShared() {
+        return shared;
     }
 
     /**
@@ -64,6 +88,7 @@ public final class StackConfig {
      * @throws IllegalArgumentException for what {@link #of} does not take, a second one of IPv4, or too many
      */
     public StackConfig withAddress(String address) {
+        requireOwn("address");
         int slash = address.indexOf('/');
         String bits = slash < 0 ? "" : address.substring(slash + 1);
         IpAddress a = parse(slash < 0 ? address : address.substring(0, slash));
@@ -83,7 +108,7 @@ public final class StackConfig {
         if (!i.isHost(i.address())) {
             throw new IllegalArgumentException("'" + address + "' is not the address of a host");
         }
-        return new StackConfig(i, ipv6, mac, spin, tcpMemory);
+        return new StackConfig(false, i, ipv6, mac, spin, tcpMemory);
     }
 
     private StackConfig withAddress(IpAddress a, int prefix, String text) {
@@ -100,7 +125,8 @@ public final class StackConfig {
     }
 
     private StackConfig with(Ipv6Config c) {
-        return new StackConfig(ipv4, c, mac, spin, tcpMemory);
+        requireOwn("IPv6");
+        return new StackConfig(false, ipv4, c, mac, spin, tcpMemory);
     }
 
     /** With a link-local address of IPv6, and those that {@linkplain #withRouterAdvertisements routers tell}. */
@@ -123,6 +149,7 @@ public final class StackConfig {
      * @throws IllegalArgumentException if it is not another host of a subnet of this one, or is not link-local
      */
     public StackConfig withGateway(String gateway) {
+        requireOwn("gateway");
         IpAddress g = parse(gateway);
         if (g.isIpv4() ? ipv4 == null : ipv6 == null) {
             throw new IllegalArgumentException("the gateway " + gateway + " is of no use without an address of "
@@ -133,7 +160,8 @@ public final class StackConfig {
             if (!ipv4.isHost(a) || a == ipv4.address() || ipv4.nextHop(a) != a) {
                 throw new IllegalArgumentException("the gateway " + gateway + " is not another host of " + text(ipv4));
             }
-            return new StackConfig(new Ipv4Address(ipv4.address(), ipv4.prefix(), a), ipv6, mac, spin, tcpMemory);
+            return new StackConfig(false, new Ipv4Address(ipv4.address(), ipv4.prefix(), a), ipv6, mac, spin,
+                    tcpMemory);
         }
         Ipv6Config c = ipv6 == null ? ALONE : ipv6;
         if (!Ipv6Config.isHost(g) || c.addresses().stream().anyMatch(o -> o.address().equals(g)) || !g.isLinkLocal()
@@ -151,10 +179,11 @@ public final class StackConfig {
      * @throws IllegalArgumentException if it is 0, of a group, or longer
      */
     public StackConfig withMac(long address48) {
+        requireOwn("Ethernet address");
         if (address48 <= 0 || address48 >>> 48 != 0 || EthernetHeader.isGroup(address48)) {
             throw new IllegalArgumentException(Long.toHexString(address48) + " is not the Ethernet address of a host");
         }
-        return new StackConfig(ipv4, ipv6, OptionalLong.of(address48), spin, tcpMemory);
+        return new StackConfig(shared, ipv4, ipv6, OptionalLong.of(address48), spin, tcpMemory);
     }
 
     /**
@@ -167,7 +196,7 @@ public final class StackConfig {
         if (time.isNegative() || time.compareTo(Duration.ofSeconds(1)) > 0) {
             throw new IllegalArgumentException("to poll for " + time + " is not 0 to 1 second");
         }
-        return new StackConfig(ipv4, ipv6, mac, time.toNanos(), tcpMemory);
+        return new StackConfig(shared, ipv4, ipv6, mac, time.toNanos(), tcpMemory);
     }
 
     /**
@@ -180,7 +209,7 @@ public final class StackConfig {
         if (bytes < 1 << 20) {
             throw new IllegalArgumentException(bytes + " bytes for TCP are less than 1 MiB");
         }
-        return new StackConfig(ipv4, ipv6, mac, spin, bytes);
+        return new StackConfig(shared, ipv4, ipv6, mac, spin, bytes);
     }
 
     /** The address of IPv4, or the first of IPv6. */
@@ -238,6 +267,9 @@ public final class StackConfig {
 
     @Override
     public String toString() {
+        if (shared) {
+            return "the kernel's";
+        }
         StringJoiner all = new StringJoiner(" and ");
         if (ipv4 != null) {
             all.add(text(ipv4) + (ipv4.gateway() == 0 ? "" : " via " + Ipv4Address.text(ipv4.gateway())));

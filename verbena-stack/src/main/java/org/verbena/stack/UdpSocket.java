@@ -121,10 +121,10 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
         }
     }
 
-    private static IOException failure(int errno, int bytes, UdpPeer to) {
+    private IOException failure(int errno, int bytes, UdpPeer to) {
         return switch (errno) {
             case Errno.ENETUNREACH -> new NoRouteToHostException("no way to " + to
-                    + Stack.NO_WAY);
+                    + engine.whyNoWay());
             case Errno.EMSGSIZE -> new VerbsException("send to " + to, errno, bytes + " bytes are more than the "
                     + UdpPorts.most(to.high, to.low)
                     + " of a datagram, or more than " + Ip.MOST_FRAGMENTS + " fragments");

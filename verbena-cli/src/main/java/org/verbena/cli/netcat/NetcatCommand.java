@@ -47,6 +47,8 @@ import org.verbena.verbs.Verbs;
     "Connects standard input and output to a port of another host, or to who connects, by TCP or UDP in user space.",
     "The stack is a host of its own on a device for raw packets, with the address that is given."})
 public final class NetcatCommand implements Callable<Integer> {
+    /** In place of an address. */
+    private static final String SHARED = "shared";
     private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
     /** So long a refusal of a datagram is waited for. */
     private static final Duration REFUSAL = Duration.ofSeconds(2);
@@ -62,7 +64,8 @@ public final class NetcatCommand implements Callable<Integer> {
             description = "tap_<name> or xdp_<netdev>.") private String device = "";
 
     @Parameters(index = "1", paramLabel = "ADDRESS/BITS",
-            description = "What the stack has on it, such as 10.9.0.2/24: no other host may have the address.") private String address = "";
+            description = {"What the stack has on it, such as 10.9.0.2/24: no other host may have the address.",
+                "Or 'shared', on a device xdp_: all that the kernel has there."}) private String address = "";
 
     @Parameters(index = "2..*", arity = "1..*", paramLabel = "[HOST] PORT", hideParamSyntax = true,
             description = "The port to connect to; with --listen the own port alone; with --check ports, such as 20-25, too.") private List<String> words = List
@@ -160,7 +163,7 @@ public final class NetcatCommand implements Callable<Integer> {
 
     private StackConfig config() {
         try {
-            StackConfig c = StackConfig.of(address);
+            StackConfig c = address.equals(SHARED) ? StackConfig.shared() : StackConfig.of(address);
             String g = gateway;
             return g == null ? c : c.withGateway(g);
         } catch (IllegalArgumentException e) {

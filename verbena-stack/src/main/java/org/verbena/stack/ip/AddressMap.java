@@ -6,7 +6,7 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /** Objects by address: a hash table with open addressing, since a lookup must not allocate. Its users bound how many there are. */
-final class AddressMap<V> {
+public final class AddressMap<V> {
     private static final int FIRST_SIZE = 16;
 
     /** So that nobody can choose addresses that fall together. */
@@ -17,7 +17,7 @@ final class AddressMap<V> {
     private @Nullable Object[] values = new @Nullable Object[FIRST_SIZE];
     private int size;
 
-    AddressMap(RandomGenerator random) {
+    public AddressMap(RandomGenerator random) {
         secret = random.nextLong();
     }
 
@@ -37,19 +37,19 @@ final class AddressMap<V> {
         return i;
     }
 
-    int size() {
+    public int size() {
         return size;
     }
 
     /** The object of an address; null if there is none. */
     @SuppressWarnings("unchecked") // only put writes values
     @Nullable
-    V get(long high, long low) {
+    public V get(long high, long low) {
         return (V) values[find(high, low)];
     }
 
     /** Gives an address an object, in place of the one that it had. */
-    void put(long high, long low, V value) {
+    public void put(long high, long low, V value) {
         int i = find(high, low);
         if (values[i] == null) {
             if (++size * 2 > values.length) {
@@ -83,7 +83,7 @@ final class AddressMap<V> {
     }
 
     /** Removes an address if it is there, and moves the following ones up, so that no probe ends at the gap. */
-    void remove(long high, long low) {
+    public void remove(long high, long low) {
         int mask = values.length - 1;
         int gap = find(high, low);
         if (values[gap] == null) {

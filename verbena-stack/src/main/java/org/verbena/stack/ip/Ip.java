@@ -30,6 +30,7 @@ public final class Ip {
     final Counts counts;
     final RandomGenerator random;
     final Datagram datagram = new Datagram();
+    private final PortClaims claims;
     final Loopback loopback;
     private final @Nullable Arp arp;
     private final Family ipv4;
@@ -53,6 +54,7 @@ public final class Ip {
         this.mac = mac;
         this.counts = counts;
         this.random = random;
+        claims = PortClaims.NONE;
         loopback = new Loopback(wire);
         OwnIpv4 own4 = ipv4 == null ? null : new OwnIpv4(this, ipv4);
         OwnIpv6 own6 = ipv6 == null ? null : new OwnIpv6(this, ipv6);
@@ -66,12 +68,15 @@ public final class Ip {
      *
      * @param mac the link's Ethernet address
      * @param links what the host is with either version of IP, IPv4 before
+     * @param claims which ports it may have
      */
-    public Ip(Wire wire, long mac, Counts counts, RandomGenerator random, List<Function<Ip, Link>> links) {
+    public Ip(Wire wire, long mac, Counts counts, RandomGenerator random, List<Function<Ip, Link>> links,
+            PortClaims claims) {
         this.wire = wire;
         this.mac = mac;
         this.counts = counts;
         this.random = random;
+        this.claims = claims;
         loopback = new Loopback(wire);
         arp = null;
         ipv4 = new Ipv4(this, links.get(0).apply(this));
@@ -276,6 +281,17 @@ public final class Ip {
         EthernetHeader.write(f.memory(), f.at(), to, mac, type);
         counts.framesOut++;
         wire.send(f, bytes);
+    }
+
+    /** Takes back a frame that nobody is there for. */
+    public void dropUnresolved(SendFrame f) {
+        counts.unresolved++;
+        wire.giveBack(f);
+    }
+
+    /** The ports of this host. */
+    public PortClaims claims() {
+        return claims;
     }
 
     /** Takes back a frame that is not sent. */

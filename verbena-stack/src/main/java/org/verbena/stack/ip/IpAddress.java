@@ -70,8 +70,13 @@ public record IpAddress(long high, long low) {
     }
 
     /** Whether an address of IPv6 is none, or that of the host itself. */
-    static boolean isUnspecifiedOrLoopback(long high, long low) {
+    public static boolean isUnspecifiedOrLoopback(long high, long low) {
         return high == 0 && low >>> 1 == 0;
+    }
+
+    /** Whether this is none, or that of the host itself. */
+    public boolean isUnspecifiedOrLoopback() {
+        return isUnspecifiedOrLoopback(high, low);
     }
 
     /** Whether an address is a group that does not leave its host, or of no scope (RFC 4291, 2.7). */

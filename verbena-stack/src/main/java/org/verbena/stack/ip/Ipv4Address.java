@@ -11,8 +11,8 @@ import org.verbena.verbs.spi.Ipv6Text;
  * @param gateway a host of the subnet that knows the way to all others; 0 if there is none
  */
 public record Ipv4Address(int address, int prefix, int gateway) {
-    /** No host of its own can have these. */
-    private static final int LIMITED_BROADCAST = -1;
+    /** All hosts of the link. */
+    public static final int LIMITED_BROADCAST = -1;
 
     private int mask() {
         return prefix == 0 ? 0 : -1 << 32 - prefix;
@@ -20,7 +20,12 @@ public record Ipv4Address(int address, int prefix, int gateway) {
 
     /** Whether an address is all hosts of this link. */
     public boolean isBroadcast(int a) {
-        return a == LIMITED_BROADCAST || prefix < 31 && a == (address | ~mask());
+        return a == LIMITED_BROADCAST || prefix < 31 && a == broadcast();
+    }
+
+    /** The address of all hosts of the subnet, if it has more than two addresses. */
+    public int broadcast() {
+        return address | ~mask();
     }
 
     /** Whether an address is a group of hosts (RFC 1112). */
@@ -35,7 +40,7 @@ public record Ipv4Address(int address, int prefix, int gateway) {
     }
 
     /** The Ethernet address of a group (RFC 1112, 6.4). */
-    static long groupMac(int group) {
+    public static long groupMac(int group) {
         return 0x0100_5e00_0000L | group & 0x7f_ffff;
     }
 

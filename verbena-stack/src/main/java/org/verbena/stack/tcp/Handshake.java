@@ -50,7 +50,7 @@ final class Handshake {
             ports.tcpCounts.backlogFull++;
             return;
         }
-        Connection c = ports.create(l.settings, s.path, s.remotePort, s.port);
+        Connection c = ports.accept(l.settings, s.path, s.remotePort, s.port);
         c.listener = l;
         l.half++;
         c.state = TcpState.SYN_RECEIVED;

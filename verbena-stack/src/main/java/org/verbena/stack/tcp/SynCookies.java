@@ -80,7 +80,7 @@ final class SynCookies {
         boolean stamps = s.options.hasTimestamps();
         int echo = s.options.echo();
         int scale = stamps && (echo & NO_SCALE) != NO_SCALE ? echo & NO_SCALE : -1;
-        Connection c = ports.create(l.settings, s.path, s.remotePort, s.port);
+        Connection c = ports.accept(l.settings, s.path, s.remotePort, s.port);
         c.listener = l;
         l.half++;
         c.state = TcpState.SYN_RECEIVED;

@@ -17,6 +17,7 @@ import org.verbena.stack.header.TcpHeader;
 import org.verbena.stack.ip.Datagram;
 import org.verbena.stack.ip.Ip;
 import org.verbena.stack.ip.Path;
+import org.verbena.stack.ip.PortClaims;
 import org.verbena.stack.ip.Protocol;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpState;
@@ -45,6 +46,7 @@ public final class TcpPorts implements Protocol {
     final TcpCounts tcpCounts = new TcpCounts();
 
     private final Ip ip;
+    private final PortClaims claims;
     private final FlowTable flows;
     private final NumberMap<Listener> listeners = new NumberMap<>();
     private final KeyedHash hash;
@@ -69,6 +71,7 @@ public final class TcpPorts implements Protocol {
     /** None yet. {@code random} chooses secrets and ports; {@code memory} is the most bytes that data of all connections takes. */
     public TcpPorts(Ip ip, RandomGenerator random, long memory, long now) {
         this.ip = ip;
+        claims = ip.claims();
         this.random = random;
         blocks = new Blocks(memory);
         wheel = new TimerWheel(now);
@@ -92,17 +95,9 @@ public final class TcpPorts implements Protocol {
     }
 
     /** Accepts connections at a port, or at one that nobody has for 0; null if it, or all, are in use. */
-    public @Nullable Listener listen(int port, int backlog, TcpSettings settings) {
-        int p = port;
+    public @Nullable Listener listen(int port, int backlog, TcpSettings settings) throws IOException {
+        int p = port == 0 ? anyListenerPort() : canListen(port) ? port : 0;
         if (p == 0) {
-            int n = PORTS - FIRST_EPHEMERAL;
-            int start = random.nextInt(n);
-            for (int i = 0; i < n && p == 0; i++) {
-                int some = FIRST_EPHEMERAL + (start + i) % n;
-                p = listeners.get(some) == null ? some : 0;
-            }
-        }
-        if (p == 0 || listeners.get(p) != null) {
             return null;
         }
         Listener l = new Listener(this, settings, p, Math.max(backlog, 0));
@@ -110,8 +105,25 @@ public final class TcpPorts implements Protocol {
         return l;
     }
 
+    private int anyListenerPort() throws IOException {
+        int n = PORTS - FIRST_EPHEMERAL;
+        int start = random.nextInt(n);
+        for (int i = 0; i < n; i++) {
+            int p = FIRST_EPHEMERAL + (start + i) % n;
+            if (canListen(p)) {
+                return p;
+            }
+        }
+        return 0;
+    }
+
+    private boolean canListen(int port) throws IOException {
+        return listeners.get(port) == null && claims.claim(Ipv4Header.TCP, port, 0, 0);
+    }
+
     void forget(Listener l) {
         listeners.remove(l.port());
+        claims.release(Ipv4Header.TCP, l.port());
     }
 
     /** 0 if a peer can be connected to, else an errno. */
@@ -129,11 +141,11 @@ public final class TcpPorts implements Protocol {
             throws IOException {
         Path path = scratch;
         ip.route(path, high, low);
-        int p = port == 0 ? anyPort(path, remotePort, now) : port;
-        Flow old = p == 0 ? null : flows.get(path, remotePort, p);
-        if (p == 0 || old != null && !(old instanceof TimeWait t && isReusable(t, now))) {
+        int p = port == 0 ? anyPort(path, remotePort, now) : canConnect(path, remotePort, port, now) ? port : 0;
+        if (p == 0) {
             return null;
         }
+        Flow old = flows.get(path, remotePort, p);
         int initial = initial(path, remotePort, p, now);
         if (old instanceof TimeWait t) {
             initial = after(t, initial);
@@ -145,19 +157,23 @@ public final class TcpPorts implements Protocol {
     }
 
     /** RFC 6056, 3.3.3. */
-    private int anyPort(Path path, int remotePort, long now) {
+    private int anyPort(Path path, int remotePort, long now) throws IOException {
         int n = PORTS - FIRST_EPHEMERAL;
         int start = (int) (hash.of(path, remotePort, 0, nextPort++) >>> 1 & 0x7fff_ffff) % n;
         for (int i = 0; i < n; i++) {
             int p = FIRST_EPHEMERAL + (start + i) % n;
-            if (listeners.get(p) == null && !(p == remotePort && path.isToSelf())) { // or it would be connected to itself
-                Flow f = flows.get(path, remotePort, p);
-                if (f == null || f instanceof TimeWait t && isReusable(t, now)) {
-                    return p;
-                }
+            if (listeners.get(p) == null && !(p == remotePort && path.isToSelf()) // or it would be connected to itself
+                    && canConnect(path, remotePort, p, now)) {
+                return p;
             }
         }
         return 0;
+    }
+
+    private boolean canConnect(Path path, int remotePort, int port, long now) throws IOException {
+        Flow f = flows.get(path, remotePort, port);
+        return (f == null || f instanceof TimeWait t && isReusable(t, now)) && claims.claim(Ipv4Header.TCP, port, path
+                .localHigh(), path.localLow());
     }
 
     private static boolean isReusable(TimeWait t, long now) {
@@ -177,6 +193,7 @@ public final class TcpPorts implements Protocol {
         t.gone = true;
         timeWaits--;
         flows.remove(t.path, t.remotePort, t.port);
+        claims.release(Ipv4Header.TCP, t.port);
     }
 
     /** The first sequence number (RFC 6528). */
@@ -189,7 +206,13 @@ public final class TcpPorts implements Protocol {
         return (int) hash.of(path, remotePort, port, 1);
     }
 
-    Connection create(TcpSettings settings, Path path, int remotePort, int port) {
+    /** A connection that a listener has. */
+    Connection accept(TcpSettings settings, Path path, int remotePort, int port) {
+        claims.claimAgain(Ipv4Header.TCP, port);
+        return create(settings, path, remotePort, port);
+    }
+
+    private Connection create(TcpSettings settings, Path path, int remotePort, int port) {
         int number = free > 0 ? freeNumbers[--free] : numbers++;
         if (number >= byNumber.length) {
             byNumber = Arrays.copyOf(byNumber, number * 2);
@@ -215,6 +238,7 @@ public final class TcpPorts implements Protocol {
         if (flows.get(c.path, c.remotePort, c.port) == c) {
             flows.remove(c.path, c.remotePort, c.port);
         }
+        claims.release(Ipv4Header.TCP, c.port);
         Listener l = c.listener;
         if (l != null) {
             if (c.queued) {
@@ -234,8 +258,11 @@ public final class TcpPorts implements Protocol {
             output.acknowledge(t, now);
         }
         c.sender.clear();
+        claims.claimAgain(Ipv4Header.TCP, t.port);
         forget(c, now);
-        if (t.duration > 0) {
+        if (t.duration == 0) {
+            claims.release(Ipv4Header.TCP, t.port);
+        } else {
             flows.put(t.path, t.remotePort, t.port, t);
             timeWaits++;
             waiting.add(t);

@@ -49,9 +49,9 @@ public final class UdpPorts implements Protocol {
     }
 
     /** Opens a port, or one that nobody has for 0; null if it, or all, are in use. */
-    public @Nullable UdpQueue open(int port, int bytes) {
-        int p = port == 0 ? anyPort() : port;
-        if (p == 0 || queues.get(p) != null) {
+    public @Nullable UdpQueue open(int port, int bytes) throws IOException {
+        int p = port == 0 ? anyPort() : canOpen(port) ? port : 0;
+        if (p == 0) {
             return null;
         }
         UdpQueue q = new UdpQueue(p, bytes);
@@ -59,22 +59,27 @@ public final class UdpPorts implements Protocol {
         return q;
     }
 
-    private int anyPort() {
+    private int anyPort() throws IOException {
         int n = PORTS - FIRST_EPHEMERAL;
         int start = random.nextInt(n);
         for (int i = 0; i < n; i++) {
             int p = FIRST_EPHEMERAL + (start + i) % n;
-            if (queues.get(p) == null) {
+            if (canOpen(p)) {
                 return p;
             }
         }
         return 0;
     }
 
+    private boolean canOpen(int port) throws IOException {
+        return queues.get(port) == null && ip.claims().claim(Ipv4Header.UDP, port, 0, 0);
+    }
+
     /** Gives a port back. */
     public void close(UdpQueue q, long now) {
         memberships.leaveAll(q, now);
         queues.remove(q.port());
+        ip.claims().release(Ipv4Header.UDP, q.port());
     }
 
     /** Leaves the groups of all sockets, which {@link Ip#work} tells. */
@@ -108,6 +113,18 @@ public final class UdpPorts implements Protocol {
             ip.noPort(d, now);
         } else if (q.offer(m, at + UdpHeader.BYTES, UdpHeader.length(m, at) - UdpHeader.BYTES, p.remoteHigh(), p
                 .remoteLow(), from)) {
+            counts.datagramsIn++;
+        } else {
+            counts.queueFull++;
+        }
+    }
+
+    /** A datagram has come another way than from the link, and was checked there. */
+    public void received(int port, MemorySegment m, long at, int length, long high, long low, int from) {
+        UdpQueue q = queues.get(port);
+        if (q == null || !q.accepts(high, low, from)) {
+            counts.noPort++;
+        } else if (q.offer(m, at, length, high, low, from)) {
             counts.datagramsIn++;
         } else {
             counts.queueFull++;

@@ -3,6 +3,8 @@ package org.verbena.stack.wire;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.Inet4Address;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -17,6 +19,7 @@ import org.verbena.linux.Errno;
 import org.verbena.linux.Eventfd;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
+import org.verbena.stack.header.Ipv4Header;
 import org.verbena.verbs.AccessFlags;
 import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.CompletionQueue;
@@ -24,6 +27,8 @@ import org.verbena.verbs.CompletionQueueAttributes;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.DeviceAttributes;
 import org.verbena.verbs.FlowAttributes;
+import org.verbena.verbs.FlowField;
+import org.verbena.verbs.FlowSpec;
 import org.verbena.verbs.FlowType;
 import org.verbena.verbs.MemoryRegion;
 import org.verbena.verbs.ProtectionDomain;
@@ -45,8 +50,8 @@ import org.verbena.verbs.WorkQueueAttributes;
 import org.verbena.verbs.WorkQueueInitAttributes;
 import org.verbena.verbs.WorkQueueState;
 
-/** A queue pair for raw packets that takes all frames of its device. */
-public final class QueuePairWire implements Wire {
+/** A queue pair for raw packets that takes all frames of its device, or those of flows alone. */
+public final class QueuePairWire implements SteeredWire {
     private static final int RECEIVES = 512;
     private static final int SENDS = 256;
     /** Buffers of frames that are cut, which are as long as IPv4 allows. */
@@ -60,6 +65,7 @@ public final class QueuePairWire implements Wire {
             new byte[RxHashConfiguration.TOEPLITZ_KEY_BYTES], RxHashFields.SRC_IPV4 | RxHashFields.DST_IPV4);
     private static final int ETHERNET = 14;
     private static final int BELL = 1;
+    private static final int WATCHED = 2;
     private static final int NANOS_PER_MILLI = 1_000_000;
     private static final int VLAN_TAG = 4;
     /** RFC 791, 3.2. */
@@ -96,6 +102,7 @@ public final class QueuePairWire implements Wire {
     /** The frame was found by {@link #arm}, and is still to be received. */
     private boolean early;
     private @Nullable Capture capture;
+    private @Nullable Runnable readable;
     private int freeFrames;
     private int freeLongFrames;
     /** How many were posted, and where the next one goes in the ring. */
@@ -105,7 +112,7 @@ public final class QueuePairWire implements Wire {
     private long sent;
     private int oldest;
 
-    private QueuePairWire(Context context, int mtu, Deque<VerbsObject> opened) throws VerbsException {
+    private QueuePairWire(Context context, int mtu, boolean steered, Deque<VerbsObject> opened) throws VerbsException {
         this.context = context;
         this.mtu = mtu;
         this.opened = opened;
@@ -153,7 +160,7 @@ public final class QueuePairWire implements Wire {
                     + i);
             freeLong[freeLongFrames++] = sends + i;
         }
-        start();
+        start(steered);
         try {
             bell = Eventfd.create();
             epoll = Epoll.create();
@@ -194,9 +201,10 @@ public final class QueuePairWire implements Wire {
      * Takes over a device that has no other queue pair of this kind.
      *
      * @param mtu the interface's
+     * @param steered whether only packets come that {@link #steer} says; else all
      * @throws VerbsException {@code EOPNOTSUPP} for a device without raw packets, {@code EBUSY} if another has one of its queues
      */
-    public static QueuePairWire open(Context context, int mtu) throws VerbsException {
+    public static QueuePairWire open(Context context, int mtu, boolean steered) throws VerbsException {
         String verb = "open a stack on " + context.device().name();
         requireRawPackets(context);
         // A context knows the MTU that was when it was opened.
@@ -207,7 +215,7 @@ public final class QueuePairWire implements Wire {
         }
         Deque<VerbsObject> opened = new ArrayDeque<>();
         try {
-            return new QueuePairWire(context, (int) most, opened);
+            return new QueuePairWire(context, (int) most, steered, opened);
         } catch (VerbsException | RuntimeException | Error e) {
             close(opened).ifPresent(e::addSuppressed);
             throw e;
@@ -222,14 +230,16 @@ public final class QueuePairWire implements Wire {
         }
     }
 
-    private void start() throws VerbsException {
+    private void start(boolean steered) throws VerbsException {
         qp.modify(QueuePairAttributes.to(QueuePairState.INIT).port(1).build());
         for (int i = 0; i < receives; i++) {
             post(i);
         }
         qp.modify(QueuePairAttributes.to(QueuePairState.RTR).build());
         qp.modify(QueuePairAttributes.to(QueuePairState.RTS).build());
-        opened(qp.createFlow(FlowAttributes.builder().type(FlowType.ALL_DEFAULT).build()));
+        if (!steered) {
+            opened(qp.createFlow(FlowAttributes.builder().type(FlowType.ALL_DEFAULT).build()));
+        }
     }
 
     private void post(int place) throws VerbsException {
@@ -237,6 +247,23 @@ public final class QueuePairWire implements Wire {
         if (wrong != 0) {
             throw new VerbsException("post a receive", wrong, "no frame can be received");
         }
+    }
+
+    @Override
+    public AutoCloseable steer(int protocol, InetAddress to, int port) throws IOException {
+        FlowSpec ip = to instanceof Inet4Address
+                ? FlowSpec.ipv4().match(FlowField.IPV4_DESTINATION, ByteBuffer.wrap(to.getAddress()).getInt()
+                        & 0xffff_ffffL)
+                : FlowSpec.ipv6().match(FlowField.IPV6_DESTINATION, to.getAddress());
+        FlowSpec ports = protocol == Ipv4Header.TCP ? FlowSpec.tcp() : FlowSpec.udp();
+        return qp.createFlow(FlowAttributes.builder().spec(ip).spec(ports.match(FlowField.DESTINATION_PORT, port))
+                .build());
+    }
+
+    @Override
+    public void watch(Fd fd, Runnable r) throws IOException {
+        readable = r;
+        epoll.add(fd, Epoll.IN, WATCHED);
     }
 
     @Override
@@ -367,6 +394,11 @@ public final class QueuePairWire implements Wire {
         for (int i = 0; i < n; i++) {
             if (epoll.token(i) == BELL) {
                 Eventfd.drain(bell);
+            } else if (epoll.token(i) == WATCHED) {
+                Runnable r = readable;
+                if (r != null) {
+                    r.run();
+                }
             } else {
                 channel.await(Duration.ZERO);
             }

@@ -3,6 +3,7 @@ package org.verbena.stack.ip;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -37,8 +38,12 @@ final class GroupsTest {
     private static final int BLOCK = 6;
 
     private final Host h = new Host(1);
-    private final UdpQueue q = java.util.Objects.requireNonNull(h.udp.open(7, 4096));
+    private final UdpQueue q;
     private final Memberships m = h.udp.memberships();
+
+    GroupsTest() throws IOException {
+        q = java.util.Objects.requireNonNull(h.udp.open(7, 4096));
+    }
 
     private static IpAddress host(int n) {
         return IpAddress.ofIpv4(Host.SUBNET + n);

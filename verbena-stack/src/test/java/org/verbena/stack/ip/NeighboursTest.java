@@ -3,9 +3,11 @@ package org.verbena.stack.ip;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Objects;
 
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +21,7 @@ final class NeighboursTest {
     private static final long PEER_MAC = 0x0200_0000_0002L;
 
     private final Host a = new Host(1);
-    private final UdpQueue from = a.udp.open(0, 4096);
+    private final UdpQueue from;
 
     private void send() throws Exception {
         assertThat(Host.send(a.udp, from, ByteBuffer.wrap(Host.payload(0, 10)), PEER, 7, a.now)).isZero();
@@ -39,6 +41,10 @@ final class NeighboursTest {
                 EthernetHeader.ARP);
         ArpPacket.write(m, 14, operation, senderMac, sender, a.mac, target);
         return f;
+    }
+
+    NeighboursTest() throws IOException {
+        from = Objects.requireNonNull(a.udp.open(0, 4096));
     }
 
     @Test

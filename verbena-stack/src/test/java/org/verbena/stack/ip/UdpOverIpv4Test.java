@@ -36,7 +36,7 @@ final class UdpOverIpv4Test {
     }
 
     @Test
-    void datagramsOfAllSizesArriveOnceAndInOrder() {
+    void datagramsOfAllSizesArriveOnceAndInOrder() throws IOException {
         Seeds.each(30, r -> {
             int mtu = 68 + r.nextInt(9000);
             Host a = new Host(1, mtu, 4096);
@@ -68,7 +68,7 @@ final class UdpOverIpv4Test {
 
     /** Each that arrives is one that was sent; without a fault of its frames it arrives. */
     @Test
-    void onAFaultyLinkNothingWrongArrives() {
+    void onAFaultyLinkNothingWrongArrives() throws IOException {
         Seeds.each(100, r -> {
             Host a = new Host(1);
             Host b = new Host(2);
@@ -226,7 +226,7 @@ final class UdpOverIpv4Test {
     }
 
     @Test
-    void portsAreGivenOnceAndAgainWhenTheyAreFree() {
+    void portsAreGivenOnceAndAgainWhenTheyAreFree() throws IOException {
         Host a = new Host(1);
         UdpQueue q = a.udp.open(PORT, 4096);
         assertThat(a.udp.open(PORT, 4096)).isNull();
@@ -241,7 +241,7 @@ final class UdpOverIpv4Test {
     }
 
     @Test
-    void aQueueKeepsWhatItTakesAtEachPlaceOfItsRing() {
+    void aQueueKeepsWhatItTakesAtEachPlaceOfItsRing() throws IOException {
         Seeds.each(50, r -> {
             Host a = new Host(1);
             Host b = new Host(2);
@@ -265,7 +265,7 @@ final class UdpOverIpv4Test {
     }
 
     @Test
-    void anEmptyQueueTakesWhatFitsInIt() {
+    void anEmptyQueueTakesWhatFitsInIt() throws IOException {
         UdpQueue q = new UdpQueue(9, 70_000);
         MemorySegment m = Arena.ofAuto().allocate(UdpPorts.MOST);
         for (int length : new int[] {30_000, UdpPorts.MOST, 60_000, 1, UdpPorts.MOST}) {
@@ -276,7 +276,7 @@ final class UdpOverIpv4Test {
 
     /** As one whose memory is closed. */
     @Test
-    void aBufferThatCannotBeReadCostsNoFrame() {
+    void aBufferThatCannotBeReadCostsNoFrame() throws IOException {
         Host a = new Host(1);
         UdpQueue from = a.udp.open(0, 4096);
         ByteBuffer b;

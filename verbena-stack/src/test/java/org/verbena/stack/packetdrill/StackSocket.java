@@ -38,11 +38,11 @@ final class StackSocket {
         return c != null ? c.state().name() : listener != null ? "LISTEN" : "CLOSED";
     }
 
-    void linger(boolean on, int seconds) {
+    void linger(boolean on, int seconds) throws IOException {
         abortive = on && seconds == 0;
     }
 
-    long listen(int backlog) {
+    long listen(int backlog) throws IOException {
         listener = ports.listen(port, backlog, options.settings());
         return listener == null ? -Errno.EADDRINUSE : 0;
     }

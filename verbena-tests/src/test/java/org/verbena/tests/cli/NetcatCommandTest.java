@@ -4,11 +4,9 @@ package org.verbena.tests.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
@@ -24,8 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,7 +29,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.Finished;
-import org.verbena.testkit.LinkState;
 import org.verbena.testkit.TapInterface;
 import org.verbena.tests.NetworkLane;
 import org.verbena.tests.faults.Users;
@@ -67,63 +62,9 @@ class NetcatCommandTest {
         });
     }
 
-    /** The command, whose standard error is read by lines. */
-    private record Netcat(Process process, BufferedReader err) implements AutoCloseable {
-        static Netcat start(Redirect in, Redirect out, String... arguments) throws IOException {
-            return start(List.of(), in, out, arguments);
-        }
-
-        /** Behind another command. */
-        static Netcat start(List<String> before, Redirect in, Redirect out, String... arguments) throws IOException {
-            String modules = CommandProcess.modulePath();
-            List<String> command = new ArrayList<>(before);
-            command.addAll(CommandProcess.java(modules));
-            command.addAll(CommandArchive.options(modules));
-            command.addAll(CommandProcess.module("netcat"));
-            command.addAll(List.of(arguments));
-            Process p = new ProcessBuilder(command).redirectInput(in).redirectOutput(out).start();
-            return new Netcat(p, p.errorReader(StandardCharsets.UTF_8));
-        }
-
-        /** With pipes. */
-        static Netcat start(String... arguments) throws IOException {
-            return start(Redirect.PIPE, Redirect.PIPE, arguments);
-        }
-
-        /** Waits until it listens. */
-        void awaitListening() throws Exception {
-            String line = err.readLine();
-            assertThat(line).isNotNull().startsWith("verbena: listening at " + OURS);
-            LinkState.awaitUp("vrb0");
-        }
-
-        /** Waits for the end, which has to have this code; answers what it has said. */
-        String end(int code) throws Exception {
-            String said = err.lines().collect(Collectors.joining("\n"));
-            assertThat(process.waitFor(PATIENCE, TimeUnit.MILLISECONDS)).isTrue();
-            assertThat(process.exitValue()).as(said).isEqualTo(code);
-            return said;
-        }
-
-        void write(String text) throws IOException {
-            OutputStream to = process.getOutputStream();
-            to.write(text.getBytes(StandardCharsets.UTF_8));
-            to.flush();
-        }
-
-        String output() throws IOException {
-            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        }
-
-        @Override
-        public void close() {
-            process.destroyForcibly();
-        }
-    }
-
     /** Starts it without input, waits for its end, and answers what it has said and written. */
     private static String run(int code, String... arguments) throws Exception {
-        try (Netcat n = Netcat.start(Redirect.from(new File("/dev/null")), Redirect.PIPE, arguments)) {
+        try (NetcatProcess n = NetcatProcess.start(Redirect.from(new File("/dev/null")), Redirect.PIPE, arguments)) {
             String said = n.end(code);
             return n.output() + said;
         }
@@ -163,8 +104,9 @@ class NetcatCommandTest {
         inNamespace(() -> {
             Redirect in = Redirect.from(there.toFile());
             if (listens) {
-                try (Netcat n = Netcat.start(in, Redirect.to(out.toFile()), "-l", "-v", DEVICE, OURS + "/24", "77")) {
-                    n.awaitListening();
+                try (NetcatProcess n = NetcatProcess.start(in, Redirect.to(out.toFile()), "-l", "-v", DEVICE, OURS
+                        + "/24", "77")) {
+                    n.awaitListening(OURS, "vrb0");
                     try (Socket s = new Socket(OURS, 77)) {
                         exchange(s, back, received);
                     }
@@ -172,7 +114,7 @@ class NetcatCommandTest {
                 }
             } else {
                 try (ServerSocket server = listen();
-                        Netcat n = Netcat.start(in, Redirect.to(out.toFile()), DEVICE, OURS
+                        NetcatProcess n = NetcatProcess.start(in, Redirect.to(out.toFile()), DEVICE, OURS
                                 + "/24", KERNEL, port(server));
                         Socket s = server.accept()) {
                     exchange(s, back, received);
@@ -204,7 +146,8 @@ class NetcatCommandTest {
         inNamespace(() -> {
             TapInterface.ip("address", "add", "fd00:83::1/64", "dev", "vrb0", "nodad");
             try (ServerSocket server = new ServerSocket(0, 8, InetAddress.getByName("fd00:83::1"));
-                    Netcat n = Netcat.start(Redirect.from(there.toFile()), Redirect.to(out.toFile()), DEVICE,
+                    NetcatProcess n = NetcatProcess.start(Redirect.from(there.toFile()), Redirect.to(out.toFile()),
+                            DEVICE,
                             "fd00:83::2/64", "fd00:83::1", port(server));
                     Socket s = server.accept()) {
                 exchange(s, back, received);
@@ -221,7 +164,7 @@ class NetcatCommandTest {
         Path there = CopyFiles.write(dir.resolve("there"), THERE, 3);
         inNamespace(() -> {
             try (ServerSocket server = listen();
-                    Netcat n = Netcat.start(Redirect.from(there.toFile()), Redirect.PIPE,
+                    NetcatProcess n = NetcatProcess.start(Redirect.from(there.toFile()), Redirect.PIPE,
                             DEVICE, OURS + "/24", KERNEL, port(server));
                     Socket s = server.accept()) {
                 s.shutdownOutput();
@@ -235,7 +178,8 @@ class NetcatCommandTest {
     @Test
     void endsWhenThePeerCloses() throws Exception {
         inNamespace(() -> {
-            try (ServerSocket server = listen(); Netcat n = Netcat.start(DEVICE, OURS + "/24", KERNEL, port(server))) {
+            try (ServerSocket server = listen();
+                    NetcatProcess n = NetcatProcess.start(DEVICE, OURS + "/24", KERNEL, port(server))) {
                 try (Socket s = server.accept()) {
                     n.write("a question\n");
                     assertThat(s.getInputStream().readNBytes(11)).asString(StandardCharsets.UTF_8).isEqualTo(
@@ -252,8 +196,9 @@ class NetcatCommandTest {
     @Test
     void aResetIsSaid() throws Exception {
         inNamespace(() -> {
-            try (ServerSocket server = listen(); Netcat n = Netcat.start(DEVICE, OURS + "/24", KERNEL, port(server))) {
-                try (Socket s = server.accept(); InputStream in = n.process.getInputStream()) {
+            try (ServerSocket server = listen();
+                    NetcatProcess n = NetcatProcess.start(DEVICE, OURS + "/24", KERNEL, port(server))) {
+                try (Socket s = server.accept(); InputStream in = n.process().getInputStream()) {
                     s.getOutputStream().write('x');
                     assertThat(in.read()).isEqualTo('x');
                     s.setSoLinger(true, 0);
@@ -267,10 +212,10 @@ class NetcatCommandTest {
     void aStoppedOneResetsItsConnection() throws Exception {
         inNamespace(() -> {
             try (ServerSocket server = listen();
-                    Netcat n = Netcat.start(DEVICE, OURS + "/24", KERNEL, port(server));
+                    NetcatProcess n = NetcatProcess.start(DEVICE, OURS + "/24", KERNEL, port(server));
                     Socket s = server.accept()) {
                 s.setSoTimeout(PATIENCE);
-                n.process.toHandle().destroy(); // that of the process closes its input before
+                n.process().toHandle().destroy(); // that of the process closes its input before
                 assertThatThrownBy(() -> s.getInputStream().read()).isInstanceOf(SocketException.class)
                         .hasMessageContaining("reset");
                 assertThat(n.end(128 + 15)).isEmpty();
@@ -296,8 +241,9 @@ class NetcatCommandTest {
     void datagramsGoBothWays() throws Exception {
         inNamespace(() -> {
             try (DatagramSocket kernel = new DatagramSocket(new InetSocketAddress(KERNEL, 0));
-                    Netcat n = Netcat.start("-u", "-w", "2", DEVICE, OURS + "/24", KERNEL, Integer.toString(kernel
-                            .getLocalPort()))) {
+                    NetcatProcess n = NetcatProcess.start("-u", "-w", "2", DEVICE, OURS + "/24", KERNEL, Integer
+                            .toString(kernel
+                                    .getLocalPort()))) {
                 kernel.setSoTimeout(PATIENCE);
                 DatagramPacket p = packet();
                 n.write("one");
@@ -319,12 +265,12 @@ class NetcatCommandTest {
         inNamespace(() -> {
             try (DatagramSocket kernel = new DatagramSocket(new InetSocketAddress(KERNEL, 0));
                     DatagramSocket other = new DatagramSocket(new InetSocketAddress(KERNEL, 0));
-                    Netcat n = Netcat.start("-u", "-l", "-v", "-w", "2", DEVICE, OURS + "/24", "9")) {
-                n.awaitListening();
+                    NetcatProcess n = NetcatProcess.start("-u", "-l", "-v", "-w", "2", DEVICE, OURS + "/24", "9")) {
+                n.awaitListening(OURS, "vrb0");
                 kernel.setSoTimeout(PATIENCE);
                 InetSocketAddress to = new InetSocketAddress(OURS, 9);
                 kernel.send(packet("one", to));
-                assertThat(n.err.readLine()).isEqualTo("verbena: datagrams from " + KERNEL + ":" + kernel
+                assertThat(n.err().readLine()).isEqualTo("verbena: datagrams from " + KERNEL + ":" + kernel
                         .getLocalPort());
                 other.send(packet("not this", to));
                 kernel.send(packet(" two", to));
@@ -340,7 +286,7 @@ class NetcatCommandTest {
     void silenceEndsAConnection() throws Exception {
         inNamespace(() -> {
             try (ServerSocket server = listen();
-                    Netcat n = Netcat.start("-w", "1", DEVICE, OURS + "/24", KERNEL, port(
+                    NetcatProcess n = NetcatProcess.start("-w", "1", DEVICE, OURS + "/24", KERNEL, port(
                             server));
                     Socket s = server.accept()) {
                 assertThat(s.isConnected()).isTrue();
@@ -410,7 +356,7 @@ class NetcatCommandTest {
         Path frames = dir.resolve("frames.pcap");
         inNamespace(() -> {
             try (ServerSocket server = listen();
-                    Netcat n = Netcat.start(Redirect.from(there.toFile()), Redirect.to(
+                    NetcatProcess n = NetcatProcess.start(Redirect.from(there.toFile()), Redirect.to(
                             new File("/dev/null")), "-v", "--capture", frames.toString(), DEVICE, OURS + "/24", KERNEL,
                             port(
                                     server));
@@ -448,7 +394,7 @@ class NetcatCommandTest {
         Path frames = dir.resolve("frames.pcap");
         inNamespace(() -> {
             try (ServerSocket server = listen();
-                    Netcat n = Netcat.start(List.of("prlimit", "--fsize=8388608"), Redirect
+                    NetcatProcess n = NetcatProcess.start(List.of("prlimit", "--fsize=8388608"), Redirect
                             .from(there.toFile()), Redirect.PIPE, "--capture", frames.toString(), DEVICE, OURS + "/24",
                             KERNEL,
                             port(server));

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.linux;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import org.verbena.testkit.Await;
+import org.verbena.testkit.Capabilities;
+import org.verbena.testkit.TapInterface;
+
+/** Routes, neighbours and ports of the kernel, and what it tells when they change. */
+final class NetworkChangesTest {
+    private interface Action {
+        void run(Netlink netlink) throws Exception;
+    }
+
+    private static void inNamespace(Action action) throws Exception {
+        Capabilities.require("make network interfaces", Capabilities.NET_ADMIN, Capabilities.SYS_ADMIN);
+        NetworkNamespace.callInNew(() -> {
+            try (Netlink n = Netlink.open(Netlink.NETLINK_ROUTE)) {
+                NetworkLinks.createVeth(n, "vrb0", "vrb1");
+                TapInterface.ip("link", "set", "lo", "up");
+                TapInterface.up("vrb0", "10.84.0.1/24");
+                TapInterface.ip("link", "set", "vrb1", "up");
+                action.run(n);
+            }
+            return 0;
+        });
+    }
+
+    private static InetAddress ip(String text) throws IOException {
+        return InetAddress.getByName(text);
+    }
+
+    @Test
+    void routesAreTheKernels() throws Exception {
+        inNamespace(n -> {
+            int vrb0 = NetworkLinks.index(n, "vrb0");
+            assertThat(NetworkRoutes.get(n, ip("10.84.0.9"), 0)).isEqualTo(new NetworkRoutes.Route(
+                    NetworkRoutes.UNICAST, vrb0, null, ip("10.84.0.1"), 0));
+            assertThat(NetworkRoutes.get(n, ip("10.84.0.1"), 0).type()).isEqualTo(NetworkRoutes.LOCAL);
+            assertThat(NetworkRoutes.get(n, ip("10.84.0.255"), 0).type()).isEqualTo(NetworkRoutes.BROADCAST);
+            assertThatThrownBy(() -> NetworkRoutes.get(n, ip("10.85.0.1"), 0)).isInstanceOfSatisfying(
+                    LinuxException.class, e -> assertThat(e.errno()).isEqualTo(Errno.ENETUNREACH));
+            TapInterface.ip("route", "add", "10.85.0.0/16", "via", "10.84.0.7", "mtu", "1300");
+            assertThat(NetworkRoutes.get(n, ip("10.85.0.1"), 0)).isEqualTo(new NetworkRoutes.Route(
+                    NetworkRoutes.UNICAST, vrb0, ip("10.84.0.7"), ip("10.84.0.1"), 1300));
+            TapInterface.ip("route", "add", "prohibit", "10.86.0.0/16");
+            assertThatThrownBy(() -> NetworkRoutes.get(n, ip("10.86.0.1"), 0)).isInstanceOfSatisfying(
+                    LinuxException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EACCES));
+            TapInterface.ip("route", "add", "10.87.0.0/16", "via", "inet6", "fe80::7", "dev", "vrb0");
+            assertThat(NetworkRoutes.get(n, ip("10.87.0.1"), 0).gateway()).isEqualTo(ip("fe80::7"));
+        });
+    }
+
+    @Test
+    void neighboursAreToldAndFound() throws Exception {
+        inNamespace(n -> {
+            int vrb0 = NetworkLinks.index(n, "vrb0");
+            assertThat(NetworkNeighbours.find(n, vrb0, ip("10.84.0.2"))).isEmpty();
+            List<NetworkNeighbours.Neighbour> told = new ArrayList<>();
+            try (NetlinkEvents events = NetlinkEvents.open(NetlinkEvents.NEIGHBOURS)) {
+                TapInterface.ip("neighbour", "add", "10.84.0.2", "lladdr", "02:00:00:00:00:02", "dev", "vrb0");
+                TapInterface.ip("neighbour", "delete", "10.84.0.2", "dev", "vrb0");
+                Await.until("two messages", () -> {
+                    assertThat(events.read(m -> told.addAll(neighbour(m)))).isTrue();
+                    return told.stream().filter(t -> t.interfaceIndex() == vrb0 && t.state() == 0).count() == 1;
+                });
+            }
+            assertThat(told).contains(new NetworkNeighbours.Neighbour(vrb0, ip("10.84.0.2"),
+                    NetworkNeighbours.PERMANENT, 0x0200_0000_0002L));
+            TapInterface.ip("neighbour", "replace", "10.84.0.2", "lladdr", "02:00:00:00:00:02", "dev", "vrb0");
+            assertThat(NetworkNeighbours.find(n, vrb0, ip("10.84.0.2")).orElseThrow().isKnown()).isTrue();
+            NetworkNeighbours.use(n, vrb0, ip("10.84.0.3"));
+            assertThat(NetworkNeighbours.find(n, vrb0, ip("10.84.0.3")).orElseThrow().isKnown()).isFalse();
+        });
+    }
+
+    private static List<NetworkNeighbours.Neighbour> neighbour(NetlinkReply m) {
+        try {
+            return NetworkNeighbours.of(m).stream().toList();
+        } catch (LinuxException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void aReaderLearnsThatMessagesWereLost() throws Exception {
+        inNamespace(n -> {
+            int lo = NetworkLinks.index(n, "lo");
+            try (NetlinkEvents events = NetlinkEvents.open(NetlinkEvents.ADDRESSES)) {
+                for (int i = 0; i < 3000; i++) {
+                    NetworkAddresses.add(n, lo, ip("127.1." + i / 250 + "." + (1 + i % 250)), 32);
+                }
+                int[] changes = new int[1];
+                assertThat(events.read(m -> changes[0] += NetworkAddresses.isChange(m) ? 1 : 0)).isFalse();
+                assertThat(changes[0]).isBetween(1, 2999);
+                NetworkAddresses.add(n, lo, ip("127.2.0.1"), 32);
+                assertThat(events.read(m -> changes[0] = NetworkAddresses.isChange(m) ? -1 : 0)).isTrue();
+                assertThat(changes[0]).isEqualTo(-1);
+            }
+        });
+    }
+
+    @Test
+    void aReservedPortIsOfNoOtherSocketAndRefusesWhoComesAnotherWay() throws Exception {
+        inNamespace(n -> {
+            InetAddress own = ip("10.84.0.1");
+            try (ServerSocket s = new ServerSocket(0, 1, own)) {
+                assertThatThrownBy(() -> TcpPortReservation.open(s.getLocalPort(), 1)).isInstanceOfSatisfying(
+                        LinuxException.class, e -> assertThat(e.errno()).isEqualTo(Errno.EADDRINUSE));
+            }
+            try (TcpPortReservation r = TcpPortReservation.open(7000, NetworkLinks.index(n, "vrb0"))) {
+                assertThatThrownBy(() -> new ServerSocket(7000, 1, own)).isInstanceOf(SocketException.class);
+                assertThat(r.refuse()).isZero();
+                try (Socket local = new Socket(own, 7000)) {
+                    Await.until("it was reset", () -> r.refuse() == 1);
+                    assertThatThrownBy(() -> local.getInputStream().read()).isInstanceOf(SocketException.class);
+                }
+            }
+            // From the interface itself there is silence: here it is the loopback.
+            try (TcpPortReservation r = TcpPortReservation.open(7000, NetworkLinks.index(n, "lo"));
+                    Socket local = new Socket()) {
+                assertThatThrownBy(() -> local.connect(new InetSocketAddress(own, 7000), (int) Duration.ofMillis(200)
+                        .toMillis())).isInstanceOf(java.net.SocketTimeoutException.class);
+                assertThat(r.refuse()).isZero();
+            }
+            new ServerSocket(7000, 1, own).close();
+        });
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package org.verbena.stack.kernel;
+
+import org.jspecify.annotations.Nullable;
+
+import org.verbena.linux.Errno;
+import org.verbena.linux.LinuxException;
+import org.verbena.linux.NetworkRoutes;
+import org.verbena.stack.ip.AddressMap;
+import org.verbena.stack.ip.IpAddress;
+import org.verbena.stack.ip.Ipv4Address;
+
+/**
+ * The ways to hosts, for each of which the kernel is asked once, so that all of its tables and rules count; and again when something has changed that may
+ * matter.
+ */
+final class KernelRoutes {
+    private static final int MOST = 1 << 14;
+    /** A host is not asked for again before, however often routes change. */
+    private static final long SETTLE = 10_000_000;
+
+    int linkMtu;
+
+    private final KernelHost host;
+    private AddressMap<Way> ways;
+
+    /** The way to a host. */
+    static final class Way {
+        final long high;
+        final long low;
+        /** Why there is none; 0 if there is one. */
+        int errno;
+        /** Who gets the packets; null of those that go to many. */
+        KernelNeighbours.@Nullable Neighbour next;
+        long sourceHigh;
+        long sourceLow;
+        int mtu;
+        private long generation;
+        private long asked;
+
+        Way(long high, long low) {
+            this.high = high;
+            this.low = low;
+        }
+    }
+
+    KernelRoutes(KernelHost host) {
+        this.host = host;
+        ways = new AddressMap<>(host.random);
+    }
+
+    Way get(long high, long low) {
+        Way w = ways.get(high, low);
+        if (w == null) {
+            if (ways.size() == MOST) {
+                ways = new AddressMap<>(host.random);
+            }
+            w = new Way(high, low);
+            ways.put(high, low, w);
+            ask(w);
+        } else if (w.generation != host.generation && host.now - w.asked >= SETTLE) {
+            ask(w);
+        }
+        return w;
+    }
+
+    private void ask(Way w) {
+        w.generation = host.generation;
+        w.asked = host.now;
+        IpAddress to = new IpAddress(w.high, w.low);
+        w.next = null;
+        w.errno = isAddressable(to) ? 0 : Errno.EINVAL;
+        if (w.errno != 0) {
+            return;
+        }
+        boolean many = IpAddress.isMulticast(w.high, w.low) || to.isIpv4() && host.addresses.isBroadcast((int) w.low);
+        boolean near = many || to.isLinkLocal();
+        try {
+            take(w, to, many, NetworkRoutes.get(host.netlink, to.toInetAddress(), near ? host.interfaceIndex : 0));
+        } catch (LinuxException e) {
+            w.errno = Errno.ENETUNREACH;
+            w.generation--; // an interface that comes back does not always tell of routes
+        }
+    }
+
+    private void take(Way w, IpAddress to, boolean many, NetworkRoutes.Route r) {
+        w.mtu = r.mtu() == 0 ? linkMtu : Math.min(r.mtu(), linkMtu);
+        if (host.addresses.isOwn(w.high, w.low)) { // such packets do not come to the link
+            w.sourceHigh = w.high;
+            w.sourceLow = w.low;
+            return;
+        }
+        boolean usable = r.type() == NetworkRoutes.UNICAST || many;
+        IpAddress source = r.source() == null ? host.addresses.first(to.isIpv4()) : IpAddress.of(r.source());
+        if (!usable || r.interfaceIndex() != host.interfaceIndex || source == null || !host.addresses.isOwn(source
+                .high(), source.low())) {
+            w.errno = Errno.ENETUNREACH;
+            return;
+        }
+        w.sourceHigh = source.high();
+        w.sourceLow = source.low();
+        if (!many) {
+            w.next = host.neighbours.get(r.gateway() == null ? to : IpAddress.of(r.gateway()));
+        }
+    }
+
+    private static boolean isAddressable(IpAddress a) {
+        int ipv4 = (int) a.low();
+        return a.isIpv4()
+                ? Ipv4Address.isUnicast(ipv4) || Ipv4Address.isMulticast(ipv4) || ipv4 == Ipv4Address.LIMITED_BROADCAST
+                : !a.isUnspecifiedOrLoopback();
+    }
+}
