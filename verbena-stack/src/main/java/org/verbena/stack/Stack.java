@@ -15,6 +15,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.EthtoolFeatures;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
@@ -28,6 +29,7 @@ import org.verbena.stack.tcp.Listener;
 import org.verbena.stack.udp.UdpQueue;
 import org.verbena.stack.wire.Capture;
 import org.verbena.stack.wire.QueuePairWire;
+import org.verbena.stack.wire.VlanWire;
 import org.verbena.stack.wire.Wire;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.VerbsException;
@@ -75,8 +77,9 @@ public final class Stack implements AutoCloseable {
      * Opens a stack on a device that nothing else has a queue pair on; the device's interface has to be up before anything comes or goes.
      *
      * @param context stays the caller's, and open for as long as the stack is
-     * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets, or its interface several receive queues,
-     *     {@code EBUSY} if another has its queue, {@code EINVAL} if its MTU is too small,
+     * @throws VerbsException {@code EOPNOTSUPP} if the device has no queue pairs for raw packets, or takes out tags of a
+     *     {@linkplain StackConfig#withVlan virtual LAN},
+     *     {@code EBUSY} if another has one of its queues, {@code EINVAL} if its MTU is too small,
      *     {@code ENODEV} if its interface is gone, {@code EPERM} as docs/xdp.md has it
      */
     public static Stack open(Context context, StackConfig config) throws VerbsException {
@@ -91,7 +94,11 @@ public final class Stack implements AutoCloseable {
             mac = macOf(context);
         }
         NetworkLinks.Link link = link(device);
-        QueuePairWire wire = QueuePairWire.open(context, link.mtu(), config.isShared());
+        boolean tagged = config.vlan() > 0;
+        if (tagged && !device.startsWith("tap_")) {
+            requireTags(device, link);
+        }
+        QueuePairWire wire = QueuePairWire.open(context, link.mtu(), config.isShared(), tagged);
         KernelHost host = null;
         try {
             if (config.ipv6() != null && wire.mtu() < Ipv6Header.LEAST_MTU) {
@@ -100,7 +107,8 @@ public final class Stack implements AutoCloseable {
             }
             host = config.isShared() ? KernelHost.open(wire, link.index(), new SecureRandom()) : null;
             InetAddress first = host == null ? config.first() : host.addresses().getFirst().toInetAddress();
-            Stack s = new Stack(new Engine(wire, mac, config, host), first, device);
+            Stack s = new Stack(new Engine(tagged ? new VlanWire(wire, config.vlan()) : wire, mac, config, host), first,
+                    device);
             s.start();
             return s;
         } catch (IOException e) { // there is no memory or thread for it, or no privilege
@@ -114,6 +122,26 @@ public final class Stack implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             closeAll(host, wire, e);
             throw e;
+        }
+    }
+
+    /** Throws if the interface is hardware that keeps tags beside frames, where XDP does not see them. */
+    private static void requireTags(String device, NetworkLinks.Link link) throws VerbsException {
+        String verb = "open a stack on " + device;
+        boolean hardware;
+        try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
+            hardware = !NetworkLinks.kind(netlink, link.index()).isVirtual();
+        } catch (LinuxException e) {
+            throw new VerbsException(verb, e);
+        }
+        try {
+            if (hardware && EthtoolFeatures.isOn(link.name(), EthtoolFeatures.Feature.RX_VLAN)) {
+                throw new VerbsException(verb, Errno.EOPNOTSUPP,
+                        "the interface takes VLAN tags out of frames: switch that off, 'ethtool -K "
+                                + link.name() + " rxvlan off'");
+            }
+        } catch (LinuxException e) {
+            // a driver that cannot be asked does not do it
         }
     }
 

@@ -35,16 +35,17 @@ public final class StackConfig {
     private final OptionalLong mac;
     private final long spin;
     private final long tcpMemory;
+    private final int vlan;
 
     private StackConfig(boolean shared, @Nullable Ipv4Address ipv4, @Nullable Ipv6Config ipv6, OptionalLong mac,
-            long spin,
-            long tcpMemory) {
+            long spin, long tcpMemory, int vlan) {
         this.shared = shared;
         this.ipv4 = ipv4;
         this.ipv6 = ipv6;
         this.mac = mac;
         this.spin = spin;
         this.tcpMemory = tcpMemory;
+        this.vlan = vlan;
     }
 
     /**
@@ -54,8 +55,9 @@ public final class StackConfig {
      * @throws IllegalArgumentException for what is not the address of a host with the bits of its subnet, 1 to 32 or 1 to 128
      */
     public static StackConfig of(String address) {
-        return new StackConfig(false, null, null, OptionalLong.empty(), defaultSpin(), DEFAULT_TCP_MEMORY).withAddress(
-                address);
+        return new StackConfig(false, null, null, OptionalLong.empty(), defaultSpin(), DEFAULT_TCP_MEMORY, 0)
+                .withAddress(
+                        address);
     }
 
     /**
@@ -63,7 +65,7 @@ public final class StackConfig {
      * kernel all others. For devices {@code xdp_<netdev>}.
      */
     public static StackConfig shared() {
-        return new StackConfig(true, null, null, OptionalLong.empty(), defaultSpin(), DEFAULT_TCP_MEMORY);
+        return new StackConfig(true, null, null, OptionalLong.empty(), defaultSpin(), DEFAULT_TCP_MEMORY, 0);
     }
 
     private static long defaultSpin() {
@@ -108,7 +110,7 @@ public final class StackConfig {
         if (!i.isHost(i.address())) {
             throw new IllegalArgumentException("'" + address + "' is not the address of a host");
         }
-        return new StackConfig(false, i, ipv6, mac, spin, tcpMemory);
+        return new StackConfig(false, i, ipv6, mac, spin, tcpMemory, vlan);
     }
 
     private StackConfig withAddress(IpAddress a, int prefix, String text) {
@@ -126,7 +128,7 @@ public final class StackConfig {
 
     private StackConfig with(Ipv6Config c) {
         requireOwn("IPv6");
-        return new StackConfig(false, ipv4, c, mac, spin, tcpMemory);
+        return new StackConfig(false, ipv4, c, mac, spin, tcpMemory, vlan);
     }
 
     /** With a link-local address of IPv6, and those that {@linkplain #withRouterAdvertisements routers tell}. */
@@ -161,7 +163,7 @@ public final class StackConfig {
                 throw new IllegalArgumentException("the gateway " + gateway + " is not another host of " + text(ipv4));
             }
             return new StackConfig(false, new Ipv4Address(ipv4.address(), ipv4.prefix(), a), ipv6, mac, spin,
-                    tcpMemory);
+                    tcpMemory, vlan);
         }
         Ipv6Config c = ipv6 == null ? ALONE : ipv6;
         if (!Ipv6Config.isHost(g) || c.addresses().stream().anyMatch(o -> o.address().equals(g)) || !g.isLinkLocal()
@@ -183,7 +185,7 @@ public final class StackConfig {
         if (address48 <= 0 || address48 >>> 48 != 0 || EthernetHeader.isGroup(address48)) {
             throw new IllegalArgumentException(Long.toHexString(address48) + " is not the Ethernet address of a host");
         }
-        return new StackConfig(shared, ipv4, ipv6, OptionalLong.of(address48), spin, tcpMemory);
+        return new StackConfig(shared, ipv4, ipv6, OptionalLong.of(address48), spin, tcpMemory, vlan);
     }
 
     /**
@@ -196,7 +198,7 @@ public final class StackConfig {
         if (time.isNegative() || time.compareTo(Duration.ofSeconds(1)) > 0) {
             throw new IllegalArgumentException("to poll for " + time + " is not 0 to 1 second");
         }
-        return new StackConfig(shared, ipv4, ipv6, mac, time.toNanos(), tcpMemory);
+        return new StackConfig(shared, ipv4, ipv6, mac, time.toNanos(), tcpMemory, vlan);
     }
 
     /**
@@ -209,7 +211,25 @@ public final class StackConfig {
         if (bytes < 1 << 20) {
             throw new IllegalArgumentException(bytes + " bytes for TCP are less than 1 MiB");
         }
-        return new StackConfig(shared, ipv4, ipv6, mac, spin, bytes);
+        return new StackConfig(shared, ipv4, ipv6, mac, spin, bytes, vlan);
+    }
+
+    /**
+     * The virtual LAN (IEEE 802.1Q) of the link that the stack is in: frames that it sends have its tag, with priority 0, and it takes those with its tag alone.
+     * The MTU stays the interface's.
+     *
+     * @throws IllegalArgumentException if it is not 1 to 4094, or with {@link #shared}
+     */
+    public StackConfig withVlan(int id) {
+        requireOwn("virtual LAN");
+        if (id < 1 || id > 4094) {
+            throw new IllegalArgumentException("a virtual LAN " + id + " is not 1 to 4094");
+        }
+        return new StackConfig(shared, ipv4, ipv6, mac, spin, tcpMemory, id);
+    }
+
+    int vlan() {
+        return vlan;
     }
 
     /** The address of IPv4, or the first of IPv6. */
@@ -279,6 +299,6 @@ public final class StackConfig {
             ipv6.addresses().forEach(o -> six.add(o.toString()));
             all.add(six + (ipv6.gateway() == null ? "" : " via " + ipv6.gateway()));
         }
-        return all.toString();
+        return vlan == 0 ? all.toString() : all + " in VLAN " + vlan;
     }
 }

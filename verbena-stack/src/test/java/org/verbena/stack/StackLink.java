@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack;
 
+import java.util.concurrent.Callable;
+
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Capabilities;
 import org.verbena.testkit.LinkState;
@@ -41,6 +45,29 @@ final class StackLink {
                 TapInterface.ip("link", "set", "vrb1", "up");
             }
         }
+    }
+
+    /** A veth pair with 4 queues at either end, called vrb0 and vrb1, with the kernel's address at vrb0 unless null. */
+    static void runWithQueues(@Nullable String kernel, Callable<Void> action) throws Exception {
+        Capabilities.requireNetworkAndBpf();
+        NetworkNamespace.callInNew(() -> {
+            NetworkNamespace.disableIpv6();
+            TapInterface.ip("link", "add", "vrb0", "numtxqueues", "4", "numrxqueues", "4", "type", "veth", "peer",
+                    "name", "vrb1", "numtxqueues", "4", "numrxqueues", "4");
+            TapInterface.ip("link", "set", "vrb1", "up");
+            if (kernel == null) {
+                TapInterface.ip("link", "set", "vrb0", "up");
+            } else {
+                TapInterface.up("vrb0", kernel);
+            }
+            LinkState.awaitUp("vrb0");
+            try {
+                action.call();
+            } finally {
+                TapInterface.ip("link", "delete", "vrb0");
+            }
+            return 0;
+        });
     }
 
     /** With IPv4 alone. */

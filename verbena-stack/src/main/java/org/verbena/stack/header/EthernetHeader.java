@@ -17,6 +17,10 @@ public record EthernetHeader(long destination, long source, int type) {
     public static final int IPV4 = 0x0800;
     /** EtherType of ARP. */
     public static final int ARP = 0x0806;
+    /** EtherType of a frame with a tag of a virtual LAN. */
+    public static final int VLAN = 0x8100;
+    /** Bytes of such a tag: its EtherType, and priority and number of the LAN, in front of the EtherType of the payload. */
+    public static final int VLAN_TAG = 4;
     /** EtherType of IPv6. */
     public static final int IPV6 = 0x86dd;
     /** The address of all. */

@@ -45,7 +45,7 @@ public final class Capture {
     void sent(SendFrame f, int length) {
         if (isWritten()) {
             int here = Math.min(length, snapLength);
-            MemorySegment.copy(f.memory(), f.at(), bytes, 0, here);
+            MemorySegment.copy(f.memory(), f.at() - f.before(), bytes, 0, here);
             write(here, length);
         }
     }

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Optional;
 
 import org.jspecify.annotations.Nullable;
@@ -36,11 +37,18 @@ import org.verbena.verbs.QueuePairAttributes;
 import org.verbena.verbs.QueuePairInitAttributes;
 import org.verbena.verbs.QueuePairState;
 import org.verbena.verbs.QueuePairType;
+import org.verbena.verbs.ReceiveQueue;
+import org.verbena.verbs.RxHashConfiguration;
+import org.verbena.verbs.RxHashFields;
 import org.verbena.verbs.SendFlags;
 import org.verbena.verbs.VerbsException;
 import org.verbena.verbs.VerbsObject;
 import org.verbena.verbs.WcFlags;
 import org.verbena.verbs.WcStatus;
+import org.verbena.verbs.WorkQueue;
+import org.verbena.verbs.WorkQueueAttributes;
+import org.verbena.verbs.WorkQueueInitAttributes;
+import org.verbena.verbs.WorkQueueState;
 
 /** A queue pair for raw packets that takes all frames of its device, or those of flows alone. */
 public final class QueuePairWire implements SteeredWire {
@@ -50,13 +58,15 @@ public final class QueuePairWire implements SteeredWire {
     private static final int LONG_SENDS = 16;
     private static final int MOST_CUT = 65_535;
     /** Ethernet, IPv4 and TCP with all options. */
-    private static final int MOST_HEADERS = 14 + 60 + 60;
+    private static final int MOST_HEADERS = 14 + VlanWire.TAG + 60 + 60;
     private static final int SIGNAL_EVERY = 32;
+    /** Of packets over a single work queue: whatever it answers, they come there. */
+    private static final RxHashConfiguration ANY_HASH = RxHashConfiguration.of(RxHashConfiguration.TOEPLITZ,
+            new byte[RxHashConfiguration.TOEPLITZ_KEY_BYTES], RxHashFields.SRC_IPV4 | RxHashFields.DST_IPV4);
     private static final int ETHERNET = 14;
     private static final int BELL = 1;
     private static final int WATCHED = 2;
     private static final int NANOS_PER_MILLI = 1_000_000;
-    private static final int VLAN_TAG = 4;
     /** RFC 791, 3.2. */
     private static final int LEAST_MTU = 68;
     /** What AF_XDP wants free before a frame that it sends from where it is; a cache line begins there. */
@@ -72,6 +82,7 @@ public final class QueuePairWire implements SteeredWire {
     private final CompletionQueue receiveCq;
     private final CompletionQueue sendCq;
     private final QueuePair qp;
+    private final ReceiveQueue receiveQueue;
     /** Buffers of receives, then those of sends. */
     private final MemoryRegion region;
     private final int chunk;
@@ -100,7 +111,8 @@ public final class QueuePairWire implements SteeredWire {
     private long sent;
     private int oldest;
 
-    private QueuePairWire(Context context, int mtu, boolean steered, Deque<VerbsObject> opened) throws VerbsException {
+    private QueuePairWire(Context context, int mtu, boolean steered, boolean tagged, Deque<VerbsObject> opened)
+            throws VerbsException {
         this.context = context;
         this.mtu = mtu;
         this.opened = opened;
@@ -109,8 +121,9 @@ public final class QueuePairWire implements SteeredWire {
         offset = d.rawReceiveOffset().orElse(0);
         receives = Math.min(RECEIVES, d.maxQpWr());
         int sends = Math.min(SENDS, d.maxQpWr() - LONG_SENDS);
-        int stride = Math.ceilDiv(BEFORE + ETHERNET + mtu, chunk) * chunk;
-        int longStride = Math.ceilDiv(BEFORE + ETHERNET + MOST_CUT, chunk) * chunk;
+        int before = BEFORE + (tagged ? VlanWire.TAG : 0);
+        int stride = Math.ceilDiv(before + ETHERNET + mtu, chunk) * chunk;
+        int longStride = Math.ceilDiv(before + ETHERNET + MOST_CUT, chunk) * chunk;
         ProtectionDomain pd = opened(context.allocateProtectionDomain());
         long firstShort = (long) receives * chunk;
         long firstLong = firstShort + (long) sends * stride;
@@ -121,10 +134,18 @@ public final class QueuePairWire implements SteeredWire {
                 .build()));
         sendCq = opened(context.createCompletionQueue(sends + LONG_SENDS));
         QueuePairInitAttributes.Builder a = QueuePairInitAttributes.builder(sendCq, receiveCq).type(
-                QueuePairType.RAW_PACKET).maxSendWr(sends + LONG_SENDS).maxReceiveWr(receives).maxSendSge(1);
+                QueuePairType.RAW_PACKET).maxSendWr(sends + LONG_SENDS).maxSendSge(1);
+        // With several receive queues, packets come on any of them. A queue pair has one of them, a work queue all.
+        WorkQueue work = d.maxQp() > 1 ? createWorkQueue(pd) : null;
+        if (work == null) {
+            a.maxReceiveWr(receives);
+        } else {
+            a.receiveSideScaling(opened(context.createRwqIndirectionTable(0, List.of(work))), ANY_HASH);
+        }
         QueuePair cutting = createCutting(pd, a);
         int longs = cutting == null ? 0 : LONG_SENDS;
         qp = cutting == null ? opened(pd.createQueuePair(a.maxTsoHeader(0).build())) : cutting;
+        receiveQueue = work == null ? qp.receiveQueue() : work.receiveQueue();
         frames = new SendFrame[sends + longs];
         shortFrames = sends;
         free = new int[sends];
@@ -132,11 +153,11 @@ public final class QueuePairWire implements SteeredWire {
         posted = new int[sends + longs];
         ByteBuffer bytes = region.segment().asByteBuffer();
         for (int i = 0; i < sends; i++) {
-            frames[i] = new SendFrame(region.segment(), bytes, firstShort + (long) i * stride + BEFORE, i);
+            frames[i] = new SendFrame(region.segment(), bytes, firstShort + (long) i * stride + before, i);
             free[freeFrames++] = i;
         }
         for (int i = 0; i < longs; i++) {
-            frames[sends + i] = new SendFrame(region.segment(), bytes, firstLong + (long) i * longStride + BEFORE, sends
+            frames[sends + i] = new SendFrame(region.segment(), bytes, firstLong + (long) i * longStride + before, sends
                     + i);
             freeLong[freeLongFrames++] = sends + i;
         }
@@ -165,6 +186,13 @@ public final class QueuePairWire implements SteeredWire {
         }
     }
 
+    private WorkQueue createWorkQueue(ProtectionDomain pd) throws VerbsException {
+        WorkQueue q = opened(context.createWorkQueue(WorkQueueInitAttributes.builder(pd, receiveCq).maxWr(receives)
+                .build()));
+        q.modify(WorkQueueAttributes.to(WorkQueueState.RDY));
+        return q;
+    }
+
     private <T extends VerbsObject> T opened(T o) {
         opened.push(o);
         return o;
@@ -174,26 +202,23 @@ public final class QueuePairWire implements SteeredWire {
      * Takes over a device that has no other queue pair of this kind.
      *
      * @param mtu the interface's
+     * @param tagged whether frames to send have {@link VlanWire#TAG} bytes before them
      * @param steered whether only packets come that {@link #steer} says; else all
-     * @throws VerbsException {@code EOPNOTSUPP} for a device without raw packets, or with several receive queues
+     * @throws VerbsException {@code EOPNOTSUPP} for a device without raw packets, {@code EBUSY} if another has one of its queues
      */
-    public static QueuePairWire open(Context context, int mtu, boolean steered) throws VerbsException {
+    public static QueuePairWire open(Context context, int mtu, boolean steered, boolean tagged)
+            throws VerbsException {
         String verb = "open a stack on " + context.device().name();
         requireRawPackets(context);
-        int queues = context.queryDevice().maxQp();
-        if (queues > 1) { // packets come on any of them, and a queue pair has one
-            throw new VerbsException(verb, Errno.EOPNOTSUPP, "its interface has " + queues
-                    + " receive queues and a stack takes one: set it to one, 'ethtool -L INTERFACE combined 1' or 'rx 1'");
-        }
         // A context knows the MTU that was when it was opened.
-        long most = Math.min(mtu, context.queryPort(1).maxMessageSize() - ETHERNET - VLAN_TAG);
+        long most = Math.min(mtu, context.queryPort(1).maxMessageSize() - ETHERNET - VlanWire.TAG);
         if (most < LEAST_MTU) {
             throw new VerbsException(verb, Errno.EINVAL, "the interface's MTU is " + most + ", and IPv4 needs "
                     + LEAST_MTU);
         }
         Deque<VerbsObject> opened = new ArrayDeque<>();
         try {
-            return new QueuePairWire(context, (int) most, steered, opened);
+            return new QueuePairWire(context, (int) most, steered, tagged, opened);
         } catch (VerbsException | RuntimeException | Error e) {
             close(opened).ifPresent(e::addSuppressed);
             throw e;
@@ -221,7 +246,7 @@ public final class QueuePairWire implements SteeredWire {
     }
 
     private void post(int place) throws VerbsException {
-        int wrong = qp.receiveQueue().post(place, region, (long) place * chunk, chunk);
+        int wrong = receiveQueue.post(place, region, (long) place * chunk, chunk);
         if (wrong != 0) {
             throw new VerbsException("post a receive", wrong, "no frame can be received");
         }
@@ -332,27 +357,30 @@ public final class QueuePairWire implements SteeredWire {
         // The last free frame is signalled, too: who waits for frames waits for a completion.
         boolean signal = (sends + 1) % SIGNAL_EVERY == 0 || freeFrames == 0 || f.headers() > 0;
         posted[next] = f.number();
+        long at = f.at() - f.before();
+        int length = bytes + f.before();
         Capture c = capture;
         if (c != null) {
-            c.sent(f, bytes);
+            c.sent(f, length);
         }
         int flags = signal ? SendFlags.SIGNALED : SendFlags.NONE;
+        int headers = f.headers() + f.before();
         int wrong = f.headers() == 0
-                ? qp.sendQueue().postSend(sends, flags, region, f.at(), bytes)
-                : qp.sendQueue().start().sendSegmented(sends, flags, region.segment(), f.at(), f.headers(), f.segment())
-                        .sge(region, f.at() + f.headers(), bytes - f.headers()).complete();
+                ? qp.sendQueue().postSend(sends, flags, region, at, length)
+                : qp.sendQueue().start().sendSegmented(sends, flags, region.segment(), at, headers, f.segment()).sge(
+                        region, at + headers, length - headers).complete();
         if (wrong != 0) {
             giveBack(f);
-            throw new VerbsException("post a send", wrong, "a frame of " + bytes + " bytes");
+            throw new VerbsException("post a send", wrong, "a frame of " + length + " bytes");
         }
-        f.cut(0, 0);
+        f.reset();
         sends++;
         next = next + 1 == posted.length ? 0 : next + 1;
     }
 
     @Override
     public void giveBack(SendFrame f) {
-        f.cut(0, 0);
+        f.reset();
         free(f.number());
     }
 

@@ -82,6 +82,13 @@ public abstract class ReceivedFrame {
         return bytes;
     }
 
+    /** Has the frame begin so many bytes later, within its first part. */
+    final void skip(int n) {
+        places[0] += n;
+        lengths[0] -= n;
+        bytes -= n;
+    }
+
     /** Copies bytes of the frame, from {@code offset} on, that are there. */
     public final void copyTo(int offset, MemorySegment to, long at, int length) {
         int from = offset;

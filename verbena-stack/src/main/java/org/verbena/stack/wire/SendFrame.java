@@ -12,6 +12,7 @@ public final class SendFrame {
     private final int number;
     private int headers;
     private int segment;
+    private int before;
 
     /**
      * A buffer.
@@ -41,6 +42,23 @@ public final class SendFrame {
     /** Where its frame begins. */
     public long at() {
         return at;
+    }
+
+    /** Has this begin so many bytes before {@link #at} when it is sent: a tag was put there. */
+    void prepend(int n) {
+        before = n;
+    }
+
+    /** What {@link #prepend} said; 0 without it, and after the frame was sent or given back. */
+    int before() {
+        return before;
+    }
+
+    /** Forgets {@link #cut} and {@link #prepend}. */
+    void reset() {
+        headers = 0;
+        segment = 0;
+        before = 0;
     }
 
     /** The wire's own number. */

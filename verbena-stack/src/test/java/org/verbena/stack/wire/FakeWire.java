@@ -23,7 +23,9 @@ import org.verbena.stack.header.TcpHeader;
 public final class FakeWire implements Wire {
     private static final int ETHERNET = 14;
     private static final int LONGS = 4;
-    private static final int LONG_STRIDE = ETHERNET + 65_535;
+    /** Room before a frame, for a tag. */
+    private static final int BEFORE = 4;
+    private static final int LONG_STRIDE = BEFORE + ETHERNET + 65_535;
 
     private final int mtu;
     private final int part;
@@ -51,7 +53,7 @@ public final class FakeWire implements Wire {
         this.mtu = mtu;
         this.frames = frames;
         this.part = part;
-        stride = 14 + mtu;
+        stride = BEFORE + ETHERNET + mtu;
         memory = Arena.ofAuto().allocate((long) stride * frames + (long) LONGS * LONG_STRIDE);
         bytes = memory.asByteBuffer();
         for (int i = 0; i < frames; i++) {
@@ -93,12 +95,12 @@ public final class FakeWire implements Wire {
     @Override
     public @Nullable SendFrame acquire() {
         Integer i = free.poll();
-        return i == null ? null : new SendFrame(memory, bytes, (long) i * stride, i);
+        return i == null ? null : new SendFrame(memory, bytes, (long) i * stride + BEFORE, i);
     }
 
     @Override
     public void send(SendFrame f, int length) {
-        int most = f.headers() > 0 ? LONG_STRIDE : stride;
+        int most = (f.headers() > 0 ? LONG_STRIDE : stride) - BEFORE;
         if (length > most || free.contains(f.number()) || freeLong.contains(f.number())
                 || f.headers() > 0 != f.number() >= frames) {
             throw new AssertionError("frame " + f.number() + " of " + length + " bytes");
@@ -108,7 +110,8 @@ public final class FakeWire implements Wire {
             giveBack(f);
             return;
         }
-        sent.add(memory.asSlice(f.at(), length).toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+        sent.add(memory.asSlice(f.at() - f.before(), length + f.before()).toArray(
+                java.lang.foreign.ValueLayout.JAVA_BYTE));
         giveBack(f);
     }
 
@@ -122,7 +125,7 @@ public final class FakeWire implements Wire {
         Integer i = freeLong.poll();
         return i == null
                 ? null
-                : new SendFrame(memory, bytes, (long) stride * frames + (long) (i - frames) * LONG_STRIDE, i);
+                : new SendFrame(memory, bytes, (long) stride * frames + (long) (i - frames) * LONG_STRIDE + BEFORE, i);
     }
 
     /** Cuts a frame into those of the MTU, as a card does; the flags FIN and PSH are the last one's, CWR the first one's. */
@@ -156,8 +159,17 @@ public final class FakeWire implements Wire {
                 sum = Checksum.sumOf(source) + Checksum.sumOf(destination);
             }
             TcpHeader.finish(m, at, tcp + n, sum);
-            sent.add(b);
+            sent.add(tagged(f, b));
         }
+    }
+
+    /** With what was put before a frame, between its addresses and its type. */
+    private byte[] tagged(SendFrame f, byte[] b) {
+        byte[] all = new byte[b.length + f.before()];
+        int addresses = ETHERNET - 2;
+        MemorySegment.copy(memory, f.at() - f.before(), MemorySegment.ofArray(all), 0, addresses + f.before());
+        System.arraycopy(b, addresses, all, addresses + f.before(), b.length - addresses);
+        return all;
     }
 
     @Override
@@ -169,7 +181,7 @@ public final class FakeWire implements Wire {
             freeLong.add(f.number());
             return;
         }
-        memory.asSlice(f.at(), stride).fill((byte) 0x5a); // nobody may rely on what was there
+        memory.asSlice(f.at() - BEFORE, stride).fill((byte) 0x5a); // nobody may rely on what was there
         free.add(f.number());
     }
 
