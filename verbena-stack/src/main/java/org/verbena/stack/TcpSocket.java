@@ -98,6 +98,11 @@ public final class TcpSocket implements ByteChannel, Engine.Sleeper {
         return connection.port();
     }
 
+    /** This end: the address that the peer knows, and the port. */
+    public InetSocketAddress localAddress() {
+        return new InetSocketAddress(connection.path().local().toInetAddress(), connection.port());
+    }
+
     /** The other end. */
     public InetSocketAddress remoteAddress() {
         return new InetSocketAddress(connection.path().remote().toInetAddress(), connection.remotePort());

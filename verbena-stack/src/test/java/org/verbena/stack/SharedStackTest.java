@@ -218,6 +218,7 @@ final class SharedStackTest {
                 TapInterface.ip("route", "replace", "10.80.0.0/16", "via", TwoHosts.PEER, "src", "10.79.0.77");
                 Await.until("another address is used", () -> {
                     try (TcpSocket s = stack.connectTcp(to, PATIENCE); Socket there = server.accept()) {
+                        assertThat(s.localAddress()).isEqualTo(there.getRemoteSocketAddress());
                         return there.getInetAddress().equals(InetAddress.getByName("10.79.0.77"));
                     }
                 });

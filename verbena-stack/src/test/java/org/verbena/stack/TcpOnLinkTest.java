@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,7 +75,7 @@ final class TcpOnLinkTest {
         return d.digest();
     }
 
-    private static <T> FutureTask<T> start(java.util.concurrent.Callable<T> c) {
+    private static <T> FutureTask<T> start(Callable<T> c) {
         FutureTask<T> t = new FutureTask<>(c);
         Thread.ofPlatform().daemon().start(t);
         return t;
@@ -180,6 +181,12 @@ final class TcpOnLinkTest {
         });
     }
 
+    private static Thread startUntilItSleeps(Runnable r) {
+        Thread t = Thread.ofPlatform().daemon().start(r);
+        Await.until("it sleeps", () -> t.getState() == Thread.State.TIMED_WAITING);
+        return t;
+    }
+
     @ParameterizedTest
     @EnumSource
     void threadsThatWaitAreWokenOrInterrupted(Link link) throws Exception {
@@ -188,18 +195,16 @@ final class TcpOnLinkTest {
                 TcpSocket s = stack.connectTcp(new InetSocketAddress(StackLink.KERNEL, server.getLocalPort()),
                         PATIENCE);
                 FutureTask<Integer> reading = new FutureTask<>(() -> s.read(ByteBuffer.allocate(1)));
-                Thread t = Thread.ofPlatform().start(reading);
-                Await.until("it sleeps", () -> t.getState() == Thread.State.TIMED_WAITING);
-                t.interrupt();
+                startUntilItSleeps(reading).interrupt();
                 assertThatThrownBy(reading::get).hasCauseInstanceOf(InterruptedIOException.class);
-                FutureTask<Integer> again = start(() -> s.read(ByteBuffer.allocate(1)));
-                Thread.sleep(20);
+                FutureTask<Integer> again = new FutureTask<>(() -> s.read(ByteBuffer.allocate(1)));
+                startUntilItSleeps(again);
                 s.close();
                 assertThatThrownBy(again::get).hasCauseInstanceOf(ClosedChannelException.class);
                 TcpSocket other = stack.connectTcp(new InetSocketAddress(StackLink.KERNEL, server.getLocalPort()),
                         PATIENCE);
-                FutureTask<Integer> last = start(() -> other.read(ByteBuffer.allocate(1)));
-                Thread.sleep(20);
+                FutureTask<Integer> last = new FutureTask<>(() -> other.read(ByteBuffer.allocate(1)));
+                startUntilItSleeps(last);
                 stack.close();
                 assertThatThrownBy(last::get).hasCauseInstanceOf(ClosedChannelException.class);
             }

@@ -32,7 +32,7 @@ public final class TwoHosts {
                 .factory());
 
         /** In the namespace of the calling thread, as all that it starts. */
-        Peer() throws Exception {
+        public Peer() throws Exception {
             starter.submit(() -> {}).get(10, TimeUnit.SECONDS);
         }
 

@@ -67,16 +67,7 @@ final class TimerWheel {
         }
         long most = (1L << BITS * LEVELS) - 1;
         long tick = done + Math.min(ahead, most);
-        int slot = level * SLOTS + (int) (tick >> BITS * level & SLOTS - 1);
-        slots[number] = slot;
-        previous[number] = -1;
-        next[number] = heads[slot];
-        if (heads[slot] >= 0) {
-            previous[heads[slot]] = number;
-        }
-        heads[slot] = number;
-        occupied[slot >> 6] |= 1L << slot;
-        isSoonestKnown = false;
+        link(number, level * SLOTS + (int) (tick >> BITS * level & SLOTS - 1));
     }
 
     void cancel(int number) {
@@ -136,15 +127,14 @@ final class TimerWheel {
             take(number);
             if (ticks[number] <= done) { // now: where this tick is about to look
                 ticks[number] = done;
-                placeNow(number);
+                link(number, (int) (done & SLOTS - 1));
             } else {
                 place(number);
             }
         }
     }
 
-    private void placeNow(int number) {
-        int slot = (int) (done & SLOTS - 1);
+    private void link(int number, int slot) {
         slots[number] = slot;
         previous[number] = -1;
         next[number] = heads[slot];

@@ -134,7 +134,7 @@ final class TransferTest {
 
     @Test
     void withAllFaultsEachByteArrivesOnceAndInOrder() {
-        Seeds.each(Thorough.ON ? 200 : 60, r -> {
+        Seeds.each(Thorough.ON ? 10_000 : 60, r -> {
             boolean six = r.nextBoolean();
             int least = six ? 1280 : 576;
             Network n = new Network(r.nextLong(), host(six, 1, least + r.nextInt(1000), r), host(six, 2, least + r

@@ -2,6 +2,7 @@
 package org.verbena.tests.apps;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.EOFException;
 import java.net.ConnectException;
@@ -120,7 +121,7 @@ class StackTest {
     @Test
     void nginxIsRead() throws Exception {
         Optional<Path> nginx = Machine.need("StackTest.nginxIsRead", "nginx", "nginx-light");
-        org.junit.jupiter.api.Assumptions.assumeTrue(nginx.isPresent());
+        assumeTrue(nginx.isPresent());
         Path folder = Files.createDirectory(dir.resolve("files"));
         String expected = CopyFiles.sha256(CopyFiles.write(folder.resolve("large"), FILE, 7));
         Path work = Files.createDirectory(dir.resolve("nginx"));
@@ -214,7 +215,7 @@ class StackTest {
     @Test
     void redisCounts() throws Exception {
         Optional<Path> redis = Machine.need("StackTest.redisCounts", "redis-server", "redis-server");
-        org.junit.jupiter.api.Assumptions.assumeTrue(redis.isPresent());
+        assumeTrue(redis.isPresent());
         inNamespace(stack -> {
             try (App server = App.command(dir, redis.get().toString(), "--bind", KERNEL, "--port", "6379", "--save", "",
                     "--protected-mode", "no", "--dir", dir.toString());
