@@ -74,9 +74,11 @@ final class PublishedStack implements AutoCloseable {
         notPublished = 0;
         List<Connection> connections = new ArrayList<>();
         List<Engine.Sleeper> sockets = new ArrayList<>();
+        int timeWaits;
         engine.lock.lock();
         try {
             engine.tcp.forEach(connections::add);
+            timeWaits = engine.tcp.timeWaits();
             engine.forEach(s -> {
                 if (!(s instanceof TcpSocket)) { // those are connections
                     sockets.add(s);
@@ -97,7 +99,7 @@ final class PublishedStack implements AutoCloseable {
                 engine.lock.unlock();
             }
         }
-        StackLayout.open(stack, connections.size(), sockets.size(), notPublished);
+        StackLayout.open(stack, connections.size(), sockets.size(), timeWaits, notPublished);
         for (Iterator<Published> all = published.values().iterator(); all.hasNext();) {
             Published p = all.next();
             if (p.found != looks) {

@@ -27,7 +27,6 @@ import org.verbena.stack.model.TcpStatistics;
 import org.verbena.stack.tcp.Connection;
 import org.verbena.stack.tcp.Listener;
 import org.verbena.stack.udp.UdpQueue;
-import org.verbena.stack.wire.Capture;
 import org.verbena.stack.wire.QueuePairWire;
 import org.verbena.stack.wire.VlanWire;
 import org.verbena.stack.wire.Wire;
@@ -59,9 +58,6 @@ import org.verbena.verbs.VerbsException;
 public final class Stack implements AutoCloseable {
     /** Locally administered; behind it is the address, so that a program that starts again has the same, and no other host of the link has it. */
     private static final long LOCAL_MAC = 0x0256_0000_0000L;
-
-    private static final int LEAST_CAPTURED = 64;
-    private static final int LONGEST_CAPTURED = 1 << 18;
 
     private final Engine engine;
     private final InetAddress first;
@@ -334,7 +330,7 @@ public final class Stack implements AutoCloseable {
 
     /** As the other, with whole frames. */
     public StackCapture capture(Path file) throws IOException {
-        return capture(file, LONGEST_CAPTURED);
+        return capture(file, StackCapture.LONGEST);
     }
 
     /**
@@ -347,20 +343,7 @@ public final class Stack implements AutoCloseable {
      * @throws IOException {@code EBUSY} if there is a capture already, or if the file cannot be written
      */
     public StackCapture capture(Path file, int snapLength) throws IOException {
-        if (snapLength < LEAST_CAPTURED || snapLength > LONGEST_CAPTURED) {
-            throw new IllegalArgumentException("a snap length of " + snapLength + " is not " + LEAST_CAPTURED + " to "
-                    + LONGEST_CAPTURED);
-        }
-        engine.lock.lock();
-        try {
-            engine.requireOpen();
-            engine.requireNoCapture();
-            Capture c = new Capture(file, snapLength);
-            engine.beginCapture(c);
-            return new StackCapture(engine, c);
-        } finally {
-            engine.lock.unlock();
-        }
+        return StackCapture.begin(engine, file, snapLength, null);
     }
 
     /** The numbers of TCP so far. */

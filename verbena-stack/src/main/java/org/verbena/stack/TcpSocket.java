@@ -11,6 +11,7 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ByteChannel;
 import java.nio.channels.ClosedChannelException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 
@@ -18,6 +19,7 @@ import org.verbena.linux.Errno;
 import org.verbena.stack.model.TcpInfo;
 import org.verbena.stack.model.TcpState;
 import org.verbena.stack.tcp.Connection;
+import org.verbena.stack.wire.FlowFilter;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -245,6 +247,20 @@ public final class TcpSocket implements ByteChannel, Engine.Sleeper {
         } finally {
             engine.lock.unlock();
         }
+    }
+
+    /** As the other, with whole frames. */
+    public StackCapture capture(Path file) throws IOException {
+        return capture(file, StackCapture.LONGEST);
+    }
+
+    /**
+     * Has the segments of this connection alone written to a file from now on, in both directions, as {@link Stack#capture(Path, int)} has it: a stack has one capture at a
+     * time. The connection's end does not end it.
+     */
+    public StackCapture capture(Path file, int snapLength) throws IOException {
+        return StackCapture.begin(engine, file, snapLength, new FlowFilter(connection.path(), connection.port(),
+                connection.remotePort()));
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
 import java.util.concurrent.FutureTask;
 
 import org.junit.jupiter.api.io.TempDir;
@@ -102,6 +103,32 @@ final class CaptureTest {
         Frames frames = Frames.of(whole);
         assertThat(frames.longestHere).isEqualTo(frames.longest);
         assertThat(frames.count).isGreaterThan(10);
+    }
+
+    @ParameterizedTest
+    @EnumSource(StackLink.Link.class)
+    void theSegmentsOfOneConnectionAreWritten(StackLink.Link link) throws Exception {
+        Path all = folder.resolve("all.pcap");
+        StackLink.run(link, stack -> {
+            try (TcpServer server = stack.listenTcp(0, 4);
+                    Socket k = new Socket(stack.address(), server.port());
+                    TcpSocket s = Objects.requireNonNull(server.accept(PATIENCE))) {
+                try (StackCapture capture = s.capture(all)) {
+                    talk(stack, server); // another one's
+                    assertThat(capture.statistics().frames()).isZero();
+                    s.write(ByteBuffer.allocate(1));
+                    assertThat(k.getInputStream().read()).isZero();
+                    k.getOutputStream().write(1);
+                    assertThat(s.read(ByteBuffer.allocate(1), PATIENCE)).isEqualTo(1);
+                    assertThat(capture.statistics().frames()).isGreaterThanOrEqualTo(2);
+                    assertThat(capture.statistics().lost()).isZero();
+                    assertThatThrownBy(() -> stack.capture(folder.resolve("x"))).isInstanceOf(VerbsException.class);
+                }
+            }
+        });
+        Frames frames = Frames.of(all);
+        assertThat(frames.longest).as("of segments of a byte").isLessThan(100);
+        assertThat(frames.count).isGreaterThanOrEqualTo(2);
     }
 
     @ParameterizedTest

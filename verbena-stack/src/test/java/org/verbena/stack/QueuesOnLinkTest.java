@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.DatagramPacket;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.channels.DatagramChannel;
@@ -15,11 +17,15 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
 
 import org.verbena.linux.Errno;
+import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.TwoHosts;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
@@ -136,6 +142,43 @@ final class QueuesOnLinkTest {
                         e -> assertThat(e.errno()).isEqualTo(Errno.EBUSY));
             }
             return null;
+        });
+    }
+
+    /** The kernel has the addresses as well, and its own packets come by all queues, too. */
+    @Test
+    void aStackThatSharesTheInterfaceGetsItsPacketsOfAllQueues() throws Exception {
+        TwoHosts.run(NetworkNamespace::callInNew, 4, peer -> {
+            try (Context context = Verbs.open("xdp_vrb1");
+                    Stack stack = Stack.open(context, StackConfig.shared());
+                    TcpServer server = stack.listenTcp(0, 64);
+                    ServerSocket kernels = new ServerSocket(0, 64, InetAddress.getByName(TwoHosts.OURS))) {
+                for (int i = 0; i < 32; i++) {
+                    byte[] sent = {(byte) i, 1, 2};
+                    int port = i % 2 == 0 ? server.port() : kernels.getLocalPort();
+                    Future<byte[]> got = peer.start(() -> {
+                        try (Socket s = new Socket(TwoHosts.OURS, port)) {
+                            s.getOutputStream().write(sent);
+                            return s.getInputStream().readNBytes(sent.length);
+                        }
+                    });
+                    if (i % 2 == 0) {
+                        try (TcpSocket s = Objects.requireNonNull(server.accept(PATIENCE))) {
+                            ByteBuffer b = ByteBuffer.allocate(sent.length);
+                            while (b.hasRemaining() && s.read(b, PATIENCE) > 0) {
+                                // until all are there
+                            }
+                            s.write(b.flip());
+                            assertThat(got.get(20, TimeUnit.SECONDS)).isEqualTo(sent);
+                        }
+                    } else {
+                        try (Socket s = kernels.accept()) {
+                            s.getOutputStream().write(s.getInputStream().readNBytes(sent.length));
+                            assertThat(got.get(20, TimeUnit.SECONDS)).isEqualTo(sent);
+                        }
+                    }
+                }
+            }
         });
     }
 }

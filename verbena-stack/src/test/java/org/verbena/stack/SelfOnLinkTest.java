@@ -15,12 +15,15 @@ import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.FutureTask;
 
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.verbena.stack.StackLink.Link;
+import org.verbena.stack.model.StackObjectType;
 import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
+import org.verbena.verbs.RemoteProcess;
 
 /** A stack that talks to itself. */
 final class SelfOnLinkTest {
@@ -121,6 +124,25 @@ final class SelfOnLinkTest {
                         other.read(there, PATIENCE);
                     }
                 }) == 0);
+            }
+        });
+    }
+
+    /** What other processes see of it, as with {@code verbena stat}. */
+    @Test
+    void connectionsInTimeWaitAreCounted() throws Exception {
+        StackLink.run(Link.TAP, stack -> {
+            TcpServer server = stack.listenTcp(7, 1);
+            for (int i = 1; i <= 3; i++) {
+                TcpSocket s = stack.connectTcp(new InetSocketAddress(stack.address(), 7), PATIENCE);
+                TcpSocket other = Objects.requireNonNull(server.accept(PATIENCE));
+                s.close();
+                assertThat(other.read(ByteBuffer.allocate(1), PATIENCE)).isEqualTo(-1);
+                other.close();
+                long expected = i;
+                Await.until(i + " are in TIME_WAIT", () -> RemoteProcess.current().objects(0).stream().anyMatch(o -> o
+                        .type() == StackObjectType.STACK && o.attributes().get("timeWait") instanceof Long n
+                        && n == expected));
             }
         });
     }

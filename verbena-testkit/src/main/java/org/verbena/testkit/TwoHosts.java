@@ -71,10 +71,18 @@ public final class TwoHosts {
 
     /** Runs an action on the first host. */
     public static void run(Namespaces namespaces, Action action) throws Exception {
+        run(namespaces, 1, action);
+    }
+
+    /** As the other, with interfaces of so many queues. */
+    public static void run(Namespaces namespaces, int queues, Action action) throws Exception {
+        String n = Integer.toString(queues);
         Capabilities.requireNetworkAndBpf();
         namespaces.callInNew(() -> {
             try (Peer peer = new Peer()) {
-                TapInterface.ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
+                TapInterface.ip("link", "add", "vrb0", "numtxqueues", n, "numrxqueues", n, "type", "veth", "peer",
+                        "name",
+                        "vrb1", "numtxqueues", n, "numrxqueues", n);
                 TapInterface.ip("address", "add", PEER + "/24", "dev", "vrb0");
                 TapInterface.ip("address", "add", PEER_6 + "/64", "dev", "vrb0", "nodad");
                 TapInterface.ip("link", "set", "lo", "up");

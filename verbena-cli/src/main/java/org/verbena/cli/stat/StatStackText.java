@@ -28,7 +28,8 @@ final class StatStackText {
         Map<String, Object> a = o.attributes();
         return switch (o.type()) {
             case StackObjectType.STACK -> a.get("address") + " on " + o.device() + ", " + HumanText.count(number(a,
-                    "connections"), "connection") + ", " + HumanText.count(number(a, "sockets"), "other socket");
+                    "connections"), "connection") + ", " + HumanText.count(number(a, "sockets"), "other socket")
+                    + timeWait(a);
             case StackObjectType.TCP -> a.get("local") + " > " + a.get("remote") + "  queues " + number(a, "inOccupied")
                     + "/" + number(a, "outOccupied") + "  rtt " + (number(a,
                             "roundTripMicros") == 0 ? "-" : number(a, "roundTripMicros") + "us") + "  cwnd " + number(a,
@@ -39,6 +40,11 @@ final class StatStackText {
             default -> a.get("local") + "  queue " + number(a, "inOccupied") + "  dropped " + o.value(
                     StackSamplePoint.UDP_DROPPED);
         };
+    }
+
+    private static String timeWait(Map<String, Object> a) {
+        long n = number(a, "timeWait");
+        return n == 0 ? "" : ", " + n + " in TIME_WAIT";
     }
 
     private static long number(Map<String, Object> a, String name) {

@@ -13,6 +13,8 @@ public final class IgmpMessage {
     public static final int PROTOCOL = 2;
     /** Type: membership query. */
     public static final int QUERY = 0x11;
+    /** Type: membership report of version 1. */
+    public static final int REPORT_1 = 0x12;
     /** Type: membership report of version 2. */
     public static final int REPORT_2 = 0x16;
     /** Type: leave group, of version 2. */

@@ -12,7 +12,7 @@ import org.verbena.stack.header.IgmpMessage;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.wire.SendFrame;
 
-/** IGMP of a host (RFC 3376; RFC 2236 while a router speaks that): tells routers which groups this host is in. */
+/** IGMP of a host (RFC 3376; RFC 2236 or 1112 while a router speaks that): tells routers which groups this host is in. */
 final class Igmp implements Protocol, Groups.Reports {
     private static final int ALL_HOSTS = 0xe000_0001;
     private static final int ALL_ROUTERS = 0xe000_0002;
@@ -21,12 +21,15 @@ final class Igmp implements Protocol, Groups.Reports {
     private static final int ROUTER_ALERT = 0x9404_0000;
     private static final int HEADER = Ipv4Header.BYTES + 4;
     private static final long TENTH = 100_000_000L;
-    /** Of a query of version 1, which has no time. */
+    /** Of a query of version 1, which has no time (RFC 2236, 4). */
     private static final long TEN_SECONDS = 100 * TENTH;
 
     private final Ip ip;
     private final Ipv4Address address;
     private final Groups groups;
+    /** A router speaks version 1, until when. */
+    private boolean oldest;
+    private long oldestUntil;
 
     Igmp(Ip ip, Ipv4Address address) {
         this.ip = ip;
@@ -56,13 +59,19 @@ final class Igmp implements Protocol, Groups.Reports {
         IpAddress group = IgmpMessage.group(m, at) == 0
                 ? IpAddress.UNSPECIFIED
                 : IpAddress.ofIpv4(IgmpMessage.group(m, at));
-        if (type == IgmpMessage.REPORT_2) {
+        if (type == IgmpMessage.REPORT_2 || type == IgmpMessage.REPORT_1) {
             groups.heard(group);
         } else if (type != IgmpMessage.QUERY) {
             ip.counts.notForUs++;
         } else if (n < IgmpMessage.QUERY_BYTES) {
             int tenths = Bytes.u8(m, at + 1);
-            groups.askedByOlder(group, tenths == 0 ? TEN_SECONDS : tenths * TENTH, now);
+            if (tenths == 0) { // of version 1, whatever others speak (RFC 3376, 7.2.1); it asks for all groups
+                oldest = true;
+                oldestUntil = now + Groups.OLDER_VERSION;
+                groups.askedByOlder(IpAddress.UNSPECIFIED, TEN_SECONDS, now);
+            } else {
+                groups.askedByOlder(group, tenths * TENTH, now);
+            }
         } else {
             int sources = Bytes.u16(m, at + 10);
             if (n < IgmpMessage.QUERY_BYTES + 4 * sources) {
@@ -107,12 +116,19 @@ final class Igmp implements Protocol, Groups.Reports {
 
     @Override
     public void join(IpAddress group, long now) throws IOException {
-        tell(IgmpMessage.REPORT_2, (int) group.low(), (int) group.low());
+        tell(isOldest(now) ? IgmpMessage.REPORT_1 : IgmpMessage.REPORT_2, (int) group.low(), (int) group.low());
     }
 
     @Override
     public void leave(IpAddress group, long now) throws IOException {
-        tell(IgmpMessage.LEAVE, (int) group.low(), ALL_ROUTERS);
+        if (!isOldest(now)) { // that has no such message
+            tell(IgmpMessage.LEAVE, (int) group.low(), ALL_ROUTERS);
+        }
+    }
+
+    private boolean isOldest(long now) {
+        oldest &= now - oldestUntil < 0;
+        return oldest;
     }
 
     private void tell(int type, int group, int to) throws IOException {

@@ -73,7 +73,8 @@ public final class StackKinds implements KindProvider {
             all.put("address", local);
             all.put("connections", high(a[StackLayout.OPEN]));
             all.put("sockets", low(a[StackLayout.OPEN]));
-            all.put("notShown", a[StackLayout.NOT_PUBLISHED]);
+            all.put("timeWait", high(a[StackLayout.OTHERS]));
+            all.put("notShown", low(a[StackLayout.OTHERS]));
             return all;
         }
         all.put("local", socket(local, ports >>> 48));

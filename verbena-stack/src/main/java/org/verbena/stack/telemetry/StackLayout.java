@@ -32,8 +32,8 @@ public final class StackLayout {
     static final int ROUND_TRIP = 7;
     /** Of a stack: connections, 32; other sockets. */
     static final int OPEN = 5;
-    /** Of a stack: connections and sockets that have no entry. */
-    static final int NOT_PUBLISHED = 6;
+    /** Of a stack: connections in TIME_WAIT, 32; connections and sockets that have no entry. */
+    static final int OTHERS = 6;
 
     private static final long MOST = 0xffff_ffffL;
 
@@ -71,10 +71,10 @@ public final class StackLayout {
         e.setAttribute(ROUND_TRIP, pair(i.roundTrip() / 1000, i.roundTripVariation() / 1000));
     }
 
-    /** What a stack has. */
-    public static void open(CounterEntry e, int connections, int sockets, int notPublished) {
+    /** What a stack has; connections in TIME_WAIT are not among the others. */
+    public static void open(CounterEntry e, int connections, int sockets, int timeWaits, int notPublished) {
         e.setAttribute(OPEN, pair(connections, sockets));
-        e.setAttribute(NOT_PUBLISHED, notPublished);
+        e.setAttribute(OTHERS, pair(timeWaits, notPublished));
     }
 
     private static long pair(long high, long low) {

@@ -6,6 +6,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.PcapFile;
 import org.verbena.stack.model.CaptureStatistics;
 import org.verbena.verbs.spi.WallClock;
@@ -17,6 +19,7 @@ public final class Capture {
     private final PcapFile file;
     private final int snapLength;
     private final MemorySegment bytes;
+    private final @Nullable FlowFilter filter;
     private final WallClock clock = new WallClock();
     private long seen;
     private String problem = "";
@@ -26,15 +29,25 @@ public final class Capture {
      * Begins a file.
      *
      * @param snapLength bytes of a frame that are written at most
+     * @param filter chooses frames; null for all
      * @throws IOException if it cannot be written
      */
-    public Capture(Path path, int snapLength) throws IOException {
+    public Capture(Path path, int snapLength, @Nullable FlowFilter filter) throws IOException {
         this.snapLength = snapLength;
         file = PcapFile.create(path, snapLength);
-        bytes = Arena.ofAuto().allocate(snapLength);
+        this.filter = filter;
+        bytes = Arena.ofAuto().allocate(Math.max(snapLength, FlowFilter.LOOKED_AT));
     }
 
     void received(ReceivedFrame f) {
+        FlowFilter some = filter;
+        if (some != null) {
+            int looked = Math.min(f.bytes(), FlowFilter.LOOKED_AT);
+            f.copyTo(0, bytes, 0, looked);
+            if (!some.takes(bytes, 0, looked)) {
+                return;
+            }
+        }
         if (isWritten()) {
             int here = Math.min(f.bytes(), snapLength);
             f.copyTo(0, bytes, 0, here);
@@ -43,6 +56,10 @@ public final class Capture {
     }
 
     void sent(SendFrame f, int length) {
+        FlowFilter some = filter;
+        if (some != null && !some.takes(f.memory(), f.at() - f.before(), length)) {
+            return;
+        }
         if (isWritten()) {
             int here = Math.min(length, snapLength);
             MemorySegment.copy(f.memory(), f.at() - f.before(), bytes, 0, here);

@@ -207,6 +207,39 @@ final class GroupsTest {
     }
 
     @Test
+    void aRouterOfVersion1IsAnsweredInThatWhateverOthersSpeak() throws Exception { // RFC 2236, 4; RFC 3376, 7.2.1
+        m.join(q, G, h.now);
+        told();
+        h.take(query(0, 0, 8));
+        h.take(query(0, 100, 8));
+        h.pass(11 * SECOND);
+        assertThat(records(h.wire.takeSent())).containsExactly("12 239.1.2.3 to 239.1.2.3");
+        m.leave(q, G, h.now);
+        h.pass(0);
+        assertThat(h.wire.takeSent()).as("there is no message for that").isEmpty();
+        m.join(q, G, h.now);
+        h.pass(0);
+        assertThat(records(h.wire.takeSent())).containsExactly("12 239.1.2.3 to 239.1.2.3");
+        h.pass(Groups.REPEAT_INTERVAL);
+        h.wire.takeSent();
+        h.take(query(GROUP, 100, 8));
+        byte[] other = query(0, 0, 8);
+        MemorySegment s = MemorySegment.ofArray(other);
+        Bytes.put32(s, 38, GROUP);
+        Bytes.put32(s, 30, GROUP);
+        Ipv4Header.write(s, 14, 28, 1, 0, 1, IgmpMessage.PROTOCOL, Host.SUBNET + 99, GROUP);
+        EthernetHeader.write(s, 0, Ipv4Address.groupMac(GROUP), 0x0200_0000_0063L, EthernetHeader.IPV4);
+        IgmpMessage.write(s, 34, 8, IgmpMessage.REPORT_1);
+        h.take(other);
+        h.pass(11 * SECOND);
+        assertThat(h.wire.takeSent()).as("another host has told").isEmpty();
+        h.pass(Groups.OLDER_VERSION);
+        h.take(query(0, 100, 8));
+        h.pass(11 * SECOND);
+        assertThat(records(h.wire.takeSent())).containsExactly("16 239.1.2.3 to 239.1.2.3");
+    }
+
+    @Test
     void anOlderRouterIsAnsweredInItsVersion() throws Exception {
         m.join(q, G, h.now);
         told();
