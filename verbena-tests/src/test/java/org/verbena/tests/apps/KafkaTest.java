@@ -102,6 +102,8 @@ class KafkaTest {
         }
     }
 
+    /** By default a client outside Java is curl, of other servers. */
+    @Thorough
     @Test
     void clientOutsideJavaIsServed() throws Exception {
         Optional<Path> kcat = Machine.need("KafkaTest.clientOutsideJavaIsServed", "kcat", "kcat");
