@@ -135,6 +135,8 @@ class KafkaTest {
         }
     }
 
+    /** By default a plain server is that of Netty, and of HTTP. */
+    @Thorough
     @Test
     void plainBrokerIsReached() throws Exception {
         try (Broker broker = new Broker(dir, By.PLAIN);
