@@ -48,10 +48,12 @@ public final class Netlink implements AutoCloseable {
 
     private final Fd fd;
     private final MemorySegment buffer = Arena.ofAuto().allocate(BUFFER_BYTES, 8);
+    private final int timeoutMillis;
     private int sequence;
 
-    private Netlink(Fd fd) {
+    private Netlink(Fd fd, int timeoutMillis) {
         this.fd = fd;
+        this.timeoutMillis = timeoutMillis;
     }
 
     /**
@@ -62,6 +64,16 @@ public final class Netlink implements AutoCloseable {
      * @throws LinuxException {@code EPROTONOSUPPORT} (the kernel does not have it), {@code EMFILE}, {@code ENFILE}
      */
     public static Netlink open(int protocol) throws LinuxException {
+        return open(protocol, TIMEOUT_MILLIS);
+    }
+
+    /**
+     * As the other, with how long a reply is waited for.
+     *
+     * @param timeoutMillis 1 to 60000; a request that was not answered by then is {@code ETIMEDOUT}
+     */
+    public static Netlink open(int protocol, int timeoutMillis) throws LinuxException {
+        Args.requireBetween(timeoutMillis, 1, 60_000, "milliseconds until a reply");
         Args.requireBetween(protocol, 0, 31, "a netlink protocol");
         Fd fd = Fd.ofResult(Native.call(SyscallNumber.SOCKET, AF_NETLINK, SOCK_RAW | UnixSocket.SOCK_CLOEXEC, protocol),
                 "socket(AF_NETLINK, " + protocol + ")");
@@ -71,7 +83,7 @@ public final class Netlink implements AutoCloseable {
             scratch.memory().set(ValueLayout.JAVA_INT, 0, 1);
             Native.call(SyscallNumber.SETSOCKOPT, fd.value(), SOL_NETLINK, option, scratch.address(), 4, 0);
         }
-        return new Netlink(fd);
+        return new Netlink(fd, timeoutMillis);
     }
 
     /**
@@ -121,7 +133,7 @@ public final class Netlink implements AutoCloseable {
     /** The next packet of the kernel; packets of other senders are dropped. */
     private ByteBuffer receive(String call) throws LinuxException {
         while (true) {
-            if (Poll.await(fd, Poll.IN, TIMEOUT_MILLIS) == 0) {
+            if (Poll.await(fd, Poll.IN, timeoutMillis) == 0) {
                 throw new LinuxException(call, Errno.ETIMEDOUT);
             }
             Native.Scratch scratch = Native.scratch(); // struct sockaddr_nl at 0, its length after it

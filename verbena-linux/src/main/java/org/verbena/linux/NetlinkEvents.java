@@ -24,8 +24,18 @@ public final class NetlinkEvents implements AutoCloseable {
     public static final int NEIGHBOURS = 1 << 2;
     /** Addresses of IPv4 and IPv6: {@code RTNLGRP_IPV4_IFADDR}, {@code RTNLGRP_IPV6_IFADDR}. */
     public static final int ADDRESSES = 1 << 4 | 1 << 8;
-    /** Routes and rules of IPv4 and IPv6: {@code RTNLGRP_IPV4_ROUTE}, {@code RTNLGRP_IPV4_RULE}, {@code RTNLGRP_IPV6_ROUTE}, {@code RTNLGRP_IPV6_RULE}. */
-    public static final int ROUTES = 1 << 6 | 1 << 7 | 1 << 10 | 1 << 18;
+    /**
+     * Routes, rules and nexthops of IPv4 and IPv6: {@code RTNLGRP_IPV4_ROUTE}, {@code RTNLGRP_IPV4_RULE}, {@code RTNLGRP_IPV6_ROUTE},
+     * {@code RTNLGRP_IPV6_RULE}, {@code RTNLGRP_NEXTHOP}.
+     */
+    public static final int ROUTES = 1 << 6 | 1 << 7 | 1 << 10 | 1 << 18 | 1 << 31;
+
+    /** All that has changed is read. */
+    public static final int COMPLETE = 0;
+    /** There may be more. */
+    public static final int MORE = 1;
+    /** Some messages were lost. */
+    public static final int LOST = 2;
 
     private static final int SOCKADDR_NL_GROUPS = 8;
     private static final int BUFFER_BYTES = 32 << 10;
@@ -74,18 +84,20 @@ public final class NetlinkEvents implements AutoCloseable {
      * Takes what has changed since, without waiting.
      *
      * @param each gets the messages, one after the other
-     * @return false if some were lost, because there were more than fit ({@code ENOBUFS}): then all is to be asked for anew
+     * @param most packets of messages that are taken now
+     * @return {@link #COMPLETE}; {@link #MORE} if there may be more of them; or {@link #LOST} if some were lost, because there were more than fit
+     *         ({@code ENOBUFS}): then all is to be asked for anew
      * @throws LinuxException {@code EBADMSG} (a malformed message), {@code EBADF}
      */
-    public boolean read(Consumer<NetlinkReply> each) throws LinuxException {
+    public int read(Consumer<NetlinkReply> each, int most) throws LinuxException {
         boolean complete = true;
-        while (true) {
+        for (int i = 0; i < most; i++) {
             Native.Scratch scratch = Native.scratch(); // struct sockaddr_nl at 0, its length after it
             scratch.memory().set(ValueLayout.JAVA_INT, LENGTH_AT, Netlink.SOCKADDR_NL_BYTES);
             long n = Native.call(buffer, SyscallNumber.RECVFROM, fd.value(), buffer.address(), BUFFER_BYTES, FLAGS,
                     scratch.address(), scratch.address() + LENGTH_AT);
             if (n == -Errno.EAGAIN) {
-                return complete;
+                return complete ? COMPLETE : LOST;
             }
             if (n == -Errno.EINTR) {
                 continue;
@@ -101,6 +113,7 @@ public final class NetlinkEvents implements AutoCloseable {
                 tell(ByteBuffer.wrap(copy).asReadOnlyBuffer().order(ByteOrder.nativeOrder()), each);
             }
         }
+        return complete ? MORE : LOST;
     }
 
     private static void tell(ByteBuffer packet, Consumer<NetlinkReply> each) throws LinuxException {

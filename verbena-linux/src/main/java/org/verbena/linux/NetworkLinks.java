@@ -37,6 +37,11 @@ public final class NetworkLinks {
 
     private NetworkLinks() {}
 
+    /** The interface that a message of {@link NetlinkEvents} is about, unless that is of {@link NetlinkEvents#ROUTES}; 0 if it says none. */
+    public static int interfaceOf(NetlinkReply m) { // in struct ifinfomsg, ifaddrmsg and ndmsg at the same place
+        return m.payload().remaining() >= IFINFOMSG_INDEX + 4 ? m.payload().getInt(IFINFOMSG_INDEX) : 0;
+    }
+
     /** Whether a message of {@link NetlinkEvents} tells of an interface that is new, has changed or is gone. */
     public static boolean isChange(NetlinkReply m) {
         return m.type() == RTM_NEWLINK || m.type() == RTM_DELLINK;
@@ -72,6 +77,15 @@ public final class NetworkLinks {
                 id = i == 2 ? id << 16 | 0xfffe : id;
             }
             return id ^ LOCAL_BIT;
+        }
+
+        /** In the low 48 bits; 0 without one. */
+        public long ethernetAddress() {
+            long mac = 0;
+            for (byte b : hardwareAddress) {
+                mac = mac << 8 | b & 0xff;
+            }
+            return hardwareAddress.size() == 6 ? mac : 0;
         }
 
         /** The Ethernet address, in the low 48 bits, that an {@link #eui64} was made of. */

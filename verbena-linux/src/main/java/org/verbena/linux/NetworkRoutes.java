@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 public final class NetworkRoutes {
     static final int RTM_NEWROUTE = 24;
     static final int RTM_DELROUTE = 25;
+    static final int RTM_NEWNEXTHOP = 104;
+    static final int RTM_DELNEXTHOP = 105;
     static final int RTM_NEWRULE = 32;
     static final int RTM_DELRULE = 33;
     static final int RTM_GETROUTE = 26;
@@ -41,10 +43,12 @@ public final class NetworkRoutes {
 
     private NetworkRoutes() {}
 
-    /** Whether a message of {@link NetlinkEvents} tells of a route or rule that is new, has changed or is gone. */
+    /** Whether a message of {@link NetlinkEvents} tells of a route, rule or nexthop that is new, has changed or is gone. */
     public static boolean isChange(NetlinkReply m) {
-        return m.type() == RTM_NEWROUTE || m.type() == RTM_DELROUTE || m.type() == RTM_NEWRULE || m
-                .type() == RTM_DELRULE;
+        return switch (m.type()) {
+            case RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWRULE, RTM_DELRULE, RTM_NEWNEXTHOP, RTM_DELNEXTHOP -> true;
+            default -> false;
+        };
     }
 
     /**

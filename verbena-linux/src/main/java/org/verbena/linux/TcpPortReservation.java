@@ -104,15 +104,20 @@ public final class TcpPortReservation implements AutoCloseable {
         return fd;
     }
 
-    /** Resets the connections that have come another way than from the interface; how many. */
+    /**
+     * Resets some of the connections that have come another way than from the interface.
+     *
+     * @return how many, 0 if there is none; or minus an errno: {@code EMFILE}, {@code ENFILE} (there is no descriptor to take one), {@code EBADF}
+     */
     public int refuse() {
-        int refused = 0;
-        while (true) {
-            long accepted = Native.call(SyscallNumber.ACCEPT4, fd.value(), 0, 0, UnixSocket.SOCK_CLOEXEC);
+        for (int refused = 0;; refused++) {
+            long accepted = refused == BACKLOG
+                    ? -Errno.EAGAIN
+                    : Native.call(SyscallNumber.ACCEPT4, fd.value(), 0, 0, UnixSocket.SOCK_CLOEXEC);
             if (accepted < 0) {
-                return refused; // none is left, or there is no descriptor for one
+                boolean none = accepted == -Errno.EAGAIN || accepted == -Errno.EINTR || accepted == -Errno.ECONNABORTED;
+                return none ? refused : (int) accepted;
             }
-            refused++;
             Native.Scratch scratch = Native.scratch(); // struct linger {int on, seconds}
             scratch.memory().set(ValueLayout.JAVA_INT, 0, 1);
             scratch.memory().set(ValueLayout.JAVA_INT, 4, 0);

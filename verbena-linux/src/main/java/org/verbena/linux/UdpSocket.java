@@ -40,6 +40,7 @@ public final class UdpSocket implements AutoCloseable {
     static final int IP_ADD_MEMBERSHIP = 35;
     static final int IP_DROP_MEMBERSHIP = 36;
     static final int IP_MULTICAST_ALL = 49;
+    static final int MCAST_JOIN_SOURCE_GROUP = 46;
     static final int MCAST_MSFILTER = 48;
     static final int SOCKADDR_STORAGE_BYTES = 128;
     static final int GROUP_FILTER_BYTES = 16 + SOCKADDR_STORAGE_BYTES;
@@ -300,6 +301,25 @@ public final class UdpSocket implements AutoCloseable {
      */
     public void leave(InetAddress group, int interfaceIndex) throws LinuxException {
         membership(group, interfaceIndex, ip4 ? IP_DROP_MEMBERSHIP : IPV6_DROP_MEMBERSHIP, "leave");
+    }
+
+    /**
+     * Joins a multicast group for what one sender sends: {@code MCAST_JOIN_SOURCE_GROUP}.
+     *
+     * @param group of the socket's family, as the sender's
+     * @throws LinuxException as of the other, {@code EINVAL} (joined for all)
+     */
+    public void join(InetAddress group, int interfaceIndex, InetAddress sender) throws LinuxException {
+        int length = 8 + 2 * SOCKADDR_STORAGE_BYTES;
+        try (Arena arena = Arena.ofConfined()) { // struct group_source_req {u32 interface; sockaddr group, sender}
+            MemorySegment m = arena.allocate(length, 8);
+            m.set(ValueLayout.JAVA_INT, 0, interfaceIndex);
+            UdpHeaders.putName(m.address() + 8, group, 0, 0);
+            UdpHeaders.putName(m.address() + 8 + SOCKADDR_STORAGE_BYTES, sender, 0, 0);
+            Args.check(Native.call(m, SyscallNumber.SETSOCKOPT, fd.value(), level, MCAST_JOIN_SOURCE_GROUP, m.address(),
+                    length, 0), "join(multicast group " + group.getHostAddress() + ", interface " + interfaceIndex
+                            + ", sender " + sender.getHostAddress() + ")");
+        }
     }
 
     /**

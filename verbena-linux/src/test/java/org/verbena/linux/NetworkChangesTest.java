@@ -75,7 +75,7 @@ final class NetworkChangesTest {
                 TapInterface.ip("neighbour", "add", "10.84.0.2", "lladdr", "02:00:00:00:00:02", "dev", "vrb0");
                 TapInterface.ip("neighbour", "delete", "10.84.0.2", "dev", "vrb0");
                 Await.until("two messages", () -> {
-                    assertThat(events.read(m -> told.addAll(neighbour(m)))).isTrue();
+                    assertThat(events.read(m -> told.addAll(neighbour(m)), 100)).isEqualTo(NetlinkEvents.COMPLETE);
                     return told.stream().filter(t -> t.interfaceIndex() == vrb0 && t.state() == 0).count() == 1;
                 });
             }
@@ -105,10 +105,17 @@ final class NetworkChangesTest {
                     NetworkAddresses.add(n, lo, ip("127.1." + i / 250 + "." + (1 + i % 250)), 32);
                 }
                 int[] changes = new int[1];
-                assertThat(events.read(m -> changes[0] += NetworkAddresses.isChange(m) ? 1 : 0)).isFalse();
+                assertThat(events.read(m -> changes[0] += NetworkAddresses.isChange(m) ? 1 : 0, 1)).isEqualTo(
+                        NetlinkEvents.LOST);
+                int left;
+                do {
+                    left = events.read(m -> changes[0] += NetworkAddresses.isChange(m) ? 1 : 0, 10);
+                } while (left == NetlinkEvents.MORE);
+                assertThat(left).isEqualTo(NetlinkEvents.COMPLETE);
                 assertThat(changes[0]).isBetween(1, 2999);
                 NetworkAddresses.add(n, lo, ip("127.2.0.1"), 32);
-                assertThat(events.read(m -> changes[0] = NetworkAddresses.isChange(m) ? -1 : 0)).isTrue();
+                assertThat(events.read(m -> changes[0] = NetworkAddresses.isChange(m) ? -1 : 0, 10)).isEqualTo(
+                        NetlinkEvents.COMPLETE);
                 assertThat(changes[0]).isEqualTo(-1);
             }
         });

@@ -329,6 +329,9 @@ final class Engine {
         try {
             if (failure == null) {
                 failure = e;
+                if (host != null) {
+                    host.close(); // the kernel answers for the ports again
+                }
             }
             wakeAll();
         } finally {

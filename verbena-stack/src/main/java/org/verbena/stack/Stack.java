@@ -101,7 +101,7 @@ public final class Stack implements AutoCloseable {
                 throw new VerbsException("open a stack on " + device, Errno.EINVAL, "the interface's MTU is " + wire
                         .mtu() + ", and IPv6 needs " + Ipv6Header.LEAST_MTU);
             }
-            host = config.isShared() ? KernelHost.open(wire, link.index(), new SecureRandom()) : null;
+            host = config.isShared() ? KernelHost.open(wire, link, new SecureRandom()) : null;
             InetAddress first = host == null ? config.first() : host.addresses().getFirst().toInetAddress();
             Stack s = new Stack(new Engine(tagged ? new VlanWire(wire, config.vlan()) : wire, mac, config, host), first,
                     device);

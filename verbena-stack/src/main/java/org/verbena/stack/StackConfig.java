@@ -288,7 +288,7 @@ public final class StackConfig {
     @Override
     public String toString() {
         if (shared) {
-            return "the kernel's";
+            return "shared with the kernel";
         }
         StringJoiner all = new StringJoiner(" and ");
         if (ipv4 != null) {

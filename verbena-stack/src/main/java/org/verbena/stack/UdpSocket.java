@@ -274,11 +274,14 @@ public final class UdpSocket implements AutoCloseable, Engine.Sleeper {
                 throw new VerbsException(what + " " + group.getHostAddress(), wrong, switch (wrong) {
                     case Errno.EINVAL -> "that is not the address of a group, or it was joined for all senders";
                     case Errno.ENOBUFS -> "a socket may be in " + Memberships.MOST_GROUPS + " groups and name "
-                            + Memberships.MOST_SENDERS + " senders of each, and a stack has room for 256 groups";
+                            + Memberships.MOST_SENDERS + " senders of each, and a stack has room for 256 groups; "
+                            + "with the kernel net.ipv4.igmp_max_memberships and igmp_max_msf count as well";
                     case Errno.ENETUNREACH -> "the stack has no address of that version of IP";
                     case Errno.EAFNOSUPPORT -> "the sender's address is not of the same version of IP";
                     case Errno.EADDRINUSE -> "that was done before";
-                    default -> "that was not joined before";
+                    case Errno.EADDRNOTAVAIL -> "that was not joined before";
+                    case Errno.EEXIST -> "another process has these packets";
+                    default -> "the kernel does not join it";
                 });
             }
             engine.changed();

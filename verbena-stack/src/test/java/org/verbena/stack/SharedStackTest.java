@@ -39,7 +39,16 @@ import org.verbena.linux.NetworkNamespace;
 import org.verbena.testkit.Await;
 import org.verbena.testkit.TapInterface;
 import org.verbena.testkit.TwoHosts;
+import org.verbena.verbs.CompletionQueue;
 import org.verbena.verbs.Context;
+import org.verbena.verbs.Flow;
+import org.verbena.verbs.FlowAttributes;
+import org.verbena.verbs.FlowField;
+import org.verbena.verbs.FlowSpec;
+import org.verbena.verbs.ProtectionDomain;
+import org.verbena.verbs.QueuePair;
+import org.verbena.verbs.QueuePairInitAttributes;
+import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
@@ -203,6 +212,7 @@ final class SharedStackTest {
             InetAddress far = InetAddress.getByName("10.80.0.1");
             peer.ip("address", "add", far.getHostAddress() + "/32", "dev", "lo");
             try (ServerSocket server = peer.call(() -> new ServerSocket(0, 8, far))) {
+                server.setSoTimeout(2000);
                 InetSocketAddress to = new InetSocketAddress(far, server.getLocalPort());
                 assertThatThrownBy(() -> stack.connectTcp(to, PATIENCE)).isInstanceOf(NoRouteToHostException.class)
                         .hasMessageContaining("the kernel has no route");
@@ -277,7 +287,7 @@ final class SharedStackTest {
             try (ServerSocket server = peer.call(() -> new ServerSocket(0, 8, there));
                     TcpSocket s = stack.connectTcp(new InetSocketAddress(there, server.getLocalPort()), PATIENCE);
                     Socket k = server.accept()) {
-                for (int i = 0; i < 3; i++) {
+                for (int i = 0; i < 4; i++) {
                     int n = i;
                     switch (i) {
                         case 1 -> {
@@ -287,6 +297,10 @@ final class SharedStackTest {
                         case 2 -> {
                             TapInterface.ip("link", "set", "vrb1", "down");
                             TapInterface.ip("link", "set", "vrb1", "up");
+                        }
+                        case 3 -> {
+                            TapInterface.ip("link", "set", "vrb1", "address", "02:00:00:00:79:78");
+                            peer.ip("neighbour", "flush", "dev", "vrb0");
                         }
                         default -> {
                             // nothing yet
@@ -300,6 +314,65 @@ final class SharedStackTest {
                     assertThat(b.get(0)).isEqualTo((byte) n);
                 }
             }
+        });
+    }
+
+    @Test
+    void anAddressWhosePacketsAnotherHasDoesNoHarm() throws Exception {
+        share((stack, peer) -> {
+            InetAddress more = InetAddress.getByName("10.79.0.55");
+            try (TcpServer server = stack.listenTcp(7000, 8);
+                    Context other = Verbs.open("xdp_vrb1");
+                    ProtectionDomain pd = other.allocateProtectionDomain();
+                    CompletionQueue cq = other.createCompletionQueue(8);
+                    QueuePair qp = pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).type(
+                            QueuePairType.RAW_PACKET).build())) {
+                Flow theirs = qp.createFlow(FlowAttributes.builder().spec(FlowSpec.ipv4().match(
+                        FlowField.IPV4_DESTINATION, 0x0a4f_0037)).spec(FlowSpec.tcp().match(FlowField.DESTINATION_PORT,
+                                7000)).build());
+                TapInterface.ip("address", "add", "10.79.0.55/24", "dev", "vrb1");
+                Await.until("the address is known", () -> stack.addresses().contains(more));
+                try (TcpServer another = stack.listenTcp(0, 8)) {
+                    assertThat(another.port()).isPositive();
+                }
+                theirs.close();
+                Await.until("the packets come after all", () -> {
+                    Future<Integer> got = peer.start(() -> {
+                        try (Socket s = new Socket()) {
+                            s.connect(new InetSocketAddress(more, 7000), 500);
+                            return s.getInputStream().read();
+                        } catch (IOException e) {
+                            return -2;
+                        }
+                    });
+                    try (TcpSocket s = server.accept(Duration.ofMillis(500))) {
+                        if (s != null) {
+                            s.write(ByteBuffer.wrap(new byte[] {42}));
+                        }
+                        return got.get(20, TimeUnit.SECONDS) == 42;
+                    }
+                });
+            }
+        });
+    }
+
+    @Test
+    void whenTheInterfaceGoesSocketsCanBeClosedAndTheKernelHasThePorts() throws Exception {
+        share((stack, peer) -> {
+            UdpSocket socket = stack.bindUdp(7000);
+            socket.join(InetAddress.getByName("239.1.2.3"));
+            TapInterface.ip("link", "delete", "vrb1");
+            Await.until("the stack has failed", () -> {
+                try {
+                    socket.receive(ByteBuffer.allocate(1), new UdpPeer(), Duration.ofMillis(100));
+                    return false;
+                } catch (IOException e) {
+                    return true;
+                }
+            });
+            new DatagramSocket(7000, InetAddress.getByName("0.0.0.0")).close();
+            stack.close();
+            socket.close();
         });
     }
 
@@ -368,6 +441,6 @@ final class SharedStackTest {
         assertThatThrownBy(() -> StackConfig.shared().withAddress("10.0.0.1/8")).isInstanceOf(
                 IllegalArgumentException.class);
         assertThatThrownBy(() -> StackConfig.shared().withIpv6()).isInstanceOf(IllegalArgumentException.class);
-        assertThat(StackConfig.shared().withSpin(Duration.ZERO)).hasToString("the kernel's");
+        assertThat(StackConfig.shared().withSpin(Duration.ZERO)).hasToString("shared with the kernel");
     }
 }

@@ -26,7 +26,7 @@ public final class Ip {
     private static final int LOOKED_AT = EthernetHeader.BYTES + 60;
 
     final Wire wire;
-    final long mac;
+    long mac;
     final Counts counts;
     final RandomGenerator random;
     final Datagram datagram = new Datagram();
@@ -195,6 +195,11 @@ public final class Ip {
      */
     public int way(long high, long low) {
         return family(high, low).link().way(high, low);
+    }
+
+    /** Has another Ethernet address from now on. */
+    public void setMac(long address) {
+        mac = address;
     }
 
     /** Whether an address is one of this host's. */

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
+import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
 import org.verbena.linux.TcpPortReservation;
 import org.verbena.linux.UdpSocket;
@@ -97,9 +98,9 @@ final class ClaimedPort implements AutoCloseable {
         return all;
     }
 
-    /** The addresses of the interface have changed. */
-    void readdress() throws IOException {
-        List<IpAddress> all = all();
+    /** The addresses of the interface have changed; false if not all packets can be had now, as somebody else has them. */
+    boolean readdress() {
+        Set<IpAddress> all = new HashSet<>(all());
         flows.entrySet().removeIf(f -> {
             boolean gone = !all.contains(f.getKey());
             if (gone) {
@@ -107,20 +108,34 @@ final class ClaimedPort implements AutoCloseable {
             }
             return gone;
         });
+        boolean complete = true;
         for (IpAddress a : all) {
             if ((everywhere || wanted.contains(a)) && !flows.containsKey(a)) {
-                flows.put(a, host.wire.steer(protocol, a.toInetAddress(), port));
+                try {
+                    flows.put(a, host.wire.steer(protocol, a.toInetAddress(), port));
+                } catch (IOException e) {
+                    complete = false;
+                }
             }
         }
+        return complete;
     }
 
     /** The kernel has got something: datagrams, or connections that have come another way than by the interface. */
-    void take(KernelDatagrams datagrams) {
-        if (tcp != null) {
-            tcp.refuse();
+    void take(KernelDatagrams datagrams, Epoll epoll) {
+        if (tcp != null && tcp.refuse() < 0) {
+            tryForget(epoll, tcp.fd()); // without a descriptor for it, it would be there for ever
         }
         for (UdpSocket s : udp) {
             datagrams.take(s, port);
+        }
+    }
+
+    private static void tryForget(Epoll epoll, Fd fd) {
+        try {
+            epoll.remove(fd);
+        } catch (LinuxException e) {
+            // it was closed
         }
     }
 
@@ -143,11 +158,13 @@ final class ClaimedPort implements AutoCloseable {
                 }
                 return 0;
             }
-            if (!before) {
+            List<InetAddress> senders = filter.sources().stream().map(IpAddress::toInetAddress).toList();
+            if (!before && filter.excludes()) {
                 s.join(to, host.interfaceIndex);
+            } else if (!before) { // not for all first, which the network would be told
+                s.join(to, host.interfaceIndex, senders.getFirst());
             }
-            s.setSourceFilter(to, host.interfaceIndex, filter.excludes(), filter.sources().stream().map(
-                    IpAddress::toInetAddress).toList());
+            s.setSourceFilter(to, host.interfaceIndex, filter.excludes(), senders);
             if (!before) {
                 groups.put(group, host.wire.steer(protocol, to, port));
             }

@@ -4,18 +4,26 @@ package org.verbena.stack.kernel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
 import org.verbena.linux.NetworkAddresses;
+import org.verbena.stack.ip.AddressMap;
 import org.verbena.stack.ip.IpAddress;
 import org.verbena.stack.ip.Ipv4Address;
 
 /** The addresses that the kernel has on an interface. */
 final class KernelAddresses {
     private List<IpAddress> all = List.of();
-    private IpAddress[] own = new IpAddress[0];
+    private final RandomGenerator random;
+    private AddressMap<IpAddress> own;
     private Ipv4Address[] subnets = new Ipv4Address[0];
+
+    KernelAddresses(RandomGenerator random) {
+        this.random = random;
+        own = new AddressMap<>(random);
+    }
 
     /** Takes those of an interface. */
     void refresh(List<NetworkAddresses.Entry> entries, int interfaceIndex) {
@@ -32,7 +40,8 @@ final class KernelAddresses {
         }
         found.sort(Comparator.comparing((IpAddress a) -> !a.isIpv4()).thenComparing(IpAddress::isLinkLocal));
         all = List.copyOf(found);
-        own = all.toArray(IpAddress[]::new);
+        own = new AddressMap<>(random);
+        all.forEach(a -> own.put(a.high(), a.low(), a));
         subnets = ipv4.toArray(Ipv4Address[]::new);
     }
 
@@ -42,12 +51,7 @@ final class KernelAddresses {
     }
 
     boolean isOwn(long high, long low) {
-        for (IpAddress a : own) {
-            if (a.low() == low && a.high() == high) {
-                return true;
-            }
-        }
-        return false;
+        return own.get(high, low) != null;
     }
 
     boolean isBroadcast(int a) {
@@ -75,7 +79,7 @@ final class KernelAddresses {
     /** The first of a version of IP; null if there is none. */
     @Nullable
     IpAddress first(boolean ipv4) {
-        for (IpAddress a : own) {
+        for (IpAddress a : all) {
             if (a.isIpv4() == ipv4) {
                 return a;
             }

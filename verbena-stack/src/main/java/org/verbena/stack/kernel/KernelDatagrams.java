@@ -18,7 +18,7 @@ final class KernelDatagrams {
         to = receiver;
     }
 
-    /** Takes what there is. */
+    /** Takes some of what there is; the rest with the next look. */
     void take(UdpSocket from, int port) {
         Datagrams d = to;
         if (d == null) {
@@ -29,11 +29,9 @@ final class KernelDatagrams {
             b = new UdpReceiveBatch(BATCH, 0, LONGEST);
             batch = b;
         }
-        for (int n = b.receive(from, BATCH); n > 0; n = b.receive(from, BATCH)) {
-            for (int i = 0; i < n; i++) {
-                d.received(port, b.memory(), b.offset(i), b.length(i), b.sourceHigh(i), b.sourceLow(i), b.sourcePort(
-                        i));
-            }
+        int n = b.receive(from, BATCH);
+        for (int i = 0; i < n; i++) {
+            d.received(port, b.memory(), b.offset(i), b.length(i), b.sourceHigh(i), b.sourceLow(i), b.sourcePort(i));
         }
     }
 }

@@ -27,12 +27,25 @@ public final class KernelHost implements AutoCloseable {
     /** While packets keep the stack awake, what has changed is looked for this often. */
     private static final long LOOK_EVERY = 1_000_000;
     private static final long EVENTS = -1;
+    /** Messages that are taken in one go. */
+    private static final int MOST_EVENTS = 256;
+    /** What has changed is asked for this often at most, with one answer for all that came meanwhile. */
+    private static final long SETTLE = 20_000_000;
+    /** Packets that could not be had are asked for again. */
+    private static final long RETRY = 1_000_000_000L;
+    /** The kernel is asked under the stack's lock. */
+    private static final int ANSWER_MILLIS = 200;
+    private static final int LINK = 1;
+    private static final int ADDRESSES = 2;
+    private static final int ROUTES = 4;
+    private static final int LOST = 8;
 
     final Netlink netlink;
     final int interfaceIndex;
+    final String interfaceName;
     final SteeredWire wire;
     final RandomGenerator random;
-    final KernelAddresses addresses = new KernelAddresses();
+    final KernelAddresses addresses;
     final KernelRoutes routes;
     final KernelNeighbours neighbours;
     final KernelPorts ports;
@@ -44,17 +57,22 @@ public final class KernelHost implements AutoCloseable {
     private final Epoll epoll;
     private volatile boolean ready = true;
     private long looked;
-    private boolean linkChanged = true;
-    private boolean addressesChanged = true;
+    /** What is to be asked for anew, and when that was done last. */
+    private int changed = LINK | ADDRESSES;
+    private long refreshed;
+    private long mac;
 
-    private KernelHost(SteeredWire wire, int interfaceIndex, RandomGenerator random, Netlink netlink,
+    private KernelHost(SteeredWire wire, int interfaceIndex, String interfaceName, RandomGenerator random,
+            Netlink netlink,
             NetlinkEvents events, Epoll epoll) throws LinuxException {
         this.wire = wire;
         this.interfaceIndex = interfaceIndex;
+        this.interfaceName = interfaceName;
         this.random = random;
         this.netlink = netlink;
         this.events = events;
         this.epoll = epoll;
+        addresses = new KernelAddresses(random);
         routes = new KernelRoutes(this);
         neighbours = new KernelNeighbours(this);
         ports = new KernelPorts(this, epoll);
@@ -66,8 +84,9 @@ public final class KernelHost implements AutoCloseable {
      *
      * @throws IOException {@code EPERM} without CAP_NET_ADMIN, {@code EADDRNOTAVAIL} if the interface has no address
      */
-    public static KernelHost open(SteeredWire wire, int interfaceIndex, RandomGenerator random) throws IOException {
-        Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);
+    public static KernelHost open(SteeredWire wire, NetworkLinks.Link link, RandomGenerator random)
+            throws IOException {
+        Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE, ANSWER_MILLIS);
         NetlinkEvents events = null;
         Epoll epoll = null;
         KernelHost h = null;
@@ -75,8 +94,13 @@ public final class KernelHost implements AutoCloseable {
             events = NetlinkEvents.open(NetlinkEvents.LINKS | NetlinkEvents.ADDRESSES | NetlinkEvents.ROUTES
                     | NetlinkEvents.NEIGHBOURS);
             epoll = Epoll.create();
-            h = new KernelHost(wire, interfaceIndex, random, netlink, events, epoll);
+            h = new KernelHost(wire, link.index(), link.name(), random, netlink, events, epoll);
+            h.now = System.nanoTime();
             h.refresh();
+            if (h.changed != 0) {
+                throw new LinuxException("netlink", Errno.ETIMEDOUT,
+                        "the kernel does not tell its addresses: try again");
+            }
             h.ports.probe();
             wire.watch(epoll.fd(), h::becameReady);
             return h;
@@ -133,73 +157,92 @@ public final class KernelHost implements AutoCloseable {
                     ports.ready((int) epoll.token(i));
                 }
             }
-            refresh();
         }
-        return neighbours.work(time);
-    }
-
-    private void readEvents() throws IOException {
-        boolean[] malformed = new boolean[1];
-        boolean complete = events.read(m -> {
-            try {
-                take(m);
-            } catch (IOException e) {
-                malformed[0] = true; // it counts as lost
+        long due = Long.MAX_VALUE;
+        if (changed != 0) { // however often something changes, and another process may tell so at any rate
+            due = refreshed + SETTLE;
+            if (time - due >= 0) {
+                due = refresh();
             }
-        });
-        if (!complete || malformed[0]) {
-            linkChanged = true;
-            addressesChanged = true;
-            generation++;
-            neighbours.doubtAll();
+        }
+        return Math.min(due, neighbours.work(time));
+    }
+
+    private void readEvents() {
+        try {
+            switch (events.read(this::take, MOST_EVENTS)) {
+                case NetlinkEvents.LOST -> doubtAll();
+                case NetlinkEvents.MORE -> ready = true;
+                default -> {
+                    // all is read
+                }
+            }
+        } catch (LinuxException e) { // a message that cannot be read is one that was lost
+            doubtAll();
         }
     }
 
-    private void take(NetlinkReply m) throws IOException {
-        if (NetworkLinks.isChange(m)) {
-            linkChanged = true;
+    private void doubtAll() {
+        changed |= LINK | ADDRESSES | ROUTES | LOST;
+    }
+
+    private void take(NetlinkReply m) {
+        if (NetworkRoutes.isChange(m)) {
+            changed |= ROUTES;
+        } else if (NetworkLinks.interfaceOf(m) != interfaceIndex) {
+            // of another interface: routes by it are told of on their own
+        } else if (NetworkLinks.isChange(m)) {
+            changed |= LINK | ROUTES;
         } else if (NetworkAddresses.isChange(m)) {
-            addressesChanged = true;
-        } else if (NetworkRoutes.isChange(m)) {
-            generation++;
+            changed |= ADDRESSES | ROUTES;
         } else {
-            NetworkNeighbours.Neighbour n = NetworkNeighbours.of(m).orElse(null);
-            if (n != null && n.interfaceIndex() == interfaceIndex) {
-                neighbours.heard(n);
+            try {
+                NetworkNeighbours.of(m).ifPresent(neighbours::heard);
+            } catch (LinuxException e) {
+                doubtAll();
             }
         }
     }
 
-    private void refresh() throws IOException {
-        if (!linkChanged && !addressesChanged) {
-            return;
-        }
+    /** Asks for what has changed; answers when to call again. */
+    private long refresh() throws IOException {
+        refreshed = now;
+        int what = changed;
+        changed = 0;
         generation++;
         try {
-            if (linkChanged) {
-                routes.linkMtu = linkMtu();
-                linkChanged = false;
+            if ((what & LOST) != 0) {
+                neighbours.doubtAll();
             }
-            if (addressesChanged) {
+            if ((what & LINK) != 0) {
+                readLink();
+            }
+            if ((what & ADDRESSES) != 0) {
                 addresses.refresh(NetworkAddresses.list(netlink), interfaceIndex);
-                addressesChanged = false;
-                ports.readdress();
+                if (!ports.readdress()) {
+                    changed |= ADDRESSES;
+                    return now + RETRY;
+                }
             }
-        } catch (LinuxException e) {
-            if (e.errno() != Errno.ETIMEDOUT) {
-                throw e;
+        } catch (LinuxException e) { // the kernel is busy, or out of memory: it is asked again
+            changed |= what;
+            return now + SETTLE;
+        }
+        return Long.MAX_VALUE;
+    }
+
+    private void readLink() throws LinuxException {
+        for (NetworkLinks.Link l : NetworkLinks.list(netlink)) {
+            if (l.index() == interfaceIndex) { // else it is gone, which the wire tells
+                routes.linkMtu = Math.min(l.mtu(), wire.mtu());
+                mac = l.ethernetAddress();
             }
-            ready = true; // it stays to be asked for
         }
     }
 
-    private int linkMtu() throws LinuxException {
-        for (NetworkLinks.Link l : NetworkLinks.list(netlink)) {
-            if (l.index() == interfaceIndex) {
-                return Math.min(l.mtu(), wire.mtu());
-            }
-        }
-        return wire.mtu(); // it is gone, which the wire tells
+    /** The Ethernet address of the interface, as it is now. */
+    long mac() {
+        return mac;
     }
 
     /** Gives all ports back, and follows nothing any more. */

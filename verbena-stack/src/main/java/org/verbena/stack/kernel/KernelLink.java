@@ -2,6 +2,7 @@
 package org.verbena.stack.kernel;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.List;
 
 import org.verbena.stack.header.EthernetHeader;
@@ -15,18 +16,29 @@ import org.verbena.stack.wire.SendFrame;
 
 /** What the kernel is on an interface with a version of IP. */
 final class KernelLink implements Link {
-    private static final int HOP_LIMIT = 64;
+    private static final int USUAL_HOP_LIMIT = 64;
 
     private final KernelHost host;
     private final Ip ip;
     private final boolean ipv4;
     private final int type;
+    private final int hopLimit;
 
     KernelLink(KernelHost host, Ip ip, boolean ipv4) {
         this.host = host;
         this.ip = ip;
         this.ipv4 = ipv4;
         type = ipv4 ? EthernetHeader.IPV4 : EthernetHeader.IPV6;
+        hopLimit = hopLimit(ipv4 ? "ipv4/ip_default_ttl" : "ipv6/conf/" + host.interfaceName + "/hop_limit");
+    }
+
+    private static int hopLimit(String setting) {
+        try {
+            int n = Integer.parseInt(Files.readString(java.nio.file.Path.of("/proc/sys/net", setting)).strip());
+            return n > 0 && n < 256 ? n : USUAL_HOP_LIMIT;
+        } catch (IOException | NumberFormatException e) {
+            return USUAL_HOP_LIMIT; // the kernel has no IPv6, or /proc is not there
+        }
     }
 
     @Override
@@ -70,7 +82,7 @@ final class KernelLink implements Link {
 
     @Override
     public int hopLimit() {
-        return HOP_LIMIT;
+        return hopLimit;
     }
 
     @Override
@@ -97,7 +109,7 @@ final class KernelLink implements Link {
 
     @Override
     public boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
-        return false; // they are for the kernel, which has them
+        return false; // they do not come here
     }
 
     @Override
@@ -112,6 +124,11 @@ final class KernelLink implements Link {
 
     @Override
     public long work(long now) throws IOException {
-        return ipv4 ? host.work(now) : Long.MAX_VALUE; // once is enough
+        if (!ipv4) {
+            return Long.MAX_VALUE; // that of IPv4 does it for both
+        }
+        long next = host.work(now);
+        ip.setMac(host.mac());
+        return next;
     }
 }

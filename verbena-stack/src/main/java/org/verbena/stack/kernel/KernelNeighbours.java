@@ -15,8 +15,10 @@ import org.verbena.stack.wire.SendFrame;
 
 /** The Ethernet addresses of hosts of the link that the stack sends to, as the kernel has found them: it asks for them, and whether they are there still. */
 final class KernelNeighbours {
+    /** Of more all are forgotten that nothing waits for. */
     private static final int MOST = 1 << 14;
-    /** Frames that wait for the addresses of hosts, of all. */
+    /** Frames that wait for the addresses of hosts: of one, and of all. */
+    private static final int WAITING_EACH = 8;
     private static final int WAITING = 64;
     /** An answer that was lost is asked for again. */
     private static final long RETRY = 1_000_000_000L;
@@ -27,6 +29,7 @@ final class KernelNeighbours {
 
     private final KernelHost host;
     private AddressMap<Neighbour> byAddress;
+    /** Those that frames wait for, so {@link #WAITING} at most. */
     private final List<Neighbour> waitedFor = new ArrayList<>();
     private int waiting;
 
@@ -38,8 +41,6 @@ final class KernelNeighbours {
         private final ArrayDeque<Held> held = new ArrayDeque<>(2);
         private long mac;
         private boolean known;
-        /** Whether it is in {@link #waitedFor}. */
-        private boolean asked;
         /** Whether the kernel has not heard of it for a while. */
         private boolean old;
         /** When the kernel was told last that it is sent to, and when that began while its address is not known. */
@@ -59,10 +60,8 @@ final class KernelNeighbours {
     Neighbour get(IpAddress a) {
         Neighbour n = byAddress.get(a.high(), a.low());
         if (n == null) {
-            if (byAddress.size() == MOST) { // those of routes that are still known stay with these
-                byAddress = new AddressMap<>(host.random);
-                waitedFor.forEach(w -> byAddress.put(w.address.high(), w.address.low(), w));
-                host.generation++;
+            if (byAddress.size() >= MOST) {
+                forgetAll();
             }
             n = new Neighbour(a);
             n.used = host.now - USED_AGAIN;
@@ -72,9 +71,17 @@ final class KernelNeighbours {
         return n;
     }
 
+    /** Forgets those that nothing waits for; ways to the others are found anew. */
+    private void forgetAll() {
+        byAddress = new AddressMap<>(host.random);
+        waitedFor.forEach(n -> byAddress.put(n.address.high(), n.address.low(), n));
+        host.routes.forgetAll();
+    }
+
     private void find(Neighbour n) {
         try {
-            NetworkNeighbours.find(host.netlink, host.interfaceIndex, n.address.toInetAddress()).ifPresent(this::learn);
+            NetworkNeighbours.find(host.netlink, host.interfaceIndex, n.address.toInetAddress()).ifPresent(t -> learn(n,
+                    t));
         } catch (LinuxException e) {
             // an old kernel tells of changes alone, and of one that is there already when it was used
         }
@@ -89,18 +96,19 @@ final class KernelNeighbours {
             }
             return;
         }
-        if (!n.asked) {
-            n.asked = true;
-            n.began = now;
-            waitedFor.add(n);
+        if (now - n.used >= RETRY) {
             use(n, now);
         }
-        if (waiting == WAITING) {
+        if (waiting == WAITING || n.held.size() == WAITING_EACH) {
             ip.dropUnresolved(f);
-        } else {
-            n.held.add(new Held(ip, f, bytes, type));
-            waiting++;
+            return;
         }
+        if (n.held.isEmpty()) {
+            n.began = now;
+            waitedFor.add(n);
+        }
+        n.held.add(new Held(ip, f, bytes, type));
+        waiting++;
     }
 
     private void use(Neighbour n, long now) {
@@ -112,42 +120,23 @@ final class KernelNeighbours {
         }
     }
 
-    /** The kernel has told of a host. */
-    void heard(NetworkNeighbours.Neighbour told) throws IOException {
-        learn(told);
+    /** The kernel has told of a host; what waits for it goes with the next {@link #work}. */
+    void heard(NetworkNeighbours.Neighbour told) {
         IpAddress a = IpAddress.of(told.address());
         Neighbour n = byAddress.get(a.high(), a.low());
-        if (n != null && n.asked && (n.known || told.state() == NetworkNeighbours.FAILED)) {
-            waitedFor.remove(n);
-            end(n);
+        if (n != null) {
+            learn(n, told);
         }
     }
 
-    /** Sends what waits for a host, or gives that up if it is not known; it is not waited for any more. */
-    private void end(Neighbour n) throws IOException {
-        n.asked = false;
-        for (Held h = n.held.poll(); h != null; h = n.held.poll()) {
-            waiting--;
-            if (n.known) {
-                h.ip.transmit(h.frame, h.bytes, n.mac, h.type);
-            } else {
-                h.ip.dropUnresolved(h.frame);
-            }
-        }
-    }
-
-    private void learn(NetworkNeighbours.Neighbour told) {
-        IpAddress a = IpAddress.of(told.address());
-        Neighbour n = byAddress.get(a.high(), a.low());
-        if (n == null) {
-            return;
-        }
+    private void learn(Neighbour n, NetworkNeighbours.Neighbour told) {
         if (told.isKnown()) {
             n.mac = told.ethernetAddress();
             n.known = true;
             n.old = told.state() == NetworkNeighbours.STALE;
         } else if (told.state() == NetworkNeighbours.FAILED) {
             n.known = false;
+            n.began = host.now - PATIENCE; // who waits has waited long enough
         } else if (told.state() == 0) { // the kernel has not sent there, and has forgotten it: it is used on, and asked for
             n.old = true;
             n.used = host.now - USED_AGAIN;
@@ -156,12 +145,11 @@ final class KernelNeighbours {
 
     /** Messages were lost: what is known may not be so any more. */
     void doubtAll() {
-        byAddress = new AddressMap<>(host.random);
-        waitedFor.forEach(n -> byAddress.put(n.address.high(), n.address.low(), n));
+        forgetAll();
         waitedFor.forEach(this::find);
     }
 
-    /** Asks again for what was not answered, or gives up; answers when to call again. */
+    /** Sends what waits for hosts that are known now, asks again for others, or gives up; answers when to call again. */
     long work(long now) throws IOException {
         long next = Long.MAX_VALUE;
         for (int i = waitedFor.size() - 1; i >= 0; i--) {
@@ -179,5 +167,16 @@ final class KernelNeighbours {
             }
         }
         return next;
+    }
+
+    private void end(Neighbour n) throws IOException {
+        for (Held h = n.held.poll(); h != null; h = n.held.poll()) {
+            waiting--;
+            if (n.known) {
+                h.ip.transmit(h.frame, h.bytes, n.mac, h.type);
+            } else {
+                h.ip.dropUnresolved(h.frame);
+            }
+        }
     }
 }

@@ -17,6 +17,7 @@ import org.verbena.stack.ip.AddressMap;
 import org.verbena.stack.ip.IpAddress;
 import org.verbena.stack.ip.PortClaims;
 import org.verbena.stack.ip.SourceFilter;
+import org.verbena.verbs.VerbsException;
 
 /**
  * The ports that the stack has of the kernel's. Each has a socket of the kernel's, so that no other gets it and the kernel answers nothing in its place, and a flow for
@@ -81,6 +82,9 @@ final class KernelPorts implements PortClaims, AutoCloseable {
             if (fresh) {
                 c.close();
             }
+            if (e instanceof VerbsException v && v.errno() == Errno.EEXIST) {
+                return false; // another process has these packets
+            }
             throw e;
         }
         claims.put(key, c);
@@ -109,15 +113,17 @@ final class KernelPorts implements PortClaims, AutoCloseable {
     void ready(int key) {
         ClaimedPort c = claims.get(key);
         if (c != null) {
-            c.take(received);
+            c.take(received, epoll);
         }
     }
 
-    /** The addresses have changed, and so the packets that are to come here. */
-    void readdress() throws IOException {
+    /** The addresses have changed, and so the packets that are to come here; false if not all can be had now. */
+    boolean readdress() {
+        boolean complete = true;
         for (ClaimedPort c : claims.values()) {
-            c.readdress();
+            complete &= c.readdress();
         }
+        return complete;
     }
 
     boolean isMember(long high, long low) {
@@ -127,8 +133,8 @@ final class KernelPorts implements PortClaims, AutoCloseable {
     /** Has packets to a group come to a port of UDP; 0, or an errno. */
     int setFilter(int port, IpAddress group, SourceFilter filter) {
         ClaimedPort c = claims.get(key(Ipv4Header.UDP, port));
-        if (c == null) {
-            return Errno.EBADF;
+        if (c == null) { // all is closed
+            return filter.equals(SourceFilter.NONE) ? 0 : Errno.EBADF;
         }
         boolean before = c.isIn(group);
         int wrong = c.setFilter(group, filter);

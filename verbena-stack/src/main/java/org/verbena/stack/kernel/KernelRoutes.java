@@ -11,13 +11,15 @@ import org.verbena.stack.ip.IpAddress;
 import org.verbena.stack.ip.Ipv4Address;
 
 /**
- * The ways to hosts, for each of which the kernel is asked once, so that all of its tables and rules count; and again when something has changed that may
- * matter.
+ * The ways to hosts, for each of which the kernel is asked once, so that all of its tables count, and rules by destination; and again when something has
+ * changed that may matter, and from time to time, since the kernel does not tell what it has forgotten.
  */
 final class KernelRoutes {
     private static final int MOST = 1 << 14;
-    /** A host is not asked for again before, however often routes change. */
-    private static final long SETTLE = 10_000_000;
+    private static final long LIFETIME = 60_000_000_000L;
+    /** Less no link has: RFC 791, 3.2, and RFC 8200, 5. */
+    private static final int LEAST_IPV4 = 68;
+    private static final int LEAST_IPV6 = 1280;
 
     int linkMtu;
 
@@ -30,7 +32,7 @@ final class KernelRoutes {
         final long low;
         /** Why there is none; 0 if there is one. */
         int errno;
-        /** Who gets the packets; null of those that go to many. */
+        /** Who gets the packets; null of those that go to many hosts, or to this one. */
         KernelNeighbours.@Nullable Neighbour next;
         long sourceHigh;
         long sourceLow;
@@ -49,16 +51,21 @@ final class KernelRoutes {
         ways = new AddressMap<>(host.random);
     }
 
+    void forgetAll() {
+        ways = new AddressMap<>(host.random);
+    }
+
     Way get(long high, long low) {
         Way w = ways.get(high, low);
         if (w == null) {
-            if (ways.size() == MOST) {
-                ways = new AddressMap<>(host.random);
+            if (ways.size() >= MOST) {
+                forgetAll();
             }
             w = new Way(high, low);
+            w.errno = Errno.ENETUNREACH;
             ways.put(high, low, w);
             ask(w);
-        } else if (w.generation != host.generation && host.now - w.asked >= SETTLE) {
+        } else if (w.generation != host.generation || host.now - w.asked >= LIFETIME) {
             ask(w);
         }
         return w;
@@ -68,9 +75,8 @@ final class KernelRoutes {
         w.generation = host.generation;
         w.asked = host.now;
         IpAddress to = new IpAddress(w.high, w.low);
-        w.next = null;
-        w.errno = isAddressable(to) ? 0 : Errno.EINVAL;
-        if (w.errno != 0) {
+        if (!isAddressable(to)) {
+            w.errno = Errno.EINVAL;
             return;
         }
         boolean many = IpAddress.isMulticast(w.high, w.low) || to.isIpv4() && host.addresses.isBroadcast((int) w.low);
@@ -78,13 +84,19 @@ final class KernelRoutes {
         try {
             take(w, to, many, NetworkRoutes.get(host.netlink, to.toInetAddress(), near ? host.interfaceIndex : 0));
         } catch (LinuxException e) {
-            w.errno = Errno.ENETUNREACH;
-            w.generation--; // an interface that comes back does not always tell of routes
+            switch (e.errno()) {
+                case Errno.ENETUNREACH, Errno.EHOSTUNREACH, Errno.EACCES, Errno.EINVAL, Errno.ENETDOWN,
+                        Errno.ENODEV -> w.errno = Errno.ENETUNREACH;
+                default -> w.asked = host.now - LIFETIME; // of the question, and not of the way, which stays as it was
+            }
         }
     }
 
     private void take(Way w, IpAddress to, boolean many, NetworkRoutes.Route r) {
-        w.mtu = r.mtu() == 0 ? linkMtu : Math.min(r.mtu(), linkMtu);
+        int most = r.mtu() == 0 ? linkMtu : Math.min(r.mtu(), linkMtu);
+        w.mtu = Math.max(most, to.isIpv4() ? LEAST_IPV4 : LEAST_IPV6);
+        w.next = null;
+        w.errno = 0;
         if (host.addresses.isOwn(w.high, w.low)) { // such packets do not come to the link
             w.sourceHigh = w.high;
             w.sourceLow = w.low;

@@ -302,7 +302,7 @@ public final class TcpPorts implements Protocol {
     @Override
     public void received(Datagram d, long now) throws IOException {
         Segment s = segment;
-        if (d.isToMany() || ip.way(d.path().remoteHigh(), d.path().remoteLow()) != 0 || !s.read(d)) {
+        if (d.isToMany() || !s.read(d) || ip.way(d.path().remoteHigh(), d.path().remoteLow()) != 0) {
             tcpCounts.malformed++;
             return;
         }

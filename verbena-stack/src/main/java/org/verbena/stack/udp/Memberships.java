@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.udp;
 
+import java.util.List;
+
 import org.verbena.linux.Errno;
 import org.verbena.stack.ip.Ip;
 import org.verbena.stack.ip.IpAddress;
@@ -80,8 +82,9 @@ public final class Memberships {
 
     /** The socket is gone. */
     void leaveAll(UdpQueue q, long now) {
-        while (!q.groups().isEmpty()) {
-            set(q, q.groups().getLast(), SourceFilter.NONE, now);
+        for (IpAddress group : List.copyOf(q.groups())) {
+            ip.setFilter(q, q.port(), group, SourceFilter.NONE, now);
+            q.filter(group, SourceFilter.NONE);
         }
     }
 }

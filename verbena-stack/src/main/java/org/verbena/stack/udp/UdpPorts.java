@@ -141,7 +141,7 @@ public final class UdpPorts implements Protocol {
     @Override
     public boolean failed(int errno, int mtu, Path p, MemorySegment m, long at, long now) {
         UdpQueue q = queues.get(UdpHeader.source(m, at));
-        if (q == null) {
+        if (q == null || !q.hasSentTo(p.remoteHigh(), p.remoteLow())) {
             return false;
         }
         q.fail(errno, p.remoteHigh(), p.remoteLow(), UdpHeader.destination(m, at));
@@ -170,6 +170,7 @@ public final class UdpPorts implements Protocol {
             return 0;
         }
         ip.route(path, high, low);
+        from.sentTo(high, low);
         boolean toGroup = IpAddress.isMulticast(high, low);
         if (toGroup && from.loops()) {
             loop(from, payload, port);

@@ -14,6 +14,10 @@ import org.verbena.stack.ip.SourceFilter;
 
 /** The datagrams that wait at a port, in a ring of bytes of a fixed size, each behind its length and sender. */
 public final class UdpQueue {
+    /** Hosts that were sent to and are remembered, at most: one of each hash. */
+    private static final int RECENT_BITS = 6;
+    private static final int RECENT = 1 << RECENT_BITS;
+
     private static final int RECORD = 24;
     private static final int SKIP = -1;
 
@@ -30,6 +34,7 @@ public final class UdpQueue {
     private long remoteHigh;
     private long remoteLow;
     private int remotePort;
+    private long[] recent = new long[0];
     private boolean connected;
     private int error;
     private Runnable listener = () -> {};
@@ -162,6 +167,29 @@ public final class UdpQueue {
         used += bytes;
         listener.run();
         return true;
+    }
+
+    /** A datagram goes to a host. */
+    void sentTo(long high, long low) {
+        long[] r = recent;
+        if (r.length == 0) {
+            r = new long[2 * RECENT];
+            recent = r;
+        }
+        int i = slot(high, low);
+        r[i] = high;
+        r[i + 1] = low;
+    }
+
+    /** Whether a host is among those that were sent to lately: others have nothing to tell of that (RFC 8201, 5.4). */
+    boolean hasSentTo(long high, long low) {
+        int i = slot(high, low);
+        return recent.length > 0 && recent[i] == high && recent[i + 1] == low;
+    }
+
+    private static int slot(long high, long low) {
+        long h = (high ^ low) * 0x9e37_79b9_7f4a_7c15L;
+        return 2 * (int) (h >>> Long.SIZE - RECENT_BITS);
     }
 
     void fail(int errno, long high, long low, int destinationPort) {

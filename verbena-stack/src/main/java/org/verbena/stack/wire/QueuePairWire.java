@@ -162,14 +162,24 @@ public final class QueuePairWire implements SteeredWire {
             freeLong[freeLongFrames++] = sends + i;
         }
         start(steered);
+        Fd b = null;
+        Epoll all = null;
         try {
-            bell = Eventfd.create();
-            epoll = Epoll.create();
-            epoll.add(Fd.of(channel.descriptor()), Epoll.IN, 0);
-            epoll.add(bell, Epoll.IN, BELL);
+            b = Eventfd.create();
+            all = Epoll.create();
+            all.add(Fd.of(channel.descriptor()), Epoll.IN, 0);
+            all.add(b, Epoll.IN, BELL);
         } catch (LinuxException e) {
+            if (b != null) {
+                b.close();
+            }
+            if (all != null) {
+                all.close();
+            }
             throw new VerbsException("open a stack on " + context.device().name(), e);
         }
+        bell = b;
+        epoll = all;
     }
 
     /** A queue pair that cuts frames; null if this process may not have one: that goes by a packet socket on some devices. */
