@@ -70,7 +70,7 @@ final class GoodputTest {
         try (Context c = Verbs.open("xdp_vrb1"); Stack stack = Stack.open(c, StackConfig.shared())) {
             return measure(peer, bytes, (to, n) -> {
                 try (TcpSocket s = stack.connectTcp(to, PATIENCE)) {
-                    write(n, b -> s.write(b));
+                    write(n, (b, length) -> s.write(ByteBuffer.wrap(b, 0, length)));
                     s.shutdownOutput();
                     assertThat(s.read(ByteBuffer.allocate(1))).isEqualTo(-1);
                 }
@@ -80,20 +80,20 @@ final class GoodputTest {
 
     private static void sendByKernel(InetSocketAddress to, int bytes) throws Exception {
         try (Socket s = new Socket(to.getAddress(), to.getPort())) {
-            write(bytes, b -> s.getOutputStream().write(b.array(), 0, b.remaining()));
+            write(bytes, (b, n) -> s.getOutputStream().write(b, 0, n));
             s.shutdownOutput();
             assertThat(s.getInputStream().read()).isEqualTo(-1);
         }
     }
 
     private interface Sink {
-        void write(ByteBuffer b) throws Exception;
+        void write(byte[] b, int length) throws Exception;
     }
 
     private static void write(int bytes, Sink to) throws Exception {
         byte[] b = new byte[1 << 16];
         for (int left = bytes; left > 0; left -= b.length) {
-            to.write(ByteBuffer.wrap(b, 0, Math.min(left, b.length)));
+            to.write(b, Math.min(left, b.length));
         }
     }
 

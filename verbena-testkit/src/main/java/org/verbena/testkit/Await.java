@@ -13,8 +13,11 @@ public final class Await {
     public static final Duration WHILE = Duration.ofMillis(60);
 
     private static final int SPINS = 500;
+    /** With a condition that takes long, for instance of another process, no longer than this. */
+    private static final long LONGEST_SPIN_NANOS = 500_000;
     private static final long SHORTEST_PAUSE_NANOS = 20_000;
     private static final long LONGEST_PAUSE_NANOS = 250_000;
+    private static final long LONGEST_PAUSE_FOR_COSTLY_NANOS = 10_000_000;
     private static final int LOOKS = 30;
     private static final Duration LOOK = Duration.ofMillis(1);
 
@@ -80,6 +83,7 @@ public final class Await {
     /** Whether the condition comes to hold in time. */
     public static <X extends Exception> boolean within(Duration limit, Condition<X> condition) throws X {
         long start = System.nanoTime();
+        long before = 0; // nanoseconds after the start, when the condition was asked last
         for (int i = 0;; i++) {
             if (condition.holds()) {
                 return true;
@@ -88,17 +92,19 @@ public final class Await {
             if (waited > limit.toNanos()) {
                 return condition.holds();
             }
-            if (i < SPINS) {
+            if (i < SPINS && waited < LONGEST_SPIN_NANOS) {
                 Thread.onSpinWait();
             } else {
-                LockSupport.parkNanos(pause(waited)); // leaves the processor to the other end
+                LockSupport.parkNanos(pause(waited, waited - before)); // leaves the processor to the other end
             }
+            before = System.nanoTime() - start;
         }
     }
 
-    /** What has not come for long may be seen a little later. */
-    private static long pause(long waited) {
-        return Math.clamp(waited / 16, SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS);
+    /** What has not come for long may be seen a little later, and a condition that takes long is asked half of the time at most. */
+    private static long pause(long waited, long took) {
+        return Math.max(Math.clamp(waited / 16, SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS), Math.min(took,
+                LONGEST_PAUSE_FOR_COSTLY_NANOS));
     }
 
     /** Lets time pass, for what is measured over time. */

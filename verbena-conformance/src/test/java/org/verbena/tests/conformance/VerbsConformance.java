@@ -35,7 +35,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class Combinations extends CombinationConformance {
         Combinations(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -108,7 +108,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class DeviceMemory extends DeviceMemoryConformance {
         DeviceMemory(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -132,7 +132,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class ManyQueuePairs extends ManyQueuePairsConformance {
         ManyQueuePairs(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -140,7 +140,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class Sizes extends SizesConformance {
         Sizes(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -155,7 +155,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class ScatterGather extends ScatterGatherConformance {
         ScatterGather(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -172,7 +172,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class Arrival extends ArrivalConformance {
         Arrival(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -206,7 +206,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class Completions extends CompletionConformance {
         Completions(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -214,7 +214,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class CompletionQueues extends CompletionQueueConformance {
         CompletionQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -222,7 +222,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class Moderation extends ModerationConformance {
         Moderation(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -230,7 +230,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class ParentDomains extends ParentDomainConformance {
         ParentDomains(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -291,7 +291,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class Retry extends RetryConformance {
         Retry(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -299,7 +299,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class QueueLimits extends QueueLimitsConformance {
         QueueLimits(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -345,7 +345,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class UnreliableConnection extends UnreliableConnectionConformance {
         UnreliableConnection(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -402,7 +402,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class SharedReceiveQueuesOfDatagrams extends SharedDatagramConformance {
         SharedReceiveQueuesOfDatagrams(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -525,7 +525,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class XrcErrors extends XrcErrorConformance {
         XrcErrors(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);
@@ -533,7 +533,7 @@ public abstract class VerbsConformance extends ConformanceOverXrc {
     }
 
     @Nested
-    @Topologies
+    @Topologies(Topology.TWO_PROCESSES)
     class XrcQueues extends XrcQueueConformance {
         XrcQueues(Topology topology) {
             super(VerbsConformance.this.fixture(), topology);

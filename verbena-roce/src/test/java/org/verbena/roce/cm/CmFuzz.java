@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-import org.verbena.roce.fuzz.InputRandom;
+import org.verbena.testkit.InputRandom;
 import org.verbena.verbs.Gid;
 
 /**

@@ -2,7 +2,7 @@
 package org.verbena.roce.link;
 
 import org.verbena.linux.LinuxException;
-import org.verbena.roce.fuzz.InputRandom;
+import org.verbena.testkit.InputRandom;
 
 /** A target of {@code config/fuzz}: which datagrams of the kernel a port accepts as packets. */
 public final class DatagramFuzz {

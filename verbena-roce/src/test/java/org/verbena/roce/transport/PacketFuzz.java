@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.roce.transport;
 
-import org.verbena.roce.fuzz.InputRandom;
+import org.verbena.testkit.InputRandom;
 
 /** A target of {@code config/fuzz}: a queue pair's handling of packets, in virtual time. */
 public final class PacketFuzz {

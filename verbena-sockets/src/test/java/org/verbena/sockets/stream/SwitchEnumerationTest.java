@@ -88,7 +88,7 @@ class SwitchEnumerationTest {
         if (LONG) {
             enumerate(SMALL, 6, 333_535, 121_954, BEGINNINGS);
         } else {
-            enumerate(SMALL, 5, 115_620, 44_908, BEGINNINGS);
+            enumerate(SMALL, 4, 32_544, 13_264, BEGINNINGS);
         }
     }
 
@@ -97,7 +97,7 @@ class SwitchEnumerationTest {
         if (LONG) {
             enumerate(WITHOUT_ENDS, 8, 85_713, 16_537, BEGINNINGS);
         } else {
-            enumerate(WITHOUT_ENDS, 7, 41_966, 8_600, BEGINNINGS);
+            enumerate(WITHOUT_ENDS, 6, 18_905, 4_178, BEGINNINGS);
         }
     }
 
@@ -106,14 +106,16 @@ class SwitchEnumerationTest {
         if (LONG) {
             enumerate(LARGE, 6, 50_539, 14_423, COMPLETE, ASLEEP);
         } else {
-            enumerate(LARGE, 5, 19_390, 5_944, COMPLETE, ASLEEP);
+            enumerate(LARGE, 4, 5_937, 1_976, COMPLETE, ASLEEP);
         }
     }
 
     /** Wherever a session fails, and whatever both ends do next. */
     @Test
     void failedSessionDeliversNoWrongByte() throws Exception {
-        Enumeration all = enumerate(SMALL, 3, 7_261, 3_071, BEGINNINGS);
+        Enumeration all = LONG
+                ? enumerate(SMALL, 3, 7_261, 3_071, BEGINNINGS)
+                : enumerate(SMALL, 2, 1_145, 564, BEGINNINGS);
         List<byte[]> states = all.states();
         for (int from = 0; from < states.size(); from += AT_A_TIME) {
             for (Step next : NEXT) {

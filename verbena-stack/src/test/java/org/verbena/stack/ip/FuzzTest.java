@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Test;
 
@@ -26,36 +27,40 @@ final class FuzzTest {
 
     @Test
     void noFrameDoesHarm() {
-        Seeds.each(20, r -> {
-            Host a = new Host(1, 1500, 80 + r.nextInt(4000)); // up to 20 parts; the first has the headers
-            UdpQueue q = a.udp.open(7, 8192);
-            q.connect(0, IpAddress.mapped(Host.SUBNET + 2), 4000);
-            List<byte[]> good = good(a);
-            for (int i = 0; i < FRAMES; i++) {
-                byte[] f = mutate(good.get(r.nextInt(good.size())), r);
-                if (r.nextInt(3) > 0) {
-                    repair(f);
-                }
-                a.take(f);
-                a.wire.takeSent();
-                if (r.nextInt(100) == 0) {
-                    a.pass(r.nextLong(2_000_000_000L));
-                    a.wire.takeSent();
-                }
-                while (!q.isEmpty()) {
-                    q.take(ByteBuffer.allocate(10));
-                }
+        Seeds.each(20, r -> run(r, FRAMES, () -> true));
+    }
+
+    /** Frames whose kinds and mistakes {@code r} chooses. */
+    static void run(Random r, int most, BooleanSupplier goOn) throws Exception {
+        Host a = new Host(1, 1500, 80 + r.nextInt(4000)); // up to 20 parts; the first has the headers
+        UdpQueue q = a.udp.open(7, 8192);
+        q.connect(0, IpAddress.mapped(Host.SUBNET + 2), 4000);
+        List<byte[]> good = good(a);
+        int frames = 0;
+        for (; frames < most && goOn.getAsBoolean(); frames++) {
+            byte[] f = mutate(good.get(r.nextInt(good.size())), r);
+            if (r.nextInt(3) > 0) {
+                repair(f);
             }
-            assertThat(a.wire.held()).isLessThanOrEqualTo(Neighbours.WAITING);
-            assertThat(Host.send(a.udp, q, ByteBuffer.allocate(1), -1, 7, a.now)).as("it sends still").isZero();
-            assertThat(a.wire.takeSent()).hasSize(1);
-            for (int i = 0; i < 40; i++) {
-                a.pass(1_000_000_000L);
+            a.take(f);
+            a.wire.takeSent();
+            if (r.nextInt(100) == 0) {
+                a.pass(r.nextLong(2_000_000_000L));
                 a.wire.takeSent();
             }
-            assertThat(a.wire.held()).isZero();
-            assertThat(a.counts.framesIn).isEqualTo(FRAMES);
-        });
+            while (!q.isEmpty()) {
+                q.take(ByteBuffer.allocate(10));
+            }
+        }
+        assertThat(a.wire.held()).isLessThanOrEqualTo(Neighbours.WAITING);
+        assertThat(Host.send(a.udp, q, ByteBuffer.allocate(1), -1, 7, a.now)).as("it sends still").isZero();
+        assertThat(a.wire.takeSent()).hasSize(1);
+        for (int i = 0; i < 40; i++) {
+            a.pass(1_000_000_000L);
+            a.wire.takeSent();
+        }
+        assertThat(a.wire.held()).isZero();
+        assertThat(a.counts.framesIn).isEqualTo(frames);
     }
 
     private static List<byte[]> good(Host a) throws Exception {

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.BooleanSupplier;
 
 import org.junit.jupiter.api.Test;
 
@@ -28,40 +29,43 @@ final class TcpFuzzTest {
 
     @Test
     void noSegmentDoesHarm() {
-        Seeds.each(150, r -> {
-            Peer p = new Peer(new Host(1, 1500, 4096, MEMORY));
-            p.initial = Peer.someInitial(r);
-            TcpSettings s = TransferTest.some(r);
-            List<Connection> all = new ArrayList<>();
-            Listener l = p.host.tcp.listen(Peer.HOST_PORT + 1, 3, s);
-            p.hostPort = Peer.HOST_PORT + 1;
-            Connection c = r.nextBoolean() ? p.accepted(l, s) : null;
-            if (c == null) {
-                p.hostPort = Peer.HOST_PORT;
-                c = r.nextInt(3) == 0 ? p.open(s) : p.opened(s);
+        Seeds.each(150, r -> run(r, SEGMENTS, () -> true));
+    }
+
+    /** Segments and calls that {@code r} chooses. */
+    static void run(Random r, int most, BooleanSupplier goOn) throws Exception {
+        Peer p = new Peer(new Host(1, 1500, 4096, MEMORY));
+        p.initial = Peer.someInitial(r);
+        TcpSettings s = TransferTest.some(r);
+        List<Connection> all = new ArrayList<>();
+        Listener l = p.host.tcp.listen(Peer.HOST_PORT + 1, 3, s);
+        p.hostPort = Peer.HOST_PORT + 1;
+        Connection c = r.nextBoolean() ? p.accepted(l, s) : null;
+        if (c == null) {
+            p.hostPort = Peer.HOST_PORT;
+            c = r.nextInt(3) == 0 ? p.open(s) : p.opened(s);
+        }
+        all.add(c);
+        if (c.state() == TcpState.ESTABLISHED) {
+            p.window = r.nextBoolean() ? 0xffff : r.nextInt(5000);
+            CloseTest.bring(p, c, REACHED.get(r.nextInt(REACHED.size())));
+        }
+        for (int i = 0; i < most && goOn.getAsBoolean(); i++) {
+            step(p, all.get(r.nextInt(all.size())), r);
+            for (Connection d = l.accept(); d != null; d = l.accept()) {
+                all.add(d);
             }
-            all.add(c);
-            if (c.state() == TcpState.ESTABLISHED) {
-                p.window = r.nextBoolean() ? 0xffff : r.nextInt(5000);
-                CloseTest.bring(p, c, REACHED.get(r.nextInt(REACHED.size())));
-            }
-            for (int i = 0; i < SEGMENTS; i++) {
-                step(p, all.get(r.nextInt(all.size())), r);
-                for (Connection d = l.accept(); d != null; d = l.accept()) {
-                    all.add(d);
-                }
-                Invariants.check(p.host);
-                assertThat(p.host.tcp.memory()).isLessThanOrEqualTo(MEMORY);
-                p.seen.clear();
-            }
-            l.close(p.now());
-            for (Connection d : all) {
-                p.close(d);
-            }
-            p.pass(3600 * Peer.SECOND);
-            p.nothingIsLeft();
-            assertThat(p.host.tcp.timeWaits()).isZero();
-        });
+            Invariants.check(p.host);
+            assertThat(p.host.tcp.memory()).isLessThanOrEqualTo(MEMORY);
+            p.seen.clear();
+        }
+        l.close(p.now());
+        for (Connection d : all) {
+            p.close(d);
+        }
+        p.pass(3600 * Peer.SECOND);
+        p.nothingIsLeft();
+        assertThat(p.host.tcp.timeWaits()).isZero();
     }
 
     private static void step(Peer p, Connection c, Random r) throws IOException {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Jvm;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.NetworkLane;
 import org.verbena.tests.cli.RoceNamespaces;
 
@@ -150,7 +151,11 @@ class RemoteStreamTest {
         assertThat(summary("left").get("connections").get("stream").intValue()).isOne();
     }
 
-    /** Like with TCP: bytes that have arrived are read, then the end or a reset. */
+    /**
+     * Like with TCP: bytes that have arrived are read, then the end or a reset. By default {@code EndingsTest} kills clients on
+     * another host.
+     */
+    @Thorough
     @Test
     void killedClientIsNoticed() throws Exception {
         RoceNamespaces.with(() -> talk.start(SERVER + PATIENT + to("stays"), "serve", "1"), server -> {

@@ -105,9 +105,16 @@ class HttpTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"Jdk, jdk", "Jetty, jetty", "Netty, jdk"})
+    @CsvSource({"Jdk, jdk", "Jetty, jetty"})
     void bothEndsUseRings(String kind, String client) throws Exception {
         useRings(kind, client);
+    }
+
+    /** By default its server has a hundred connections, and that of TLS. */
+    @Thorough
+    @Test
+    void nettyUsesRings() throws Exception {
+        useRings("Netty", "jdk");
     }
 
     /** When it ends, it connects to itself once, to wake the thread that accepts: a connection with two ends. */
@@ -143,12 +150,12 @@ class HttpTest {
 
     @Test
     void plainJavaEndIsServed() throws Exception {
-        oneEndPlain("Jetty", "jdk");
+        oneEndPlain("Jdk", "jdk");
     }
 
     @Thorough
     @ParameterizedTest
-    @CsvSource({"Jdk, jetty", "Netty, jdk"})
+    @CsvSource({"Jetty, jdk", "Jdk, jetty", "Netty, jdk"})
     void plainJavaEndIsServedByOtherServers(String kind, String client) throws Exception {
         oneEndPlain(kind, client);
     }
@@ -186,9 +193,19 @@ class HttpTest {
         }
     }
 
+    @Test
+    void curl() throws Exception {
+        curl("Jetty");
+    }
+
+    @Thorough
     @ParameterizedTest
-    @ValueSource(strings = {"Jdk", "Jetty", "Netty"})
-    void curl(String kind) throws Exception {
+    @ValueSource(strings = {"Jdk", "Netty"})
+    void curlOfOtherServers(String kind) throws Exception {
+        curl(kind);
+    }
+
+    private static void curl(String kind) throws Exception {
         Optional<Path> curl = Machine.need("HttpTest.curl", "curl", "curl");
         assumeTrue(curl.isPresent());
         try (App server = serverByTcp(By.VERBENA, kind)) {
@@ -256,7 +273,7 @@ class HttpTest {
         try (App server = App.command(dir, nginx.toString(), "-p", work.toString(), "-c", config.toString(), "-e",
                 "stderr")) {
             Machine.awaitPort(port, server);
-            for (String client : List.of("jdk", "jetty")) {
+            for (String client : Thorough.ON ? List.of("jdk", "jetty") : List.of("jetty")) {
                 try (App down = getByTcp(By.VERBENA, client, "http://127.0.0.1:" + port, 4, 8)) {
                     done(down, server).summary().byTcp(1, 2);
                 }

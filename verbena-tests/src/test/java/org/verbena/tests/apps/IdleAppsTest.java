@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.testkit.Await;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.apps.App.By;
 import org.verbena.tests.faults.Proc;
 
@@ -80,6 +81,8 @@ class IdleAppsTest {
         }
     }
 
+    /** By default Netty shows it. */
+    @Thorough
     @Test
     void idleKafkaBrokerAndConsumerUseNoCpu() throws Exception {
         try (Broker ours = new Broker(dir, By.VERBENA);

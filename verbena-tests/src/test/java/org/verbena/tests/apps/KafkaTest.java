@@ -102,6 +102,8 @@ class KafkaTest {
         }
     }
 
+    /** By default a client outside Java is curl, of other servers. */
+    @Thorough
     @Test
     void clientOutsideJavaIsServed() throws Exception {
         Optional<Path> kcat = Machine.need("KafkaTest.clientOutsideJavaIsServed", "kcat", "kcat");
@@ -133,6 +135,8 @@ class KafkaTest {
         }
     }
 
+    /** By default a plain server is that of Netty, and of HTTP. */
+    @Thorough
     @Test
     void plainBrokerIsReached() throws Exception {
         try (Broker broker = new Broker(dir, By.PLAIN);

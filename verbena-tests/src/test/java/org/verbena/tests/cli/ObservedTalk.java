@@ -6,12 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
+import org.verbena.testkit.Await;
 import org.verbena.tests.agent.TalkProcess;
 
 /**
@@ -20,6 +22,7 @@ import org.verbena.tests.agent.TalkProcess;
  */
 final class ObservedTalk implements AutoCloseable {
     private static final long LONGEST_NANOS = 60_000_000_000L;
+    private static final Duration PAUSE = Duration.ofMillis(20);
 
     private final TalkProcess.Program talk;
     private final Path folder;
@@ -70,6 +73,7 @@ final class ObservedTalk implements AutoCloseable {
                 return answer;
             }
             assertThat(System.nanoTime() - end).as("too late: " + answer).isNegative();
+            Await.during(PAUSE); // to ask takes the processor that the other one needs
         }
     }
 

@@ -255,7 +255,7 @@ class PerfCommandTest {
     private static void runAllWith(String options) throws IOException {
         List<String> arguments = new ArrayList<>(List.of("--json", "--size=13"));
         arguments.addAll(List.of(options.split(" ")));
-        assertThat(json(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);
+        assertThat(hosted(quick(arguments.toArray(String[]::new)))).hasSize(13 + NIO_ROWS);
     }
 
     /** Each test of channels that has connections, over one and over several. */

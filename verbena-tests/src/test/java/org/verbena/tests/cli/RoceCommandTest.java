@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.verbena.linux.UdpSocket;
+import org.verbena.testkit.Thorough;
 import org.verbena.tests.NetworkLane;
 
 /** The command on {@code roce_<netdev>} from the command line. */
@@ -23,6 +24,10 @@ class RoceCommandTest {
     private static final int ROCE_PORT = 4791;
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final PerfListener LISTENER = new PerfListener();
+    /** Of each row, between spaces. */
+    private static final String SHORT = Thorough.ON
+            ? " --duration=20ms --warm-up=5ms "
+            : " --duration=2ms --warm-up=2ms ";
 
     private static JsonNode json(CommandProcess.Result r) throws IOException {
         assertThat(r.code()).as(r.err()).isZero();
@@ -71,9 +76,9 @@ class RoceCommandTest {
     @Test
     void everyVerbsTestRunsBetweenTwoProcesses() throws IOException {
         moved(run(
-                "perf --json --device=roce_lo --verify --duration=20ms --warm-up=5ms --size=8,5000,65536 write-lat"
+                "perf --json --device=roce_lo --verify" + SHORT + "--size=8,5000,65536 write-lat"
                         + " write-imm-lat send-lat read-lat write-bw send-bw read-bw"), "roce_lo", 21);
-        moved(json(perf("--json --device=roce_lo --duration=20ms --warm-up=5ms --size=8 --events write-imm-lat send-lat"
+        moved(json(perf("--json --device=roce_lo" + SHORT + "--size=8 --events write-imm-lat send-lat"
                 + " read-lat atomic-lat")), "roce_lo", 4);
     }
 
@@ -147,7 +152,7 @@ class RoceCommandTest {
         RoceNamespaces.with(() -> CommandProcess.start("perf", "--listen=" + host + ":0", "--device="
                 + RoceNamespaces.DEVICE_B), listener -> {
                     String connect = " --connect=" + host + ":" + port(listener);
-                    moved(run("perf --json --verify --duration=20ms --warm-up=5ms --size=8,65536 --device="
+                    moved(run("perf --json --verify" + SHORT + "--size=8,65536 --device="
                             + RoceNamespaces.DEVICE_A + connect + " write-lat send-lat write-bw read-bw"),
                             RoceNamespaces.DEVICE_A, 8);
                 });
@@ -164,7 +169,7 @@ class RoceCommandTest {
                 + RoceNamespaces.DEVICE_B), listener -> {
                     String connect = " --connect=" + host + ":" + port(listener) + " --device="
                             + RoceNamespaces.DEVICE_A;
-                    String perf = "perf --json --verify --duration=20ms --warm-up=5ms --size=8,65536" + connect;
+                    String perf = "perf --json --verify" + SHORT + "--size=8,65536" + connect;
                     moved(run(perf + " write-lat"), RoceNamespaces.DEVICE_A, 2);
                     JsonNode rows = run(perf + " erm-lat erm-bw");
                     moved(rows, RoceNamespaces.DEVICE_A, 4);

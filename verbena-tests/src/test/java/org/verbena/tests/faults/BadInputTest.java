@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.verbena.linux.Errno;
 import org.verbena.linux.Sys;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.QueuePair;
 import org.verbena.verbs.VerbsException;
@@ -26,7 +27,7 @@ class BadInputTest {
     private static final Duration QUICKLY = Duration.ofSeconds(1);
     /** For instant operations, on a machine that may be busy. */
     private static final Duration AT_ONCE = Duration.ofSeconds(30);
-    private static final int PAIRS = 6;
+    private static final int PAIRS = Thorough.ON ? 6 : 3;
 
     @TempDir Path classes;
 

@@ -40,7 +40,7 @@ import org.verbena.tests.faults.MomentRule.Note;
 @Timeout(value = 2, unit = TimeUnit.HOURS)
 class EndMomentsTest {
     private static final int MOMENTS = Integer.getInteger("verbena.test.moments",
-            Thorough.ON ? 1000 : 2);
+            Thorough.ON ? 1000 : 1);
     private static final long SEED = Seeds.FIRST;
     private static final int CONNECTIONS = 2 * MomentFlow.KINDS;
     private static final long LATEST_NANOS = 40_000_000;

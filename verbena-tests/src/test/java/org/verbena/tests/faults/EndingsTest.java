@@ -65,12 +65,14 @@ class EndingsTest {
     @CsvSource({"stream", "kernel"})
     void peerSeesTheSameEndAsOnTheStockJdk(String transport) throws Exception {
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
-        List<String> ways = ways(PROCESS, CONNECTION, KERNEL);
+        List<String> ways = transport.equals("stream") || Thorough.ON ? ways(PROCESS, CONNECTION, KERNEL) : few();
         Child.Builder with = programs.with(transport.equals("stream") ? RINGS : TCP);
         if (stockOnOneHost == null) { // the same for both transports
-            stockOnOneHost = onOneHost(programs.plain(), "none", ways);
+            stockOnOneHost = onOneHost(programs.plain(), "none", ways(PROCESS, CONNECTION, KERNEL));
         }
-        assertSame(onOneHost(with, transport, ways), stockOnOneHost);
+        Map<String, String> stock = new TreeMap<>(stockOnOneHost);
+        stock.keySet().removeIf(cell -> !ways.contains(cell.substring(0, cell.indexOf(','))));
+        assertSame(onOneHost(with, transport, ways), stock);
     }
 
     /**
@@ -82,9 +84,7 @@ class EndingsTest {
     void peerOnAnotherHostSeesTheSameEnd() throws Exception {
         Users.needsRoot("make network namespaces");
         SocketPrograms programs = new SocketPrograms(dir, EndPeer.class);
-        List<String> ways = Thorough.ON
-                ? ways(PROCESS, CONNECTION, KERNEL)
-                : ways(List.of("kill", "exit"), List.of("close", "linger"), List.of("destroyed here"));
+        List<String> ways = Thorough.ON ? ways(PROCESS, CONNECTION, KERNEL) : few();
         Child.Builder server = programs.with(RINGS + ",rules=use stream tcp_server *:* device "
                 + RoceNamespaces.DEVICE_B);
         Child.Builder client = programs.with(RINGS + ",rules=use stream tcp_client *:* device "
@@ -100,6 +100,11 @@ class EndingsTest {
             }
         }
         assertSame(ours, stock);
+    }
+
+    /** Of each kind, and with and without bytes that the end leaves behind. */
+    private static List<String> few() throws Exception {
+        return ways(List.of("kill", "exit"), List.of("close", "linger"), List.of("destroyed here"));
     }
 
     private static List<String> ways(List<String> process, List<String> connection, List<String> kernel)

@@ -20,7 +20,7 @@ import org.verbena.tests.BesideOthers;
 @Timeout(value = 3, unit = TimeUnit.HOURS)
 class KilledClientsTest {
     private static final int ROUNDS = Integer.getInteger("verbena.faults.rounds",
-            Thorough.ON ? 500 : 3);
+            Thorough.ON ? 500 : 1);
     private static final int CLIENTS = 8;
     private static final int WARM_UP = 2;
     /** Its own. */

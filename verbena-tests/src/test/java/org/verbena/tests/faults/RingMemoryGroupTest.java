@@ -63,7 +63,7 @@ class RingMemoryGroupTest {
     private static long number(Child of, String name) throws Exception {
         Pattern wanted = Pattern.compile("\"" + name + "\" *: *([0-9]+)");
         for (long end = System.nanoTime() + Child.LIMIT.toNanos();;) {
-            String json = CommandProcess.run("stat", Long.toString(of.pid()), "--once", "--json").out();
+            String json = CommandProcess.runHosted("stat", Long.toString(of.pid()), "--once", "--json").out();
             Matcher m = wanted.matcher(json);
             if (m.find()) {
                 return Long.parseLong(m.group(1));

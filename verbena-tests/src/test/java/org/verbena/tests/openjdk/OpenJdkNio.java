@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.verbena.testkit.Jvm;
 import org.verbena.tests.DebianArchive;
 import org.verbena.tests.Repository;
+import org.verbena.tests.agent.AgentArchive;
 import org.verbena.tests.agent.AgentJar;
 import org.verbena.tests.openjdk.Expectations.Kind;
 
@@ -222,28 +223,34 @@ final class OpenJdkNio {
         List<String> provider = new ArrayList<>(Jvm.CHANNELS_ON_CLASS_PATH);
         provider.addAll(List.of(AT_ONCE, SPI + "SelectorProvider=org.verbena.sockets.VerbenaSelectorProvider",
                 SPI + "AsynchronousChannelProvider=org.verbena.sockets.VerbenaAsynchronousChannelProvider"));
-        List<String> agent = List.of(AT_ONCE, "-javaagent:" + AgentJar.in(folder) + "=quiet,stream.earn=0");
+        List<String> agent = plus(List.of(AT_ONCE, "-javaagent:" + AgentJar.in(folder) + "=quiet,stream.earn=0"),
+                AgentArchive.options());
         String path = classPath("verbena-(linux|telemetry|verbs|shm|sockets)/|jspecify");
         Programs channels = programs(tests, "verbena", provider, path, false);
         Programs classic = programs(tests, "agent", agent, "", false);
-        Programs channelsByRing = programs(tests, "verbena", plus(provider, FROM_THE_FIRST_BYTE), path, true);
-        Programs classicByRing = programs(tests, "agent", plus(agent, FROM_THE_FIRST_BYTE), "", true);
+        Programs channelsByRing = programs(tests, "verbena", plus(provider, List.of(FROM_THE_FIRST_BYTE)), path, true);
+        Programs classicByRing = programs(tests, "agent", plus(agent, List.of(FROM_THE_FIRST_BYTE)), "", true);
         return t -> {
             boolean byRing = expectations.of(t.name()).kind() == Kind.STREAM;
             return t.name().startsWith(NET) ? byRing ? classicByRing : classic : byRing ? channelsByRing : channels;
         };
     }
 
-    private static List<String> plus(List<String> options, String one) {
-        return Stream.concat(options.stream(), Stream.of(one)).toList();
+    private static List<String> plus(List<String> options, List<String> more) {
+        return Stream.concat(options.stream(), more.stream()).toList();
     }
 
     private Programs programs(Path tests, String provider, List<String> jvm, String path, boolean sessionFirst)
             throws IOException {
-        String frameworks = classPath("junit|opentest4j|apiguardian|testng|jcommander|slf4j|verbena-tests");
+        String frameworks = classPath("(junit|opentest4j|apiguardian|testng|jcommander|slf4j)[^/]*$");
+        String own = classPath("verbena-tests/[^/]*/.*classes$");
+        String jars = path.isEmpty() ? frameworks : frameworks + ":" + path;
+        List<String> all = path.isEmpty()
+                ? jvm
+                : plus(jvm, ProgramArchive.options(plus(jvm, List.of(FROM_THE_FIRST_BYTE)), jars, own));
         Path scratch = Files.createDirectories(folder.resolve("run-" + provider));
-        return new Programs(tests, scratch, new Compiled(tests, folder.resolve("classes"), frameworks), frameworks,
-                folder.resolve("native"), jvm, path, sessionFirst);
+        return new Programs(tests, scratch, new Compiled(tests, folder.resolve("classes"), frameworks), jars, own,
+                folder.resolve("native"), all, sessionFirst);
     }
 
     /** The parts of our own class path that match. */

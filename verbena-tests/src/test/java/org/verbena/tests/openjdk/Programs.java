@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.verbena.testkit.Folders;
 import org.verbena.testkit.Jvm;
@@ -24,30 +25,31 @@ final class Programs {
     private final Path tests;
     private final Path scratch;
     private final Compiled compiled;
-    private final String frameworks;
+    private final String jars;
+    private final String folders;
     private final Path natives;
     private final List<String> provider;
-    private final String providerPath;
     private final boolean sessionFirst;
 
     /**
      * @param tests what OpenJDK has in its folder for tests
      * @param scratch for what the programs write and print
-     * @param frameworks class path of JUnit and TestNG and what starts them
+     * @param jars class path of JUnit and TestNG, and of the provider
+     * @param folders class path of what starts them
      * @param natives folder of the C libraries of the tests
      * @param provider JVM options that choose the selector provider; none for the JDK's
-     * @param providerPath class path of the provider; empty for the JDK's
      * @param sessionFirst whether a program begins when its process has a {@linkplain SessionFirst session} with itself
      */
-    Programs(Path tests, Path scratch, Compiled compiled, String frameworks, Path natives, List<String> provider,
-            String providerPath, boolean sessionFirst) {
+    Programs(Path tests, Path scratch, Compiled compiled, String jars, String folders, Path natives,
+            List<String> provider,
+            boolean sessionFirst) {
         this.tests = tests;
         this.scratch = scratch;
         this.compiled = compiled;
-        this.frameworks = frameworks;
+        this.jars = jars;
+        this.folders = folders;
         this.natives = natives;
         this.provider = provider;
-        this.providerPath = providerPath;
         this.sessionFirst = sessionFirst;
     }
 
@@ -105,10 +107,9 @@ final class Programs {
 
     private List<String> command(JtregTest test, Path classes, Path summary) {
         Path source = test.file().getParent();
-        List<String> path = new ArrayList<>(List.of(classes.toString(), source.toString(), frameworks));
-        if (!providerPath.isEmpty()) {
-            path.add(providerPath);
-        }
+        // jars first, as an archive of classes needs it
+        List<String> path = Stream.of(jars, classes.toString(), source.toString(), folders).filter(p -> !p.isEmpty())
+                .toList();
         List<String> command = new ArrayList<>(List.of(Jvm.JAVA,
                 "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dtest.src=" + source, "-Dtest.classes=" + classes,
                 "-Dtest.jdk=" + System.getProperty("java.home"), "-Dcompile.jdk=" + System.getProperty("java.home"),

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.verbena.linux.Bpf;
 import org.verbena.linux.Errno;
 import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
 import org.verbena.verbs.FlowAttributes;
 import org.verbena.verbs.FlowField;
 import org.verbena.verbs.FlowSpec;
@@ -27,7 +28,7 @@ import org.verbena.verbs.VerbsException;
 
 /** Flows in Java do with each packet what the model does, and so the program. */
 class FlowIndexTest {
-    private static final int SEEDS = 300;
+    private static final int SEEDS = Thorough.ON ? 300 : 60;
     private static final int ROUNDS = 4;
     private static final int PACKETS = 150;
 

@@ -32,7 +32,7 @@ import org.verbena.verbs.VerbsException;
 
 /** The program in the kernel does with each packet what the model does, and counts the same. */
 class FlowProgramTest {
-    private static final int SEEDS = Thorough.ON ? 100 : 30;
+    private static final int SEEDS = Thorough.ON ? 100 : 10;
     private static final int ROUNDS = 4;
     private static final int PACKETS = 150;
     private static final int ALIVE = 3;

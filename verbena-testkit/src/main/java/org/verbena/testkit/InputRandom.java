@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.roce.fuzz;
+package org.verbena.testkit;
 
 import java.util.Random;
 
