@@ -74,13 +74,14 @@ final class QueuesOnLinkTest {
                     TcpServer server = stack.listenTcp(7, 64)) {
                 int clients = 16;
                 List<FutureTask<byte[]>> back = new ArrayList<>();
+                List<FutureTask<byte[]>> others = new ArrayList<>();
                 List<Socket> sockets = new ArrayList<>();
                 List<byte[]> sent = new ArrayList<>();
                 for (int i = 0; i < clients; i++) {
                     Socket s = new Socket(StackLink.OURS, 7);
                     sockets.add(s);
                     TcpSocket t = Objects.requireNonNull(server.accept(PATIENCE));
-                    start(() -> {
+                    FutureTask<byte[]> echo = start(() -> {
                         try (t) {
                             ByteBuffer b = ByteBuffer.allocate(100_000);
                             while (t.read(b.clear()) >= 0) {
@@ -93,14 +94,19 @@ final class QueuesOnLinkTest {
                     new Random(i).nextBytes(bytes);
                     sent.add(bytes);
                     back.add(start(() -> s.getInputStream().readNBytes(bytes.length)));
-                    start(() -> {
+                    FutureTask<byte[]> writing = start(() -> {
                         s.getOutputStream().write(bytes);
                         return bytes;
                     });
+                    others.add(echo);
+                    others.add(writing);
                 }
                 for (int i = 0; i < clients; i++) {
                     assertThat(back.get(i).get()).isEqualTo(sent.get(i));
                     sockets.get(i).close();
+                }
+                for (FutureTask<byte[]> f : others) {
+                    f.get();
                 }
                 assertThat(stack.tcpStatistics().accepted()).isEqualTo(clients);
                 assertThat(stack.tcpStatistics().malformed()).isZero();

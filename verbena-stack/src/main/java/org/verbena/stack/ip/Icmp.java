@@ -109,14 +109,17 @@ final class Icmp implements Protocol {
             return;
         }
         int mtu = errno == Errno.EMSGSIZE ? mtu(m, d.at(), quoted) : 0;
-        if (p.failed(errno, mtu, quotedPath, m, quoted + header, now)) {
-            counts.errorsIn++;
-            if (mtu > 0) {
-                ipv4.shorten(quotedPath, mtu, now);
-            } else if (type == IcmpMessage.REDIRECT) {
-                ipv4.link().redirect(d.path().remote(), quotedPath.remote(), IpAddress.ofIpv4(Bytes.i32(m, d.at() + 4)),
-                        now);
-            }
+        if (!p.failed(errno, mtu, quotedPath, m, quoted + header, now)) {
+            return;
+        }
+        if (type == IcmpMessage.REDIRECT && !ipv4.link().redirect(d.path().remote(), quotedPath.remote(), IpAddress
+                .ofIpv4(Bytes.i32(m, d.at() + 4)), now)) {
+            counts.notForUs++;
+            return;
+        }
+        counts.errorsIn++;
+        if (mtu > 0) {
+            ipv4.shorten(quotedPath, mtu, now);
         }
     }
 

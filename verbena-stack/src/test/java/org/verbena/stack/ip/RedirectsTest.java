@@ -99,6 +99,7 @@ final class RedirectsTest {
         h.take(redirect(h, GATEWAY, FAR, BETTER, 4712)); // of a port that nobody has
         h.take(redirect(h, GATEWAY, Host.SUBNET + 9, BETTER, 4711)); // of a host of this link
         h.take(redirect(h, GATEWAY, 0xe100_0001, BETTER, 4711));
+        assertThat(h.counts.errorsIn).isZero();
         assertThat(asked(h, Host.SUBNET + 9)).isEqualTo(Host.SUBNET + 9);
         assertThat(asked(h, FAR)).isEqualTo(GATEWAY);
     }
