@@ -57,7 +57,7 @@ public final class AllocationCheck {
         results.addAll(run(1, all(WaitingPath.class, RoceEnginePath.class), 500, 500)); // slow, so few in a while
         Map<String, RunResult> last = new LinkedHashMap<>();
         results.forEach(r -> last.put(r.getParams().id(), r));
-        for (int warmUp : new int[] {3000, 10_000}) {
+        for (int warmUp : new int[] {1000, 10_000}) {
             Map<String, Double> suspects = new LinkedHashMap<>(); // by name, nanoseconds of an operation
             last.values().stream().filter(r -> !isGood(r)).forEach(r -> suspects.merge(pattern(r), nanos(r),
                     Math::max));

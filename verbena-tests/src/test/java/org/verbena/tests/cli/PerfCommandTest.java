@@ -199,12 +199,11 @@ class PerfCommandTest {
      */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-        "write-imm-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --events",
+        "write-imm-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --events --verify",
         "write-bw send-bw read-bw erm-bw tcp-bw                          | --consume",
-        "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify",
-        "write-imm-lat erm-lat erm-bw                                    | --verify",
+        "write-lat write-imm-lat erm-lat erm-bw                          | --verify",
         "write-bw send-bw read-bw                                        | --consume --qps=2",
-        "send-lat write-bw send-bw                                       | --events --verify --inline=32",
+        "send-lat write-bw                                               | --events --inline=32",
         "send-lat tcp-bw                                                 | --runs=2",
     })
     void optionsAreApplied(String tests, String options) throws IOException {
@@ -214,6 +213,9 @@ class PerfCommandTest {
     @Thorough
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
+        "write-imm-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --events",
+        "write-lat send-lat read-lat atomic-lat write-bw send-bw read-bw | --verify",
+        "send-lat write-bw send-bw                                       | --events --verify --inline=32",
         "write-lat write-imm-lat send-lat write-bw send-bw               | --inline=64",
         "write-bw send-bw read-bw                                        | --qps=3",
     })
