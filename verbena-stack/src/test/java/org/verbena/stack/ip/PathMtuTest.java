@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 
@@ -134,13 +133,18 @@ final class PathMtuTest {
 
     @Test
     void aFloodOfErrorsTakesNoMoreMemory() throws Exception {
-        byte[] sent = one(FAR, 1400);
         for (int i = 0; i < 3 * PathMtus.MOST; i++) {
-            byte[] f = Arrays.copyOf(sent, sent.length);
-            Bytes.put32(MemorySegment.ofArray(f), IP + 16, FAR + i);
-            tooLong(f, 1000);
+            tooLong(one(FAR + i, 1400), 1000);
         }
         assertThat(one(FAR, 1400)).as("the oldest is forgotten").hasSize(IP + 1428);
         assertThat(send(FAR + 3 * PathMtus.MOST - 1, 1400)).hasSize(2);
+    }
+
+    @Test
+    void anErrorAboutAHostThatWasNotSentToIsNotBelieved() throws Exception {
+        byte[] forged = one(FAR, 1400);
+        Bytes.put32(MemorySegment.ofArray(forged), IP + 16, FAR + 1);
+        tooLong(forged, 600);
+        assertThat(one(FAR + 1, 1400)).hasSize(IP + 1428);
     }
 }
