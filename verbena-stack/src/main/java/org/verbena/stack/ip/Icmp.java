@@ -138,7 +138,7 @@ final class Icmp implements Protocol {
         return switch (type) {
             case IcmpMessage.TIME_EXCEEDED -> Errno.EHOSTUNREACH;
             case IcmpMessage.UNREACHABLE -> switch (code) {
-                case 0 -> Errno.ENETUNREACH;
+                case 0, 6, 9, 11 -> Errno.ENETUNREACH; // not known, prohibited, not for that type of service
                 case IcmpMessage.PROTOCOL, IcmpMessage.PORT -> Errno.ECONNREFUSED;
                 case IcmpMessage.FRAGMENTATION_NEEDED -> Errno.EMSGSIZE;
                 default -> Errno.EHOSTUNREACH;

@@ -116,7 +116,8 @@ final class Ipv4 implements Family {
     public void send(SendFrame f, int protocol, Path p, int tos, int hops, int length, boolean whole, long now)
             throws IOException {
         int word = whole && told(p) >= Math.min(LEAST_MTU, ip.wire.mtu()) ? Ipv4Header.DONT_FRAGMENT : 0;
-        finish(f, protocol, p, tos, hops, length, word, random.nextInt(), now);
+        int id = word == 0 ? identifications.next(p) : random.nextInt(); // RFC 6864, 4: of what may be cut it must not repeat
+        finish(f, protocol, p, tos, hops, length, word, id, now);
     }
 
     private void finish(SendFrame f, int protocol, Path p, int tos, int hops, int length, int fragmentWord, int id,

@@ -90,6 +90,21 @@ final class Reassembly {
             }
         }
 
+        /** Has a datagram be the first fragment, as it came, so that its sender knows it again. */
+        private void describeFirst(Datagram d) {
+            describe(d, begin);
+            if (!path.isIpv4() && header > 0) {
+                int bytes = Ipv6Header.FRAGMENT_BYTES;
+                MemorySegment.copy(memory, d.header, memory, d.header - bytes, header);
+                Ipv6Header.writeFragment(memory, (long) HEADER - bytes, protocol, Ipv6Header.MORE_FRAGMENTS,
+                        identification);
+                d.header -= bytes;
+                d.headerBytes += bytes;
+                Ipv6Header.nextHeader(memory, d.header, Ipv6Header.FRAGMENT);
+                Ipv6Header.payloadBytes(memory, d.header, bytes + begin);
+            }
+        }
+
         /** How many of some units are there. */
         private int count(int first, int last) {
             int n = 0;
@@ -200,7 +215,7 @@ final class Reassembly {
             end(0);
             if (!p.dead) {
                 counts.reassemblyFailed++;
-                p.describe(d, p.begin);
+                p.describeFirst(d);
                 return true;
             }
         }

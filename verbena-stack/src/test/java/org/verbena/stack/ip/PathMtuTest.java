@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -129,6 +131,18 @@ final class PathMtuTest {
             assertThat(mayBeCut(one(FAR, 100))).isTrue();
             assertThat(mayBeCut(one(OTHER, 100))).isFalse();
         }
+    }
+
+    @Test
+    void whatRoutersMayCutIsNumberedAnewEachTime() throws Exception { // RFC 6864, 4.1
+        tooLong(one(FAR, 1400), 551);
+        Set<Integer> ids = new HashSet<>();
+        for (int i = 0; i < 2000; i++) {
+            byte[] f = one(FAR, 100);
+            assertThat(mayBeCut(f)).isTrue();
+            ids.add(Ipv4Header.identification(MemorySegment.ofArray(f), IP));
+        }
+        assertThat(ids).hasSize(2000);
     }
 
     @Test

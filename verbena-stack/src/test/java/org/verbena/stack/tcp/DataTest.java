@@ -206,6 +206,32 @@ final class DataTest {
     }
 
     @Test
+    void corkFillsSegmentsOfThePeersLength() throws IOException {
+        Peer p = new Peer();
+        Listener l = p.host.tcp.listen(Peer.HOST_PORT, 5, plain().build());
+        p.draft(Peer.SYN).sequence(0).segmentSize(536).send();
+        p.one();
+        p.next = 1;
+        p.acknowledge(1);
+        Connection c = l.accept();
+        c.cork(true, p.now());
+        p.write(c, 11);
+        p.write(c, 11);
+        p.nothing();
+        p.write(c, 537);
+        Peer.Seen s = p.one();
+        assertThat(s.length()).isEqualTo(536);
+        assertThat(s.header().flags()).isEqualTo(ACK);
+        p.acknowledge(537);
+        p.nothing();
+        c.cork(false, p.now());
+        p.settle();
+        s = p.one();
+        assertThat(s.length()).isEqualTo(23);
+        assertThat(s.has(Peer.PSH)).isTrue();
+    }
+
+    @Test
     void urgentDataIsToldUntilItIsAcknowledged() throws IOException { // RFC 6093
         Peer p = new Peer();
         Connection c = p.accepted(plain().build());

@@ -83,10 +83,16 @@ final class HostileTest {
     void oldTimestampsAreDropped() throws IOException { // PAWS
         Peer p = new Peer();
         Connection c = p.accepted(TcpSettings.DEFAULT);
+        int stamp = p.clock;
         p.data(10);
+        int before = p.echo;
         p.take();
-        p.draft(ACK).data(10).stamp(p.clock - 1).send();
-        p.acknowledgment(11);
+        p.pass(3 * Peer.MS);
+        p.draft(ACK).data(10).stamp(stamp - 1).send();
+        Peer.Seen told = p.acknowledgment(11);
+        assertThat(told.options().echo()).as("of the last in order").isEqualTo(stamp);
+        assertThat(told.options().timestamp() - before).isNotNegative();
+        p.clock = stamp;
         p.draft(ACK).stamp(p.clock - 1).send();
         p.nothing();
         p.draft(ACK).data(10).unstamped().send(); // RFC 7323, 3.2

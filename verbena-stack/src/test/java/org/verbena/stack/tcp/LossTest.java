@@ -144,6 +144,27 @@ final class LossTest {
     }
 
     @Test
+    void onAPathThatReordersThreeSegmentsAreNotEnough() throws IOException { // RFC 8985, 6.2, steps 3 and 4
+        Peer p = new Peer();
+        Connection c = underway(p, reno().build(), 4);
+        p.expected = at(0);
+        p.sack(at(3), at(4));
+        p.sack(at(2), at(4));
+        p.sack(at(1), at(4)); // the other way around
+        p.take();
+        p.expected = at(4);
+        p.sack(at(0), at(2)); // which came twice
+        c.recovery.congestion.window = 20 * S;
+        p.write(c, 4 * S);
+        p.take();
+        p.pass(TRIP);
+        p.sack(at(5), at(8));
+        assertThat(sequences(p)).as("it may come").doesNotContain(at(4));
+        p.pass(TRIP);
+        assertThat(sequences(p)).as("within a quarter of a trip, or a few").contains(at(4));
+    }
+
+    @Test
     void aLostRetransmissionIsFoundOut() throws IOException {
         Peer p = new Peer();
         Connection c = underway(p, reno().build(), 20);

@@ -18,7 +18,7 @@ final class SynCookiesTest {
     private static final TcpSettings SETTINGS = TcpSettings.DEFAULT;
     private static final TcpSettings PLAIN = TcpSettings.builder().timestamps(false).build();
 
-    private static Listener flooded(Peer p) throws IOException {
+    static Listener flooded(Peer p) throws IOException {
         Listener l = Objects.requireNonNull(p.host.tcp.listen(Peer.HOST_PORT, 5, SETTINGS));
         for (int i = 0; i < FLOOD; i++) {
             p.port = 10_000 + i;
