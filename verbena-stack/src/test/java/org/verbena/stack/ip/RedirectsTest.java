@@ -37,6 +37,20 @@ final class RedirectsTest {
         return h.wire.takeSent();
     }
 
+    /** A host with a socket that has sent to others, and which knows no Ethernet address any more. */
+    private static Host thatHasSentTo(int... hosts) throws Exception {
+        Host h = new Host(1);
+        UdpQueue q = Objects.requireNonNull(h.udp.open(4711, 4096));
+        for (int to : hosts) {
+            assertThat(Host.send(h.udp, q, ByteBuffer.allocate(100), to, 9, h.now)).isZero();
+        }
+        for (int i = 0; i <= Neighbours.TRIES; i++) {
+            h.pass(Neighbours.RETRY);
+        }
+        h.wire.takeSent();
+        return h;
+    }
+
     /** The host of the link that a packet to another subnet waits for, which has to be new. */
     private static int asked(Host h, int to) throws Exception {
         byte[] f = send(h, IpAddress.ofIpv4(to)).getFirst();
@@ -57,8 +71,7 @@ final class RedirectsTest {
 
     @Test
     void aRouterTellsABetterOneForAHost() throws Exception {
-        Host h = new Host(1);
-        Objects.requireNonNull(h.udp.open(4711, 4096));
+        Host h = thatHasSentTo(FAR);
         h.take(redirect(h, GATEWAY, FAR, BETTER, 4711));
         assertThat(h.counts.errorsIn).isEqualTo(1);
         assertThat(asked(h, FAR)).isEqualTo(BETTER);
@@ -75,8 +88,7 @@ final class RedirectsTest {
 
     @Test
     void aRouterThatDoesNotAnswerIsNotUsedOn() throws Exception {
-        Host h = new Host(1);
-        Objects.requireNonNull(h.udp.open(4711, 4096));
+        Host h = thatHasSentTo(FAR);
         h.take(redirect(h, GATEWAY, FAR, BETTER, 4711));
         assertThat(asked(h, FAR)).isEqualTo(BETTER);
         for (int i = 0; i < Neighbours.TRIES; i++) {
@@ -88,8 +100,7 @@ final class RedirectsTest {
 
     @Test
     void othersAreNotBelieved() throws Exception {
-        Host h = new Host(1);
-        Objects.requireNonNull(h.udp.open(4711, 4096));
+        Host h = thatHasSentTo(FAR, Host.SUBNET + 9);
         h.take(redirect(h, GATEWAY + 1 - 2, FAR, BETTER, 4711)); // who is not the router
         h.take(redirect(h, GATEWAY, FAR, FAR, 4711)); // to another link
         h.take(redirect(h, GATEWAY, FAR, h.address, 4711));
