@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.verbena.stack.model.CaptureStatistics;
 import org.verbena.stack.wire.Capture;
-import org.verbena.stack.wire.FlowFilter;
+import org.verbena.stack.wire.FrameFilter;
 
 /**
  * Has the frames of a {@link Stack} written to a file, see {@link Stack#capture} and {@link TcpSocket#capture}, up to {@link #close} or the end of the stack. Any thread may call any method.
@@ -23,7 +23,7 @@ public final class StackCapture implements AutoCloseable {
     private final Capture capture;
 
     /** Begins one, of the frames that a filter chooses, or of all. */
-    static StackCapture begin(Engine engine, Path file, int snapLength, @Nullable FlowFilter filter)
+    static StackCapture begin(Engine engine, Path file, int snapLength, @Nullable FrameFilter filter)
             throws IOException {
         if (snapLength < LEAST || snapLength > LONGEST) {
             throw new IllegalArgumentException("a snap length of " + snapLength + " is not " + LEAST + " to "

@@ -16,10 +16,10 @@ import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 
 import org.verbena.linux.Errno;
+import org.verbena.stack.ip.FlowFilter;
 import org.verbena.stack.model.TcpInfo;
 import org.verbena.stack.model.TcpState;
 import org.verbena.stack.tcp.Connection;
-import org.verbena.stack.wire.FlowFilter;
 import org.verbena.verbs.VerbsException;
 
 /**

@@ -19,7 +19,7 @@ public final class Capture {
     private final PcapFile file;
     private final int snapLength;
     private final MemorySegment bytes;
-    private final @Nullable FlowFilter filter;
+    private final @Nullable FrameFilter filter;
     private final WallClock clock = new WallClock();
     private long seen;
     private String problem = "";
@@ -32,17 +32,17 @@ public final class Capture {
      * @param filter chooses frames; null for all
      * @throws IOException if it cannot be written
      */
-    public Capture(Path path, int snapLength, @Nullable FlowFilter filter) throws IOException {
+    public Capture(Path path, int snapLength, @Nullable FrameFilter filter) throws IOException {
         this.snapLength = snapLength;
         file = PcapFile.create(path, snapLength);
         this.filter = filter;
-        bytes = Arena.ofAuto().allocate(Math.max(snapLength, FlowFilter.LOOKED_AT));
+        bytes = Arena.ofAuto().allocate(Math.max(snapLength, FrameFilter.LOOKED_AT));
     }
 
     void received(ReceivedFrame f) {
-        FlowFilter some = filter;
+        FrameFilter some = filter;
         if (some != null) {
-            int looked = Math.min(f.bytes(), FlowFilter.LOOKED_AT);
+            int looked = Math.min(f.bytes(), FrameFilter.LOOKED_AT);
             f.copyTo(0, bytes, 0, looked);
             if (!some.takes(bytes, 0, looked)) {
                 return;
@@ -56,7 +56,7 @@ public final class Capture {
     }
 
     void sent(SendFrame f, int length) {
-        FlowFilter some = filter;
+        FrameFilter some = filter;
         if (some != null && !some.takes(f.memory(), f.at() - f.before(), length)) {
             return;
         }

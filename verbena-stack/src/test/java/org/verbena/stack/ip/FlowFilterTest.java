@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.stack.wire;
+package org.verbena.stack.ip;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,8 +11,6 @@ import org.verbena.stack.header.Bytes;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.Ipv6Header;
-import org.verbena.stack.ip.IpAddress;
-import org.verbena.stack.ip.Path;
 
 final class FlowFilterTest {
     private static final int OURS = 10 << 24 | 2;

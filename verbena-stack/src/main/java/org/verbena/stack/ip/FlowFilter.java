@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package org.verbena.stack.wire;
+package org.verbena.stack.ip;
 
 import java.lang.foreign.MemorySegment;
 
@@ -7,14 +7,10 @@ import org.verbena.stack.header.Bytes;
 import org.verbena.stack.header.EthernetHeader;
 import org.verbena.stack.header.Ipv4Header;
 import org.verbena.stack.header.Ipv6Header;
-import org.verbena.stack.ip.IpAddress;
-import org.verbena.stack.ip.Path;
+import org.verbena.stack.wire.FrameFilter;
 
 /** Chooses the segments of one connection of TCP among frames, in both directions. */
-public final class FlowFilter {
-    /** Bytes of a frame that are looked at: all headers up to the ports. */
-    static final int LOOKED_AT = 128;
-
+public final class FlowFilter implements FrameFilter {
     private static final int PORTS = 4;
 
     private final IpAddress local;
@@ -30,8 +26,8 @@ public final class FlowFilter {
         this.remotePort = remotePort;
     }
 
-    /** Whether a frame is of the connection, of which {@code length} bytes are there. */
-    boolean takes(MemorySegment m, long at, int length) {
+    @Override
+    public boolean takes(MemorySegment m, long at, int length) {
         int ip = EthernetHeader.BYTES;
         if (length < ip + EthernetHeader.VLAN_TAG + Ipv4Header.BYTES) {
             return false;
