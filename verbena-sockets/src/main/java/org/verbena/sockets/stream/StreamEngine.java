@@ -49,6 +49,8 @@ final class StreamEngine {
 
     /** What has run out is asked for again after this time. */
     private static final long RETRY_NANOS = 500_000_000L;
+    /** After what seems to be lacking for good: a lack of descriptors has many faces. */
+    private static final long LACK_RETRY_NANOS = 10_000_000_000L;
     private static final Set<FallbackReason> LOGGED = ConcurrentHashMap.newKeySet();
 
     /** Something to be done later; the engine's thread alone deals with it. */
@@ -91,8 +93,7 @@ final class StreamEngine {
         }
 
         private static synchronized @Nullable StreamEngine startOne() {
-            if (engine == null && (reason == FallbackReason.NONE || reason != FallbackReason.UNAVAILABLE
-                    && System.nanoTime() - again >= 0)) {
+            if (engine == null && (reason == FallbackReason.NONE || System.nanoTime() - again >= 0)) {
                 try {
                     engine = startNew();
                 } catch (LinuxException e) {
@@ -105,7 +106,7 @@ final class StreamEngine {
                     reason = FallbackReason.UNAVAILABLE;
                     reportLack(reason, String.valueOf(e.getMessage()));
                 }
-                again = System.nanoTime() + RETRY_NANOS;
+                again = System.nanoTime() + retryNanos(reason);
             }
             return engine;
         }
@@ -131,6 +132,7 @@ final class StreamEngine {
     private @Nullable Sessions sessions;
     private @Nullable VerbsException unavailable;
     private long sessionsAgain;
+    private boolean neverAgain;
     private final Map<String, RemoteSessions> remotes = new HashMap<>();
 
     private StreamEngine(Epoll epoll, Fd wake, SockDiag diag) throws LinuxException {
@@ -250,6 +252,10 @@ final class StreamEngine {
         return reason(e.errno(), FallbackReason.UNAVAILABLE);
     }
 
+    private static long retryNanos(FallbackReason why) {
+        return why == FallbackReason.UNAVAILABLE ? LACK_RETRY_NANOS : RETRY_NANOS;
+    }
+
     /** @param otherwise the reason if the error does not mean that something has run out */
     static FallbackReason reason(int errno, FallbackReason otherwise) {
         return switch (errno) {
@@ -306,13 +312,10 @@ final class StreamEngine {
     }
 
     /**
-     * @throws VerbsException each time, if there is no device; if something has run out, it is tried again after a
-     * while
+     * @throws VerbsException if there is no device, or something has run out; it is tried again after a while
      */
     Sessions sessions() throws VerbsException {
-        if (unavailable != null && (reason(unavailable.errno(),
-                FallbackReason.UNAVAILABLE) == FallbackReason.UNAVAILABLE
-                || System.nanoTime() - sessionsAgain < 0)) {
+        if (unavailable != null && (neverAgain || System.nanoTime() - sessionsAgain < 0)) {
             throw unavailable;
         }
         Sessions open = sessions;
@@ -330,7 +333,7 @@ final class StreamEngine {
                         .getMessage())));
             } catch (LinuxException e) {
                 unavailable = new VerbsException("watch sessions", e);
-                sessionsAgain = Long.MAX_VALUE; // its threads run already
+                neverAgain = true; // its threads run already
                 throw unavailable;
             }
         }
@@ -344,7 +347,7 @@ final class StreamEngine {
 
     private VerbsException temporarilyUnavailable(VerbsException e) {
         unavailable = e;
-        sessionsAgain = System.nanoTime() + RETRY_NANOS;
+        sessionsAgain = System.nanoTime() + retryNanos(reason(e.errno(), FallbackReason.UNAVAILABLE));
         return e;
     }
 
