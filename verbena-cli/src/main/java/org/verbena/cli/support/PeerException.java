@@ -13,6 +13,7 @@ import org.verbena.verbs.WcStatus;
 /** Work together with another program failed; the message is one sentence for people. */
 public final class PeerException extends IOException {
     private static final long serialVersionUID = 1L;
+    private static final int LAST_STATUS = WcStatus.GENERAL_ERR;
 
     public PeerException(String message) {
         super(message);
@@ -34,8 +35,23 @@ public final class PeerException extends IOException {
 
     /** A work request ended with an error. */
     public static PeerException of(String work, int status, QueuePair qp) {
-        return new PeerException(work + " failed with " + WcStatus.toString(status) + ": "
-                + meaning(status, qp.errorReason()));
+        return new PeerException(text(work, status, qp.errorReason()));
+    }
+
+    /** One that was flushed may be found before the one that has failed: then the reason tells of that. */
+    static String text(String work, int status, String reason) {
+        int cause = status == WcStatus.WR_FLUSH_ERR ? causeOf(reason) : status;
+        String how = cause == status ? " failed with " : " ended, since the queue pair failed with ";
+        return work + how + WcStatus.toString(cause) + ": " + meaning(cause, reason);
+    }
+
+    private static int causeOf(String reason) {
+        for (int s = WcStatus.SUCCESS + 1; s <= LAST_STATUS; s++) {
+            if (reason.startsWith(WcStatus.toString(s) + " ")) {
+                return s;
+            }
+        }
+        return WcStatus.WR_FLUSH_ERR;
     }
 
     /** @param reason why the queue pair failed; empty if unknown */
