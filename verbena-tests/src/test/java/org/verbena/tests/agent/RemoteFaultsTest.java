@@ -122,7 +122,9 @@ class RemoteFaultsTest {
                 both.server().end();
             }
         });
-        assertThat(summary("lossy-client").get("bytes").get("sent_by_ring").intValue()).isEqualTo(16 * PIECE);
+        assertThat(summary("lossy-client").get("bytes").get("sent_by_ring").intValue()).as(
+                "the client says %s, the server %s", summary("lossy-client"), summary("lossy-server")).isEqualTo(16
+                        * PIECE);
         assertThat(summary("lossy-server").get("bytes").get("received_by_ring").intValue()).isEqualTo(16 * PIECE);
     }
 
