@@ -9,6 +9,8 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
@@ -32,6 +34,7 @@ public final class Netlink implements AutoCloseable {
     static final int SOL_NETLINK = 270;
     static final int NETLINK_CAP_ACK = 10;
     static final int NETLINK_EXT_ACK = 11;
+    static final int NLM_F_DUMP_INTR = 0x10;
     static final int NLM_F_CAPPED = 0x100;
     static final int NLM_F_ACK_TLVS = 0x200;
     static final int NLMSG_NOOP = 1;
@@ -42,6 +45,8 @@ public final class Netlink implements AutoCloseable {
     static final int SOCKADDR_NL_PID = 4;
 
     private static final int TIMEOUT_MILLIS = 5_000;
+    /** How often a table is asked for that changes while the kernel lists it. */
+    private static final int DUMPS = 32;
     private static final int BUFFER_BYTES = 64 << 10;
     private static final int RECEIVE_FLAGS = UnixMessage.MSG_TRUNC | Xsk.MSG_DONTWAIT;
     private static final int LENGTH_AT = 16;
@@ -87,17 +92,31 @@ public final class Netlink implements AutoCloseable {
     }
 
     /**
-     * Sends a request, and waits for the whole reply.
+     * Sends a request, and waits for the whole reply. A table that has changed while the kernel listed it is asked for again: the
+     * list may lack entries that were there all the time.
      *
      * @param request the request; an acknowledgement is requested too
      * @param call the call in readable form, for the exception
      * @return the messages of the reply, none if it is an acknowledgement only
      * @throws LinuxException the kernel's error, with its message if there is one; {@code ETIMEDOUT}, {@code EBADMSG}
-     *         (a malformed reply), {@code ENOBUFS} (messages were lost)
+     *         (a malformed reply), {@code ENOBUFS} (messages were lost), {@code EAGAIN} (a table that never stays the same)
      */
     public List<NetlinkReply> request(NetlinkRequest request, String call) throws LinuxException {
+        for (int i = 0; i < DUMPS; i++) {
+            List<NetlinkReply> replies = requestOnce(request, call);
+            if (replies != null) {
+                return replies;
+            }
+        }
+        throw new LinuxException(call, Errno.EAGAIN, "the table changed each of " + DUMPS
+                + " times that it was listed");
+    }
+
+    /** Null if the reply is a list that is not consistent. */
+    private @Nullable List<NetlinkReply> requestOnce(NetlinkRequest request, String call) throws LinuxException {
         send(request, call);
         List<NetlinkReply> replies = new ArrayList<>();
+        boolean consistent = true;
         while (true) {
             ByteBuffer part = receive(call);
             while (part.remaining() >= NetlinkRequest.NLMSG_HDRLEN) {
@@ -106,12 +125,14 @@ public final class Netlink implements AutoCloseable {
                 if (message.getInt(8) != sequence || type == NLMSG_NOOP) {
                     continue; // the reply to an earlier request that was abandoned
                 }
+                int flags = Short.toUnsignedInt(message.getShort(6));
+                consistent &= (flags & NLM_F_DUMP_INTR) == 0;
                 ByteBuffer payload = message
                         .slice(NetlinkRequest.NLMSG_HDRLEN, message.limit() - NetlinkRequest.NLMSG_HDRLEN)
                         .order(ByteOrder.nativeOrder());
                 if (type == NLMSG_ERROR || type == NLMSG_DONE) {
-                    end(payload, Short.toUnsignedInt(message.getShort(6)), type, call);
-                    return replies;
+                    end(payload, flags, type, call);
+                    return consistent ? replies : null;
                 }
                 replies.add(new NetlinkReply(type, payload));
             }

@@ -212,7 +212,8 @@ class LayoutProbeTest {
 
     private void network() throws IllegalAccessException {
         constantsOf(Netlink.class, "", "NETLINK_ROUTE", "NETLINK_SOCK_DIAG", "NETLINK_GENERIC", "AF_NETLINK",
-                "SOCK_RAW", "SOL_NETLINK", "NETLINK_CAP_ACK", "NETLINK_EXT_ACK", "NLM_F_CAPPED", "NLM_F_ACK_TLVS",
+                "SOCK_RAW", "SOL_NETLINK", "NETLINK_CAP_ACK", "NETLINK_EXT_ACK", "NLM_F_DUMP_INTR", "NLM_F_CAPPED",
+                "NLM_F_ACK_TLVS",
                 "NLMSG_NOOP", "NLMSG_ERROR", "NLMSG_DONE", "NLMSGERR_ATTR_MSG");
         constantsOf(NetlinkRequest.class, "", "NLM_F_REQUEST", "NLM_F_ACK", "NLM_F_DUMP", "NLM_F_EXCL", "NLM_F_CREATE",
                 "NLMSG_HDRLEN", "NLA_HDRLEN", "NLA_F_NESTED");

@@ -10,9 +10,18 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +72,60 @@ final class NetworkChangesTest {
             TapInterface.ip("route", "add", "10.87.0.0/16", "via", "inet6", "fe80::7", "dev", "vrb0");
             assertThat(NetworkRoutes.get(n, ip("10.87.0.1"), 0).gateway()).isEqualTo(ip("fe80::7"));
         });
+    }
+
+    private static final int LASTING = 3_000;
+    private static final int LISTS = 100;
+
+    /** The kernel lists a long table in parts, and entries that go between two of them move others out of the list. */
+    @Test
+    void listsLackNoAddressThatLasts() throws Exception {
+        inNamespace(n -> {
+            int vrb1 = NetworkLinks.index(n, "vrb1");
+            List<InetAddress> passing = new ArrayList<>();
+            for (int i = 1; i <= 50; i++) {
+                passing.add(ip("10.86.0." + i));
+                NetworkAddresses.add(n, vrb1, passing.getLast(), 32);
+            }
+            Set<InetAddress> lasting = new HashSet<>();
+            for (int i = 0; i < LASTING; i++) {
+                InetAddress address = ip("10.85." + i / 250 + "." + (i % 250 + 1));
+                NetworkAddresses.add(n, vrb1, address, 32);
+                lasting.add(address);
+            }
+            AtomicBoolean over = new AtomicBoolean();
+            try (Netlink changing = Netlink.open(Netlink.NETLINK_ROUTE);
+                    ExecutorService one = Executors.newSingleThreadExecutor()) {
+                Future<?> changes = one.submit(() -> {
+                    for (int i = 0; !over.get(); i++) {
+                        InetAddress address = passing.get(i % passing.size());
+                        removeAddress(changing, vrb1, address);
+                        NetworkAddresses.add(changing, vrb1, address, 32);
+                        LockSupport.parkNanos(2_000_000); // a list is to be had in between
+                    }
+                    return null;
+                });
+                try {
+                    for (int i = 0; i < LISTS; i++) {
+                        Set<InetAddress> missing = new HashSet<>(lasting);
+                        NetworkAddresses.list(n).forEach(entry -> missing.remove(entry.address()));
+                        assertThat(missing).as("list %s", i).isEmpty();
+                    }
+                } finally {
+                    over.set(true);
+                }
+                changes.get();
+            }
+        });
+    }
+
+    private static void removeAddress(Netlink netlink, int link, InetAddress address) throws LinuxException {
+        byte[] header = ByteBuffer.allocate(NetworkAddresses.IFADDRMSG_BYTES).order(ByteOrder.nativeOrder()).put(0,
+                (byte) UdpHeaders.AF_INET).put(NetworkAddresses.IFADDRMSG_PREFIX, (byte) 32).putInt(
+                        NetworkAddresses.IFADDRMSG_INDEX, link)
+                .array();
+        netlink.request(new NetlinkRequest(NetworkAddresses.RTM_DELADDR, 0).append(header).attribute(
+                NetworkAddresses.IFA_LOCAL, address.getAddress()), "netlink RTM_DELADDR");
     }
 
     @Test

@@ -71,11 +71,15 @@ public final class Proc {
         }
     }
 
-    /** What is called after us in /dev/shm, but for the folders of counters, which come and go with processes of each user. */
+    /**
+     * What is called after us in /dev/shm, but for the folders of counters: other tests' processes make those of their users and
+     * user namespaces at any time.
+     */
     static Set<String> sharedMemoryFiles() throws IOException {
         try (Stream<Path> files = Files.list(Path.of("/dev/shm"))) {
             return files.map(f -> f.getFileName().toString())
-                    .filter(n -> n.contains("verbena") && !n.matches("verbena-[0-9]+")).collect(Collectors.toSet());
+                    .filter(n -> n.contains("verbena") && !n.matches("verbena-[0-9]+(-[0-9]+)?")).collect(Collectors
+                            .toSet());
         }
     }
 }
