@@ -55,8 +55,10 @@ final class RemoteSessions {
     private static final Duration PAUSE = Duration.ofMillis(300);
     /** What a request may take beyond the time-out of the process that is asked. */
     private static final Duration MARGIN = Duration.ofSeconds(2);
-    /** A device that could not be opened is tried again after this time. */
-    private static final long AGAIN_NANOS = 5_000_000_000L;
+    /** A device that could not be opened is tried again after this time, and each time after twice as long, */
+    private static final long FIRST_RETRY_NANOS = 250_000_000L;
+    /** up to this: its link may have been down, or its address not there yet. */
+    private static final long LAST_RETRY_NANOS = 10_000_000_000L;
 
     /** What is open of the device. */
     private record Port(Context context, CompletionChannel events, ConnectionListener listener,
@@ -87,8 +89,10 @@ final class RemoteSessions {
     private @Nullable Port port;
     private @Nullable FailedSessions failures;
     private boolean opening;
+    private boolean listening;
     private @Nullable FallbackReason cannot;
     private long again;
+    private long retryNanos = FIRST_RETRY_NANOS;
     private final List<RemoteHandshake> forPort = new ArrayList<>();
 
     private final Map<InetAddress, Peer> peers = new HashMap<>();
@@ -107,11 +111,16 @@ final class RemoteSessions {
 
     // ---- the device
 
-    /** Opens the device, so that other hosts find it. */
-    void expect() {
+    /** Opens the device now or as soon as that is possible, so that other hosts find it: a server listens. */
+    void listen() {
+        listening = true;
+        open();
+    }
+
+    private void open() {
         if (port == null && !opening && (cannot == null || System.nanoTime() - again >= 0)) {
             opening = true;
-            start("verbena-stream-device", this::open, why -> notOpened(why));
+            start("verbena-stream-device", this::openDevice, this::notOpened);
         }
     }
 
@@ -126,7 +135,7 @@ final class RemoteSessions {
     }
 
     /** On a thread of its own: it takes a while. */
-    private void open() {
+    private void openDevice() {
         Deque<AutoCloseable> made = new ArrayDeque<>();
         try {
             Context context = Verbs.open(device);
@@ -186,7 +195,11 @@ final class RemoteSessions {
     private void notOpened(FallbackReason why) {
         opening = false;
         cannot = why;
-        again = System.nanoTime() + AGAIN_NANOS;
+        again = System.nanoTime() + retryNanos;
+        retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
+        if (listening) {
+            engine.at(again, this::open);
+        }
         List<RemoteHandshake> all = List.copyOf(forPort);
         forPort.clear();
         all.forEach(end -> end.end(why));
@@ -207,7 +220,7 @@ final class RemoteSessions {
         }
         Port open = port;
         if (open == null) {
-            expect();
+            open();
             if (opening) {
                 forPort.add(end);
             } else {
@@ -342,7 +355,7 @@ final class RemoteSessions {
 
     /** It waits for its offer. */
     void await(RemoteHandshake end) {
-        expect();
+        open();
         if (port == null && !opening) {
             end.end(cannot == null ? FallbackReason.UNAVAILABLE : cannot);
             return;

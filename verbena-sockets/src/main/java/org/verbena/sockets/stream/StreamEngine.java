@@ -187,7 +187,7 @@ final class StreamEngine {
     static void expect(String device) {
         StreamEngine engine = Holder.start();
         if (engine != null) {
-            engine.submit(() -> engine.remotes(device).expect());
+            engine.submit(() -> engine.remotes(device).listen());
         }
     }
 

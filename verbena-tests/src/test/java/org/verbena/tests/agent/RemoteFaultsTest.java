@@ -23,6 +23,7 @@ import org.verbena.linux.Bpf;
 import org.verbena.linux.Fd;
 import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkLinks;
+import org.verbena.testkit.Await;
 import org.verbena.tests.cli.RoceNamespaces;
 
 /**
@@ -35,6 +36,8 @@ class RemoteFaultsTest {
     private static final int PIECE = 1 << 20;
     private static final String SERVER = "rules=use stream tcp_server *:* device " + RoceNamespaces.DEVICE_B;
     private static final String CLIENT = "rules=use stream tcp_client *:* device " + RoceNamespaces.DEVICE_A;
+    /** UDP port 4791 as /proc/net/udp has it. */
+    private static final String ROCE_PORT = ":12B7 ";
     private static final String WAITS = ",stream.delay=0,stream.wait=60000";
 
     @TempDir static Path dir;
@@ -126,6 +129,40 @@ class RemoteFaultsTest {
                 "the client says %s, the server %s", summary("lossy-client"), summary("lossy-server")).isEqualTo(16
                         * PIECE);
         assertThat(summary("lossy-server").get("bytes").get("received_by_ring").intValue()).isEqualTo(16 * PIECE);
+    }
+
+    // ---- a link that comes up late
+
+    private static Netlink down(String device) throws Exception {
+        Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE);
+        NetworkLinks.setDown(netlink, NetworkLinks.index(netlink, device.substring("roce_".length())));
+        return netlink;
+    }
+
+    /** There is no device while the link is down; the server has it as soon as it can. */
+    @Test
+    void serverThatStartedBeforeItsLinkWasUpTakesSessions() throws Exception {
+        RoceNamespaces.with(() -> {
+            Netlink netlink = down(RoceNamespaces.DEVICE_B);
+            TalkProcess server = talk.start(SERVER + patience(60_000, "late-server"), "serve", "1");
+            return new Beside(server, server.line(), netlink);
+        }, both -> {
+            TalkProcess server = both.server();
+            Await.until("the server has no device", () -> server.errors().contains("ENODEV"));
+            Netlink netlink = (Netlink) both.other();
+            NetworkLinks.setUp(netlink, NetworkLinks.index(netlink, RoceNamespaces.DEVICE_B.substring("roce_"
+                    .length())));
+            Path sockets = Path.of("/proc/" + server.pid() + "/net/udp");
+            Await.until("the server has its device", () -> Files.readString(sockets).contains(ROCE_PORT));
+            TalkProcess client = talk.start(CLIENT + patience(60_000, "late-client"), "send",
+                    RoceNamespaces.ADDRESS_B, both.port(), "2", "1");
+            allArrives(server, client, 2);
+            client.end();
+            server.end();
+        });
+        assertThat(summary("late-client").get("bytes").get("sent_by_ring").intValue()).as(
+                "the client says %s, the server %s", summary("late-client"), summary("late-server")).isEqualTo(2
+                        * PIECE);
     }
 
     // ---- a proxy in between

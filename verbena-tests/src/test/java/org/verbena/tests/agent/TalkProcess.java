@@ -20,10 +20,12 @@ public final class TalkProcess implements AutoCloseable {
     private static final int LONGEST_SECONDS = 180;
 
     private final Process process;
+    private final Path errors;
     private final BufferedReader out;
 
-    private TalkProcess(Process process) {
+    private TalkProcess(Process process, Path errors) {
         this.process = process;
+        this.errors = errors;
         out = process.inputReader(StandardCharsets.US_ASCII);
     }
 
@@ -59,8 +61,8 @@ public final class TalkProcess implements AutoCloseable {
             c.addAll(options);
             c.addAll(List.of("-cp", classes.toString(), name));
             c.addAll(List.of(words));
-            return new TalkProcess(new ProcessBuilder(c).redirectError(Files.createTempFile(folder, "err", "")
-                    .toFile()).start());
+            Path errors = Files.createTempFile(folder, "err", "");
+            return new TalkProcess(new ProcessBuilder(c).redirectError(errors.toFile()).start(), errors);
         }
 
         /** The agent's jar. */
@@ -76,6 +78,11 @@ public final class TalkProcess implements AutoCloseable {
 
     public long pid() {
         return process.pid();
+    }
+
+    /** All that it has written to its standard error so far. */
+    public String errors() throws IOException {
+        return Files.readString(errors);
     }
 
     /** The next line that it prints. */

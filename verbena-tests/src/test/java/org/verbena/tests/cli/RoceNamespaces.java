@@ -9,6 +9,7 @@ import org.verbena.linux.Netlink;
 import org.verbena.linux.NetworkAddresses;
 import org.verbena.linux.NetworkLinks;
 import org.verbena.linux.NetworkNamespace;
+import org.verbena.testkit.Await;
 import org.verbena.tests.faults.Users;
 
 /** Two network namespaces with a cable between them. A command that is started from one of them runs there. */
@@ -39,19 +40,29 @@ public final class RoceNamespaces {
     public static <T extends AutoCloseable> void with(Start<T> second, Action<T> first) throws Exception {
         Users.needsRoot("make network namespaces");
         NetworkNamespace.callInNew((Callable<Integer>) () -> {
-            try (Fd own = NetworkNamespace.open(); T other = NetworkNamespace.callInNew((Callable<T>) () -> {
-                try (Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-                    NetworkLinks.createVeth(netlink, "vcable1", "vcable0");
-                    NetworkLinks.move(netlink, NetworkLinks.index(netlink, "vcable0"), own);
-                    address(netlink, "vcable1", ADDRESS_B, ADDRESS6_B);
-                }
-                return second.start();
-            }); Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE)) {
-                address(netlink, "vcable0", ADDRESS_A, ADDRESS6_A);
+            try (Fd own = NetworkNamespace.open();
+                    Netlink near = Netlink.open(Netlink.NETLINK_ROUTE);
+                    T other = NetworkNamespace.callInNew((Callable<T>) () -> {
+                        try (Netlink far = Netlink.open(Netlink.NETLINK_ROUTE)) {
+                            NetworkLinks.createVeth(far, "vcable1", "vcable0");
+                            NetworkLinks.move(far, NetworkLinks.index(far, "vcable0"), own);
+                            address(far, "vcable1", ADDRESS_B, ADDRESS6_B);
+                            address(near, "vcable0", ADDRESS_A, ADDRESS6_A);
+                            awaitLink(far, "vcable1");
+                            awaitLink(near, "vcable0");
+                        }
+                        return second.start();
+                    })) {
                 first.run(other);
             }
             return 0;
         });
+    }
+
+    /** The kernel may say a second late that a link is up; before it does, there is no device. */
+    private static void awaitLink(Netlink netlink, String name) throws Exception {
+        Await.until("the link of " + name + " is up", () -> NetworkLinks.list(netlink).stream().anyMatch(l -> l.name()
+                .equals(name) && l.up()));
     }
 
     private static void address(Netlink netlink, String name, String four, String six) throws Exception {
