@@ -8,9 +8,9 @@ import org.verbena.linux.spi.Native;
 import org.verbena.linux.spi.SyscallNumber;
 
 /**
- * A port of TCP that the kernel gives to no other socket, for who speaks TCP by itself on one interface. What comes from that interface to the kernel for
- * the port it drops in silence; it never answers with a reset. Who connects another way, as from this host, is accepted, and
- * reset by {@link #refuse}.
+ * Reserves a TCP port in the kernel, for a program that has a TCP implementation of its own on one interface. The kernel silently drops segments to the
+ * port that arrive on that interface, and never answers them with a reset. It accepts connections that arrive any other way, such as from this host;
+ * {@link #refuse} resets those.
  *
  * <p>Behind it is a socket that listens, with a filter. Thread-safe but for {@link #close}.
  */
@@ -32,8 +32,8 @@ public final class TcpPortReservation implements AutoCloseable {
      * Reserves a port of all addresses, of IPv4 and IPv6.
      *
      * @param port 1 to 65535
-     * @param interfaceIndex what comes from there is dropped
-     * @throws LinuxException {@code EADDRINUSE} (a socket has it, also a connection that is over since less than a minute),
+     * @param interfaceIndex the interface whose segments are dropped
+     * @throws LinuxException {@code EADDRINUSE} (a socket uses the port, or a connection that ended less than a minute ago),
      *         {@code EACCES} (below {@code ip_unprivileged_port_start}), {@code EMFILE}, {@code ENFILE}
      */
     public static TcpPortReservation open(int port, int interfaceIndex) throws LinuxException {
@@ -99,7 +99,7 @@ public final class TcpPortReservation implements AutoCloseable {
         m.set(ValueLayout.JAVA_INT, at + 4, k);
     }
 
-    /** Readable when somebody has connected, for {@link Epoll}; owned by this object. */
+    /** The listening socket, for {@link Epoll}: readable when a connection waits to be refused; owned by this object. */
     public Fd fd() {
         return fd;
     }

@@ -215,7 +215,7 @@ public final class TcpSocket implements ByteChannel, Engine.Sleeper {
         }
     }
 
-    /** Without Nagle's algorithm (RFC 9293, 3.7.4), or with it. */
+    /** Without Nagle's algorithm (RFC 9293, 3.7.4), or with it. Without it, what a {@linkplain #setCork cork} holds back is sent at once, as with Linux. */
     public void setNoDelay(boolean on) throws IOException {
         engine.lock.lock();
         try {

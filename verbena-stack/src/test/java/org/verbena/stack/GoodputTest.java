@@ -25,14 +25,14 @@ import org.verbena.testkit.TwoHosts;
 import org.verbena.verbs.Context;
 import org.verbena.verbs.Verbs;
 
-/** How fast the stack sends over a link that loses frames, beside the kernel's TCP: same addresses, same peer, same frames lost by number. */
+/** Goodput over a link with losses, compared with the kernel's TCP: same addresses, same peer, and the same frames, by number, are lost. */
 final class GoodputTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long DELAY = 5_000_000;
     private static final int SEEDS = 5;
 
     private interface Send {
-        /** Connects, writes so many bytes and waits for their end. */
+        /** Connects, writes {@code bytes} bytes, and waits until the peer has received all. */
         void send(InetSocketAddress to, int bytes) throws Exception;
     }
 
@@ -49,7 +49,7 @@ final class GoodputTest {
                 NetworkNamespace.callInNew(() -> {
                     try (Tap first = Tap.openTap("vrb1")) {
                         TapInterface.up("vrb1", TwoHosts.OURS + "/24");
-                        // Some kernels have another one for all.
+                        // Some kernels have another default congestion control.
                         TapInterface.ip("route", "replace", "10.79.0.0/24", "dev", "vrb1", "src", TwoHosts.OURS,
                                 "congctl", "cubic");
                         try (LossyLink link = new LossyLink(first, second, faults)) {

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -81,7 +80,7 @@ final class QueuesOnLinkTest {
                     Socket s = new Socket(StackLink.OURS, 7);
                     sockets.add(s);
                     TcpSocket t = Objects.requireNonNull(server.accept(PATIENCE));
-                    FutureTask<byte[]> echo = start(() -> {
+                    FutureTask<byte[]> echo = Transfers.start(() -> {
                         try (t) {
                             ByteBuffer b = ByteBuffer.allocate(100_000);
                             while (t.read(b.clear()) >= 0) {
@@ -93,8 +92,8 @@ final class QueuesOnLinkTest {
                     byte[] bytes = new byte[1_000_000];
                     new Random(i).nextBytes(bytes);
                     sent.add(bytes);
-                    back.add(start(() -> s.getInputStream().readNBytes(bytes.length)));
-                    FutureTask<byte[]> writing = start(() -> {
+                    back.add(Transfers.start(() -> s.getInputStream().readNBytes(bytes.length)));
+                    FutureTask<byte[]> writing = Transfers.start(() -> {
                         s.getOutputStream().write(bytes);
                         return bytes;
                     });
@@ -115,12 +114,6 @@ final class QueuesOnLinkTest {
         });
     }
 
-    private static FutureTask<byte[]> start(Callable<byte[]> c) {
-        FutureTask<byte[]> t = new FutureTask<>(c);
-        Thread.ofPlatform().daemon().start(t);
-        return t;
-    }
-
     @Test
     void twoStacksTalkAndAThirdIsRefused() throws Exception {
         StackLink.runWithQueues(null, () -> {
@@ -134,7 +127,7 @@ final class QueuesOnLinkTest {
                     TcpSocket t = Objects.requireNonNull(server.accept(PATIENCE))) {
                 byte[] bytes = new byte[5_000_000];
                 new Random(1).nextBytes(bytes);
-                FutureTask<byte[]> writing = start(() -> {
+                FutureTask<byte[]> writing = Transfers.start(() -> {
                     s.write(ByteBuffer.wrap(bytes));
                     s.shutdownOutput();
                     return bytes;

@@ -9,10 +9,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.nio.ByteBuffer;
-import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.Random;
 import java.util.concurrent.FutureTask;
 
 import org.junit.jupiter.api.Test;
@@ -34,36 +32,6 @@ final class SelfOnLinkTest {
         return StackConfig.of(StackLink.OURS + "/24").withAddress(StackLink.OURS_6 + "/64");
     }
 
-    private static byte[] send(TcpSocket s, long seed) throws Exception {
-        MessageDigest d = MessageDigest.getInstance("SHA-256");
-        Random r = new Random(seed);
-        byte[] b = new byte[70_000];
-        for (int left = BYTES; left > 0;) {
-            r.nextBytes(b);
-            int n = Math.min(left, 1 + r.nextInt(b.length));
-            d.update(b, 0, n);
-            s.write(ByteBuffer.wrap(b, 0, n));
-            left -= n;
-        }
-        s.shutdownOutput();
-        return d.digest();
-    }
-
-    private static byte[] hash(TcpSocket s) throws Exception {
-        MessageDigest d = MessageDigest.getInstance("SHA-256");
-        ByteBuffer b = ByteBuffer.allocateDirect(100_000);
-        while (s.read(b.clear(), PATIENCE) > 0) {
-            d.update(b.flip());
-        }
-        return d.digest();
-    }
-
-    private static <T> FutureTask<T> start(java.util.concurrent.Callable<T> c) {
-        FutureTask<T> t = new FutureTask<>(c);
-        Thread.ofPlatform().daemon().start(t);
-        return t;
-    }
-
     @ParameterizedTest
     @EnumSource
     void bytesGoBothWays(Link link) throws Exception {
@@ -72,10 +40,10 @@ final class SelfOnLinkTest {
                 try (TcpServer server = stack.listenTcp(0, 1);
                         TcpSocket s = stack.connectTcp(new InetSocketAddress(own, server.port()), PATIENCE);
                         TcpSocket other = Objects.requireNonNull(server.accept(PATIENCE))) {
-                    FutureTask<byte[]> there = start(() -> hash(other));
-                    FutureTask<byte[]> back = start(() -> hash(s));
-                    FutureTask<byte[]> answer = start(() -> send(other, 2));
-                    byte[] sent = send(s, 1);
+                    FutureTask<byte[]> there = Transfers.start(() -> Transfers.hash(other));
+                    FutureTask<byte[]> back = Transfers.start(() -> Transfers.hash(s));
+                    FutureTask<byte[]> answer = Transfers.start(() -> Transfers.send(2, BYTES, other));
+                    byte[] sent = Transfers.send(1, BYTES, s);
                     assertThat(there.get()).isEqualTo(sent);
                     assertThat(back.get()).isEqualTo(answer.get());
                     assertThat(other.remoteAddress()).isEqualTo(new InetSocketAddress(own, s.port()));
@@ -96,7 +64,7 @@ final class SelfOnLinkTest {
                 try (TcpServer server = stack.listenTcp(0, 1);
                         TcpSocket s = stack.connectTcp(new InetSocketAddress(own, server.port()), PATIENCE)) {
                     TcpSocket other = Objects.requireNonNull(server.accept(PATIENCE));
-                    FutureTask<Integer> reading = start(() -> s.read(ByteBuffer.allocate(1), PATIENCE));
+                    FutureTask<Integer> reading = Transfers.start(() -> s.read(ByteBuffer.allocate(1), PATIENCE));
                     other.write(ByteBuffer.allocate(1));
                     assertThat(reading.get()).isEqualTo(1);
                     other.abort();

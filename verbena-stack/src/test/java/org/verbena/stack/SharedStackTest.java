@@ -52,7 +52,7 @@ import org.verbena.verbs.QueuePairType;
 import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
-/** A stack on an interface and addresses of the kernel's, which goes on to use them. */
+/** A stack that shares an interface and its addresses with the kernel, which keeps using them. */
 final class SharedStackTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final int BYTES = 5_000_000;
@@ -134,7 +134,7 @@ final class SharedStackTest {
                 try (TcpSocket s = server.accept(PATIENCE)) {
                     assertThat(s).isNotNull();
                     assertThat(read(s)).isEqualTo(out);
-                    server.close(); // the connection stays the stack's
+                    server.close(); // the connection stays in the stack
                     s.write(ByteBuffer.wrap(back));
                     s.shutdownOutput();
                     assertThat(got.get(20, TimeUnit.SECONDS)).isEqualTo(back);
@@ -195,7 +195,7 @@ final class SharedStackTest {
                 udp = d.port();
                 assertThatThrownBy(() -> new ServerSocket(tcp, 1, any)).isInstanceOf(SocketException.class);
                 assertThatThrownBy(() -> new DatagramSocket(udp, any)).isInstanceOf(SocketException.class);
-                // Who connects on this host comes to the kernel, which says so.
+                // Connections from this host reach the kernel, which resets them.
                 try (Socket local = new Socket(InetAddress.getByName(TwoHosts.OURS), tcp)) {
                     assertThatThrownBy(() -> local.getInputStream().read()).isInstanceOf(SocketException.class)
                             .hasMessageContaining("reset");
@@ -239,7 +239,7 @@ final class SharedStackTest {
                     } catch (NoRouteToHostException e) {
                         return true;
                     } catch (SocketTimeoutException e) {
-                        return false; // the route has gone while the peer answered
+                        return false; // the route was removed while the peer answered
                     }
                 });
                 InetAddress own = InetAddress.getByName(TwoHosts.OURS);

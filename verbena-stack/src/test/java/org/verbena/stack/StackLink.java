@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 
 import org.jspecify.annotations.Nullable;
@@ -41,32 +43,54 @@ final class StackLink {
                 TapInterface.require();
                 TapInterface.add("vrb0");
             } else {
-                TapInterface.ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
+                addVeth();
                 TapInterface.ip("link", "set", "vrb1", "up");
             }
         }
     }
 
-    /** A veth pair with 4 queues at either end, called vrb0 and vrb1, with the kernel's address at vrb0 unless null. */
-    static void runWithQueues(@Nullable String kernel, Callable<Void> action) throws Exception {
+    /** A part of a test, on a thread in the namespace. */
+    interface Step {
+        void run() throws Exception;
+    }
+
+    /** Makes a veth pair, vrb0 and vrb1, with options at either end; both are down. */
+    static void addVeth(String... options) throws Exception {
+        List<String> words = new ArrayList<>(List.of("link", "add", "vrb0"));
+        words.addAll(List.of(options));
+        words.addAll(List.of("type", "veth", "peer", "name", "vrb1"));
+        words.addAll(List.of(options));
+        TapInterface.ip(words.toArray(String[]::new));
+    }
+
+    /** Runs an action in a namespace of its own with IPv4 alone, on links that {@code make} makes, vrb0 among them. */
+    static void runOn(Step make, Step action) throws Exception {
         Capabilities.requireNetworkAndBpf();
         NetworkNamespace.callInNew(() -> {
             NetworkNamespace.disableIpv6();
-            TapInterface.ip("link", "add", "vrb0", "numtxqueues", "4", "numrxqueues", "4", "type", "veth", "peer",
-                    "name", "vrb1", "numtxqueues", "4", "numrxqueues", "4");
+            make.run();
+            try {
+                action.run();
+            } finally {
+                TapInterface.ip("link", "delete", "vrb0");
+            }
+            return 0;
+        });
+    }
+
+    /** A veth pair with 4 queues at either end, called vrb0 and vrb1, with the kernel's address at vrb0 unless null. */
+    static void runWithQueues(@Nullable String kernel, Callable<Void> action) throws Exception {
+        runOn(() -> {
+            addVeth("numtxqueues", "4", "numrxqueues", "4");
             TapInterface.ip("link", "set", "vrb1", "up");
             if (kernel == null) {
                 TapInterface.ip("link", "set", "vrb0", "up");
             } else {
                 TapInterface.up("vrb0", kernel);
             }
+        }, () -> {
             LinkState.awaitUp("vrb0");
-            try {
-                action.call();
-            } finally {
-                TapInterface.ip("link", "delete", "vrb0");
-            }
-            return 0;
+            action.call();
         });
     }
 

@@ -4,8 +4,6 @@ package org.verbena.stack;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -17,13 +15,11 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SocketChannel;
-import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,67 +34,23 @@ final class TcpOnLinkTest {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final int BYTES = 50_000_000;
 
-    private static byte[] hash(InputStream in) throws Exception {
-        MessageDigest d = MessageDigest.getInstance("SHA-256");
-        byte[] b = new byte[100_000];
-        for (int n = in.read(b); n >= 0; n = in.read(b)) {
-            d.update(b, 0, n);
-        }
-        return d.digest();
-    }
-
-    private static byte[] hash(TcpSocket s) throws Exception {
-        MessageDigest d = MessageDigest.getInstance("SHA-256");
-        ByteBuffer b = ByteBuffer.allocateDirect(100_000);
-        while (s.read(b.clear()) >= 0) {
-            d.update(b.flip());
-        }
-        return d.digest();
-    }
-
-    /** The same bytes for the same seed; written by one of the ends. */
-    private interface Sink {
-        void write(byte[] b, int n) throws IOException;
-    }
-
-    private static byte[] send(long seed, int bytes, Sink to) throws Exception {
-        MessageDigest d = MessageDigest.getInstance("SHA-256");
-        Random r = new Random(seed);
-        byte[] b = new byte[70_000];
-        for (int left = bytes; left > 0;) {
-            r.nextBytes(b);
-            int n = Math.min(left, 1 + r.nextInt(b.length));
-            d.update(b, 0, n);
-            to.write(b, n);
-            left -= n;
-        }
-        return d.digest();
-    }
-
-    private static <T> FutureTask<T> start(Callable<T> c) {
-        FutureTask<T> t = new FutureTask<>(c);
-        Thread.ofPlatform().daemon().start(t);
-        return t;
-    }
-
     @ParameterizedTest
     @EnumSource
     void bytesGoBothWaysToAServerOfTheKernel(Link link) throws Exception {
         StackLink.run(link, stack -> {
             try (ServerSocket server = new ServerSocket(0)) {
-                FutureTask<List<byte[]>> there = start(() -> {
+                FutureTask<List<byte[]>> there = Transfers.start(() -> {
                     try (Socket s = server.accept()) {
-                        FutureTask<byte[]> in = start(() -> hash(s.getInputStream()));
-                        byte[] sent = send(7, BYTES, (b, n) -> s.getOutputStream().write(b, 0, n));
+                        FutureTask<byte[]> in = Transfers.start(() -> Transfers.hash(s.getInputStream()));
+                        byte[] sent = Transfers.send(7, BYTES, (b, n) -> s.getOutputStream().write(b, 0, n));
                         s.shutdownOutput();
                         return List.of(sent, in.get());
                     }
                 });
                 try (TcpSocket s = stack.connectTcp(new InetSocketAddress(StackLink.KERNEL, server.getLocalPort()),
                         PATIENCE)) {
-                    FutureTask<byte[]> in = start(() -> hash(s));
-                    byte[] sent = send(8, BYTES, (b, n) -> s.write(ByteBuffer.wrap(b, 0, n)));
-                    s.shutdownOutput();
+                    FutureTask<byte[]> in = Transfers.start(() -> Transfers.hash(s));
+                    byte[] sent = Transfers.send(8, BYTES, s);
                     byte[] got = in.get();
                     assertThat(there.get()).containsExactly(got, sent);
                 }
@@ -112,11 +64,11 @@ final class TcpOnLinkTest {
         StackLink.run(link, stack -> {
             try (TcpServer server = stack.listenTcp(0, 64)) {
                 int clients = 20;
-                FutureTask<List<FutureTask<Void>>> echoes = start(() -> {
+                FutureTask<List<FutureTask<Void>>> echoes = Transfers.start(() -> {
                     List<FutureTask<Void>> all = new ArrayList<>();
                     for (int i = 0; i < clients; i++) {
                         TcpSocket s = Objects.requireNonNull(server.accept(PATIENCE));
-                        all.add(start(() -> {
+                        all.add(Transfers.start(() -> {
                             try (s) {
                                 ByteBuffer b = ByteBuffer.allocate(10_000);
                                 while (s.read(b.clear()) >= 0) {
@@ -132,7 +84,7 @@ final class TcpOnLinkTest {
                     try (Socket s = new Socket(StackLink.OURS, server.port())) {
                         byte[] b = new byte[1 + i * 5000];
                         new Random(i).nextBytes(b);
-                        FutureTask<byte[]> back = start(() -> s.getInputStream().readNBytes(b.length));
+                        FutureTask<byte[]> back = Transfers.start(() -> s.getInputStream().readNBytes(b.length));
                         s.getOutputStream().write(b);
                         assertThat(back.get()).isEqualTo(b);
                         s.shutdownOutput();

@@ -18,7 +18,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 
 import org.junit.jupiter.api.Assumptions;
@@ -52,9 +51,7 @@ final class VlanOnLinkTest {
 
     /** Two stacks on a veth pair, or on two TAP interfaces of a bridge, where the kernel keeps the tag beside the frame on its way. */
     private static void run(boolean bridge, int vlanOfOther, Action action) throws Exception {
-        Capabilities.requireNetworkAndBpf();
-        NetworkNamespace.callInNew(() -> {
-            NetworkNamespace.disableIpv6();
+        StackLink.runOn(() -> {
             if (bridge) {
                 TapInterface.require();
                 TapInterface.add("vrb0");
@@ -64,10 +61,11 @@ final class VlanOnLinkTest {
                 TapInterface.ip("link", "set", "vrb1", "master", "br0");
                 TapInterface.ip("link", "set", "br0", "up");
             } else {
-                TapInterface.ip("link", "add", "vrb0", "type", "veth", "peer", "name", "vrb1");
+                StackLink.addVeth();
             }
             TapInterface.ip("link", "set", "vrb0", "up");
             TapInterface.ip("link", "set", "vrb1", "up");
+        }, () -> {
             String kind = bridge ? "tap_" : "xdp_";
             try (Context one = Verbs.open(kind + "vrb0");
                     Context other = Verbs.open(kind + "vrb1");
@@ -76,17 +74,8 @@ final class VlanOnLinkTest {
                 LinkState.awaitUp("vrb0");
                 LinkState.awaitUp("vrb1");
                 action.run(a, b);
-            } finally {
-                TapInterface.ip("link", "delete", "vrb0");
             }
-            return 0;
         });
-    }
-
-    private static FutureTask<byte[]> start(Callable<byte[]> c) {
-        FutureTask<byte[]> t = new FutureTask<>(c);
-        Thread.ofPlatform().daemon().start(t);
-        return t;
     }
 
     @ParameterizedTest
@@ -99,7 +88,7 @@ final class VlanOnLinkTest {
                         TcpSocket t = Objects.requireNonNull(server.accept(PATIENCE))) {
                     byte[] bytes = new byte[20_000_000];
                     new Random(1).nextBytes(bytes);
-                    FutureTask<byte[]> writing = start(() -> {
+                    FutureTask<byte[]> writing = Transfers.start(() -> {
                         s.write(ByteBuffer.wrap(bytes));
                         s.shutdownOutput();
                         return bytes;
@@ -176,10 +165,10 @@ final class VlanOnLinkTest {
                         PATIENCE); Socket k = server.accept()) {
                     byte[] bytes = new byte[5_000_000];
                     new Random(1).nextBytes(bytes);
-                    FutureTask<byte[]> there = start(() -> k.getInputStream().readNBytes(bytes.length));
+                    FutureTask<byte[]> there = Transfers.start(() -> k.getInputStream().readNBytes(bytes.length));
                     s.write(ByteBuffer.wrap(bytes));
                     assertThat(there.get()).isEqualTo(bytes);
-                    FutureTask<byte[]> back = start(() -> {
+                    FutureTask<byte[]> back = Transfers.start(() -> {
                         k.getOutputStream().write(bytes);
                         k.shutdownOutput();
                         return bytes;

@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
-/** Two hosts of the kernel's, each in a namespace of its own, on the ends of a veth: the first one's is called {@code vrb1}. */
+/** Two hosts, each a network namespace of its own, connected by a veth pair; the interface of the first host is {@code vrb1}. */
 public final class TwoHosts {
     /** The other host, whose interface is {@code vrb0}. */
     public static final String PEER = "10.79.0.1";
@@ -21,7 +21,7 @@ public final class TwoHosts {
 
     private TwoHosts() {}
 
-    /** What a test does, on a thread in the namespace of the first host. */
+    /** The body of a test; it runs on a thread in the namespace of the first host. */
     public interface Action {
         void run(Peer peer) throws Exception;
     }
@@ -31,19 +31,19 @@ public final class TwoHosts {
         private final ExecutorService starter = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon()
                 .factory());
 
-        /** In the namespace of the calling thread, as all that it starts. */
+        /** The namespace of the calling thread, which its child processes inherit. */
         public Peer() throws Exception {
             starter.submit(() -> {}).get(10, TimeUnit.SECONDS);
         }
 
-        /** Runs something there, on a thread of its own. */
+        /** Runs an action in that namespace, on a thread of its own. */
         public <T> Future<T> start(Callable<T> action) throws Exception {
             FutureTask<T> task = new FutureTask<>(action);
             starter.submit(() -> Thread.ofPlatform().daemon().start(task)).get(10, TimeUnit.SECONDS);
             return task;
         }
 
-        /** Runs something there, and waits for it. */
+        /** Runs an action in that namespace, and waits until it ends. */
         public <T> T call(Callable<T> action) throws Exception {
             try {
                 return start(action).get(60, TimeUnit.SECONDS);
@@ -52,7 +52,7 @@ public final class TwoHosts {
             }
         }
 
-        /** Runs ip(8) there. */
+        /** Runs ip(8) in that namespace. */
         public String ip(String... words) throws Exception {
             return call(() -> TapInterface.ip(words));
         }
@@ -63,7 +63,7 @@ public final class TwoHosts {
         }
     }
 
-    /** Runs something on a thread in a new network namespace, as {@code NetworkNamespace.callInNew}. */
+    /** Runs an action on a thread in a new network namespace, as {@code NetworkNamespace.callInNew} does. */
     public interface Namespaces {
         /** With its answer. */
         Object callInNew(Callable<Object> action) throws Exception;
@@ -74,7 +74,7 @@ public final class TwoHosts {
         run(namespaces, 1, action);
     }
 
-    /** As the other, with interfaces of so many queues. */
+    /** The same, with interfaces of {@code queues} queues. */
     public static void run(Namespaces namespaces, int queues, Action action) throws Exception {
         String n = Integer.toString(queues);
         Capabilities.requireNetworkAndBpf();
@@ -87,7 +87,7 @@ public final class TwoHosts {
                 TapInterface.ip("address", "add", PEER_6 + "/64", "dev", "vrb0", "nodad");
                 TapInterface.ip("link", "set", "lo", "up");
                 TapInterface.ip("link", "set", "vrb0", "up");
-                // With the namespaces the interfaces go.
+                // The interfaces are removed with the namespaces.
                 namespaces.callInNew(() -> {
                     peer.ip("link", "set", "vrb1", "netns", "/proc/" + Files.readSymbolicLink(Path.of(
                             "/proc/thread-self")) + "/ns/net");

@@ -8,16 +8,16 @@ import java.util.random.RandomGenerator;
 
 import org.jspecify.annotations.Nullable;
 
-/** What others have told of hosts, for a while each. */
+/** Facts about hosts that were learned from packets; each entry expires. */
 final class AddressCache<V> {
-    /** Of more hosts the oldest are forgotten. */
+    /** The capacity: beyond it the oldest entries are removed. */
     static final int MOST = 256;
 
     private final long lifetime;
     private final AddressMap<Entry<V>> byAddress;
     private final ArrayDeque<Entry<V>> byAge = new ArrayDeque<>();
 
-    /** An empty one, of what is good for so many nanoseconds. */
+    /** An empty cache; {@code lifetime} is how long an entry is valid, in nanoseconds. */
     AddressCache(RandomGenerator random, long lifetime) {
         this.lifetime = lifetime;
         byAddress = new AddressMap<>(random);
@@ -25,7 +25,7 @@ final class AddressCache<V> {
 
     private record Entry<V>(long high, long low, V value, long until) {}
 
-    /** What was told of a host, or null. */
+    /** The value for a host; null if there is none. */
     @Nullable
     V get(long high, long low) {
         if (byAge.isEmpty()) {
@@ -35,7 +35,7 @@ final class AddressCache<V> {
         return e == null ? null : e.value;
     }
 
-    /** Somebody tells of a host. */
+    /** Adds or replaces the value for a host. */
     void put(long high, long low, V value, long now) {
         Entry<V> old = byAddress.get(high, low);
         if (old != null) {
@@ -48,7 +48,7 @@ final class AddressCache<V> {
         byAge.add(e);
     }
 
-    /** Forgets what is true for an address and what was told of it. */
+    /** Removes the entries whose address and value match. */
     void removeIf(BiPredicate<IpAddress, V> p) {
         for (Iterator<Entry<V>> i = byAge.iterator(); i.hasNext();) {
             Entry<V> e = i.next();
@@ -64,7 +64,7 @@ final class AddressCache<V> {
         byAddress.remove(e.high, e.low);
     }
 
-    /** Forgets what is old; answers when to call again. */
+    /** Removes expired entries; returns the time of the next call. */
     long work(long now) {
         while (!byAge.isEmpty() && now - byAge.element().until >= 0) {
             forgetOldest();

@@ -7,36 +7,36 @@ import java.util.List;
 import org.verbena.stack.wire.SendFrame;
 
 /**
- * What a host is on its link with a version of IP: its addresses, the ways from them, and how packets come to the next host. Addresses are as {@link IpAddress} has
- * them. For one thread at a time.
+ * One version of IP on a link: the host's addresses, its routes, and the resolution of next hops. Addresses are in the form of {@link IpAddress}. Not
+ * thread-safe.
  */
 public interface Link {
     /** Whether an address is one of this host's. */
     boolean isOwn(long high, long low);
 
-    /** Whether an address can be that of one host. */
+    /** Whether an address is a valid unicast address. */
     boolean isHost(long high, long low);
 
-    /** Whether an address is all hosts of the link. */
+    /** Whether an address is a broadcast address of the link. */
     boolean isBroadcast(long high, long low);
 
-    /** Whether this host takes packets to a group. */
+    /** Whether this host is a member of a multicast group. */
     boolean isMember(long high, long low);
 
     /** As {@link Ip#way}. */
     int way(long high, long low);
 
-    /** Has packets to an address that there is a way to go from the address of this host that fits. */
+    /** Selects the source address for packets to an address that has a route. */
     void route(Path p, long high, long low);
 
-    /** How long a packet to an address may be on this link, and as far as its router knows. */
+    /** The MTU towards an address: that of the link, or of the route. */
     int mtu(long high, long low);
 
-    /** How many routers a packet to an address of one host may pass. */
+    /** The TTL or hop limit of packets to a unicast address. */
     int hopLimit();
 
     /**
-     * Sends a frame whose IP packet is in its place to an address that there was a {@link #way} to.
+     * Sends a frame that has its IP packet already, to an address for which {@link #way} found a route.
      *
      * @param bytes length with the Ethernet header
      */
@@ -46,23 +46,23 @@ public interface Link {
     int setFilter(Object owner, int port, IpAddress group, SourceFilter filter, long now);
 
     /**
-     * The router that a packet went to knows a better way.
+     * A redirect arrived: a router names a better next hop.
      *
-     * @param from who says so
-     * @param to where the packet went
-     * @param hop the host of this link that packets to there go to from now on
-     * @return whether it is believed
+     * @param from the router that sent the redirect
+     * @param to the destination of the packet that it is about
+     * @param hop the next hop for that destination from now on
+     * @return whether the redirect was accepted
      */
     default boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
-        return false; // who looks after the addresses hears of it
+        return false; // the owner of the addresses processes redirects itself
     }
 
     /** The addresses of this host. */
     List<IpAddress> addresses();
 
-    /** Begins: tells the link of its addresses, with the next {@link #work}. */
+    /** Starts: the next {@link #work} announces the addresses on the link. */
     void start(long now);
 
-    /** Does what is due; answers when to call again. */
+    /** Runs due timers; returns the time of the next call. */
     long work(long now) throws IOException;
 }

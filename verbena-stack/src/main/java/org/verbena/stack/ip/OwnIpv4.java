@@ -98,17 +98,12 @@ final class OwnIpv4 implements Link {
         return r == null ? address.gateway() : (int) r.low();
     }
 
-    /** RFC 1122, 3.2.2.2. */
     @Override
     public boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
         int t = (int) to.low();
         int h = (int) hop.low();
-        boolean ok = !address.isNear(t) && address.isHost(t) && (int) from.low() == router(t) && address.isNear(h)
-                && address.isHost(h) && h != address.address() && !hop.equals(from);
-        if (ok) {
-            redirects.put(to, hop, now);
-        }
-        return ok;
+        return !address.isNear(t) && address.isNear(h) && address.isHost(h) && redirects.take(this, IpAddress.ofIpv4(
+                router(t)), from, to, hop, now);
     }
 
     @Override

@@ -165,12 +165,8 @@ final class OwnIpv6 implements Link, Icmpv6.LinkMessages {
 
     @Override
     public boolean redirect(IpAddress from, IpAddress to, IpAddress hop, long now) {
-        boolean ok = from.equals(router(to.high(), to.low())) && !routes.isNear(to.high(), to.low()) && isHost(to
-                .high(), to.low()) && !isOwn(hop.high(), hop.low()) && !hop.equals(from);
-        if (ok) {
-            redirects.put(to, hop, now);
-        }
-        return ok;
+        return !routes.isNear(to.high(), to.low()) && redirects.take(this, router(to.high(), to.low()), from, to, hop,
+                now);
     }
 
     @Override

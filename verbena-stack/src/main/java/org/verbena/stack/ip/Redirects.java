@@ -22,8 +22,19 @@ final class Redirects {
         return hops.get(high, low);
     }
 
-    void put(IpAddress to, IpAddress hop, long now) {
-        hops.put(to.high(), to.low(), hop, now);
+    /**
+     * Takes a redirect, unless it is not believed (RFC 1122, 3.2.2.2; RFC 4861, 8.1).
+     *
+     * @param router the next hop of packets to {@code to} until now, which alone may redirect; null if there is none
+     * @return whether it was taken
+     */
+    boolean take(Link link, @Nullable IpAddress router, IpAddress from, IpAddress to, IpAddress hop, long now) {
+        boolean ok = from.equals(router) && link.isHost(to.high(), to.low()) && !link.isOwn(hop.high(), hop.low())
+                && !hop.equals(from);
+        if (ok) {
+            hops.put(to.high(), to.low(), hop, now);
+        }
+        return ok;
     }
 
     /** A host of this link does not answer. */

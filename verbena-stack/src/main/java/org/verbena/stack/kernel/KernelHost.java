@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
+import org.jspecify.annotations.Nullable;
+
 import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.LinuxException;
@@ -60,6 +62,8 @@ public final class KernelHost implements AutoCloseable {
     /** What is to be asked for anew, and when that was done last. */
     private int changed = LINK | ADDRESSES;
     private long refreshed;
+    /** How long after that it may be done again. */
+    private long pause = SETTLE;
     private long mac;
 
     private KernelHost(SteeredWire wire, int interfaceIndex, String interfaceName, RandomGenerator random,
@@ -86,15 +90,8 @@ public final class KernelHost implements AutoCloseable {
      */
     public static KernelHost open(SteeredWire wire, NetworkLinks.Link link, RandomGenerator random)
             throws IOException {
-        Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE, ANSWER_MILLIS);
-        NetlinkEvents events = null;
-        Epoll epoll = null;
-        KernelHost h = null;
+        KernelHost h = create(wire, link, random);
         try {
-            events = NetlinkEvents.open(NetlinkEvents.LINKS | NetlinkEvents.ADDRESSES | NetlinkEvents.ROUTES
-                    | NetlinkEvents.NEIGHBOURS);
-            epoll = Epoll.create();
-            h = new KernelHost(wire, link.index(), link.name(), random, netlink, events, epoll);
             h.now = System.nanoTime();
             h.refresh();
             if (h.changed != 0) {
@@ -102,21 +99,38 @@ public final class KernelHost implements AutoCloseable {
                         "the kernel does not tell its addresses: try again");
             }
             h.ports.probe();
-            wire.watch(epoll.fd(), h::becameReady);
+            wire.watch(h.epoll.fd(), h::becameReady);
             return h;
         } catch (IOException | RuntimeException | Error e) {
-            if (h != null) {
-                h.ports.close();
-            }
-            if (epoll != null) {
-                epoll.close();
-            }
-            if (events != null) {
-                events.close();
-            }
-            netlink.close();
+            h.close();
             throw e;
         }
+    }
+
+    private static KernelHost create(SteeredWire wire, NetworkLinks.Link link, RandomGenerator random)
+            throws LinuxException {
+        Netlink netlink = Netlink.open(Netlink.NETLINK_ROUTE, ANSWER_MILLIS);
+        NetlinkEvents events = null;
+        Epoll epoll = null;
+        try {
+            events = NetlinkEvents.open(NetlinkEvents.LINKS | NetlinkEvents.ADDRESSES | NetlinkEvents.ROUTES
+                    | NetlinkEvents.NEIGHBOURS);
+            epoll = Epoll.create();
+            return new KernelHost(wire, link.index(), link.name(), random, netlink, events, epoll);
+        } catch (LinuxException | RuntimeException | Error e) {
+            close(epoll, events, netlink);
+            throw e;
+        }
+    }
+
+    private static void close(@Nullable Epoll epoll, @Nullable NetlinkEvents events, Netlink netlink) {
+        if (epoll != null) {
+            epoll.close();
+        }
+        if (events != null) {
+            events.close();
+        }
+        netlink.close();
     }
 
     private void becameReady() {
@@ -158,13 +172,11 @@ public final class KernelHost implements AutoCloseable {
                 }
             }
         }
-        long due = Long.MAX_VALUE;
-        if (changed != 0) { // however often something changes, and another process may tell so at any rate
-            due = refreshed + SETTLE;
-            if (time - due >= 0) {
-                due = refresh();
-            }
+        // However often something changes, and another process may tell so at any rate.
+        if (changed != 0 && time - (refreshed + pause) >= 0) {
+            refresh();
         }
+        long due = changed == 0 ? Long.MAX_VALUE : refreshed + pause;
         return Math.min(due, neighbours.work(time));
     }
 
@@ -183,18 +195,24 @@ public final class KernelHost implements AutoCloseable {
     }
 
     private void doubtAll() {
-        changed |= LINK | ADDRESSES | ROUTES | LOST;
+        doubt(LINK | ADDRESSES | ROUTES | LOST);
+    }
+
+    /** What may have changed is asked for soon, even if a port that could not be had would be tried later. */
+    private void doubt(int what) {
+        changed |= what;
+        pause = SETTLE;
     }
 
     private void take(NetlinkReply m) {
         if (NetworkRoutes.isChange(m)) {
-            changed |= ROUTES;
+            doubt(ROUTES);
         } else if (NetworkLinks.interfaceOf(m) != interfaceIndex) {
             // of another interface: routes by it are told of on their own
         } else if (NetworkLinks.isChange(m)) {
-            changed |= LINK | ROUTES;
+            doubt(LINK | ROUTES);
         } else if (NetworkAddresses.isChange(m)) {
-            changed |= ADDRESSES | ROUTES;
+            doubt(ADDRESSES | ROUTES);
         } else {
             try {
                 NetworkNeighbours.of(m).ifPresent(neighbours::heard);
@@ -204,9 +222,10 @@ public final class KernelHost implements AutoCloseable {
         }
     }
 
-    /** Asks for what has changed; answers when to call again. */
-    private long refresh() throws IOException {
+    /** Asks for what has changed. */
+    private void refresh() throws IOException {
         refreshed = now;
+        pause = SETTLE;
         int what = changed;
         changed = 0;
         generation++;
@@ -221,14 +240,12 @@ public final class KernelHost implements AutoCloseable {
                 addresses.refresh(NetworkAddresses.list(netlink), interfaceIndex);
                 if (!ports.readdress()) {
                     changed |= ADDRESSES;
-                    return now + RETRY;
+                    pause = RETRY;
                 }
             }
         } catch (LinuxException e) { // the kernel is busy, or out of memory: it is asked again
             changed |= what;
-            return now + SETTLE;
         }
-        return Long.MAX_VALUE;
     }
 
     private void readLink() throws LinuxException {
@@ -249,8 +266,6 @@ public final class KernelHost implements AutoCloseable {
     @Override
     public void close() {
         ports.close();
-        epoll.close();
-        events.close();
-        netlink.close();
+        close(epoll, events, netlink);
     }
 }

@@ -11,13 +11,13 @@ import org.verbena.stack.ip.IpAddress;
 import org.verbena.stack.ip.Ipv4Address;
 
 /**
- * The ways to hosts, for each of which the kernel is asked once, so that all of its tables count, and rules by destination; and again when something has
- * changed that may matter, and from time to time, since the kernel does not tell what it has forgotten.
+ * The kernel's routes to hosts. The kernel is queried once for each host, so that all of its routing tables and its rules by destination apply; again after a
+ * change that may affect the route; and periodically, since the kernel reports no expiry of its cached exceptions.
  */
 final class KernelRoutes {
     private static final int MOST = 1 << 14;
     private static final long LIFETIME = 60_000_000_000L;
-    /** Less no link has: RFC 791, 3.2, and RFC 8200, 5. */
+    /** The least MTU of a link: RFC 791, 3.2, and RFC 8200, 5. */
     private static final int LEAST_IPV4 = 68;
     private static final int LEAST_IPV6 = 1280;
 
@@ -26,13 +26,13 @@ final class KernelRoutes {
     private final KernelHost host;
     private AddressMap<Way> ways;
 
-    /** The way to a host. */
+    /** The route to a host. */
     static final class Way {
         final long high;
         final long low;
-        /** Why there is none; 0 if there is one. */
+        /** The errno if there is no route, else 0. */
         int errno;
-        /** Who gets the packets; null of those that go to many hosts, or to this one. */
+        /** The next hop; null for multicast, broadcast and local destinations. */
         KernelNeighbours.@Nullable Neighbour next;
         long sourceHigh;
         long sourceLow;
@@ -87,7 +87,7 @@ final class KernelRoutes {
             switch (e.errno()) {
                 case Errno.ENETUNREACH, Errno.EHOSTUNREACH, Errno.EACCES, Errno.EINVAL, Errno.ENETDOWN,
                         Errno.ENODEV -> w.errno = Errno.ENETUNREACH;
-                default -> w.asked = host.now - LIFETIME; // of the question, and not of the way, which stays as it was
+                default -> w.asked = host.now - LIFETIME; // the query failed, so that the route stays as it was
             }
         }
     }
@@ -97,7 +97,7 @@ final class KernelRoutes {
         w.mtu = Math.max(most, to.isIpv4() ? LEAST_IPV4 : LEAST_IPV6);
         w.next = null;
         w.errno = 0;
-        if (host.addresses.isOwn(w.high, w.low)) { // such packets do not come to the link
+        if (host.addresses.isOwn(w.high, w.low)) { // such packets are not sent on the link
             w.sourceHigh = w.high;
             w.sourceLow = w.low;
             return;

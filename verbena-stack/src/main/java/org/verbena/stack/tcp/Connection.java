@@ -296,11 +296,14 @@ public final class Connection implements Flow {
         }
     }
 
-    /** Without Nagle's algorithm, or with it. */
+    /** Without Nagle's algorithm, or with it. What was written before is sent then, even if the connection is corked, as with Linux. */
     public void noDelay(boolean on, long now) throws IOException {
         noDelay = on;
         if (on) {
+            boolean wasCorked = corked;
+            corked = false;
             ports.output.flush(this, now);
+            corked = wasCorked;
         }
     }
 

@@ -283,10 +283,16 @@ final class Output {
         SendFrame f = ip.acquire();
         if (f != null) {
             // The peer takes a number within its window only; RFC 9293, 3.10.5.
-            TcpHeader.write(f.memory(), Ip.payload(f, c.path), c.port, c.remotePort, c.sender.next, c.receiver.next,
-                    TcpHeader.BYTES, TcpHeader.RST | TcpHeader.ACK, 0, 0);
+            MemorySegment m = f.memory();
+            long at = Ip.payload(f, c.path);
+            int header = TcpHeader.BYTES + c.optionBytes();
+            TcpHeader.write(m, at, c.port, c.remotePort, c.sender.next, c.receiver.next, header, TcpHeader.RST
+                    | TcpHeader.ACK, 0, 0);
+            if (c.timestamps) { // RFC 7323, 3.2: SHOULD
+                TcpOptions.writeTimestamps(m, at + TcpHeader.BYTES, c.timestamp(now), c.recent);
+            }
             ports.tcpCounts.resetsOut++;
-            finish(f, c.path, TcpHeader.BYTES, 0, now);
+            finish(f, c.path, header, 0, now);
         }
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.stack.tcp;
 
-/** How much may be sent during a recovery, so that the window comes down evenly (RFC 6937, with its slow start reduction bound). */
+/** How much may be sent during a recovery, so that the window comes down evenly (RFC 9937). */
 final class RateReduction {
     private int flightAtStart;
     private int delivered;
     private int sent;
 
+    /** @param flight bytes that were sent, and not known to have arrived, before the acknowledgment that tells of the loss */
     void begin(int flight) {
         flightAtStart = Math.max(flight, 1);
         delivered = 0;
@@ -17,12 +18,16 @@ final class RateReduction {
         sent += bytes;
     }
 
-    /** What may be in the network, now that so many bytes more have arrived. */
-    int window(int bytes, int inFlight, int threshold, int segment) {
+    /**
+     * What may be in the network, now that so many bytes more have arrived.
+     *
+     * @param safe whether the acknowledgment goes on, and tells of no further loss: then the window may catch up
+     */
+    int window(int bytes, int inFlight, int threshold, int segment, boolean safe) {
         delivered += bytes;
         int more = inFlight > threshold
                 ? (int) (((long) delivered * threshold + flightAtStart - 1) / flightAtStart) - sent
-                : Math.min(threshold - inFlight, Math.max(delivered - sent, bytes) + segment);
+                : Math.min(threshold - inFlight, Math.max(delivered - sent, bytes) + (safe ? segment : 0));
         return inFlight + Math.max(more, sent == 0 ? segment : 0);
     }
 }

@@ -8,7 +8,7 @@ import org.verbena.stack.model.TcpState;
 
 /**
  * What becomes of segments that were sent: acknowledgments, selective or not (RFC 6675, RFC 6582), losses by time (RACK-TLP, RFC 8985) or by the
- * retransmission timer (RFC 6298), and how much may be sent while losses are made good (RFC 6937).
+ * retransmission timer (RFC 6298), and how much may be sent while losses are made good (RFC 9937).
  */
 final class Recovery {
     /** What is due when the timer runs out. */
@@ -23,8 +23,6 @@ final class Recovery {
 
     /** RFC 5681, 3.2. */
     private static final int DUPLICATES = 3;
-    /** So many ranges are told apart however short. */
-    private static final int MOST_SPLIT = 256;
     private static final int MOST_BACKOFF = 16;
     /** A probe is not sent earlier, and if less is on its way than is acknowledged at once not before a delayed acknowledgment. */
     private static final long LEAST_PROBE = 2_000_000;
@@ -52,8 +50,7 @@ final class Recovery {
     /** A segment is to be sent again however much is on its way. */
     private boolean urgent;
     private long lastSend = Timers.NEVER;
-    /** Until here acknowledgments tell that the congestion window is used. */
-    private int limitedEnd;
+    private final WindowUse use = new WindowUse();
 
     private final RateReduction reduction = new RateReduction();
 
@@ -70,7 +67,9 @@ final class Recovery {
     private boolean probedWithOld;
     private int probeEnd;
 
-    /** Of the acknowledgment that is looked at. */
+    /** Of the acknowledgment that is looked at: bytes that it tells have arrived, and the losses that were known before. */
+    private int arrived;
+    private long lostBefore;
     private boolean sampled;
     private long sampleTime;
     /** Something that was sent more than once was acknowledged, and was sent last then. */
@@ -93,7 +92,7 @@ final class Recovery {
             roundTrip.add(now - synTime, now);
         }
         congestion.begin(sender.segment, synWasLost);
-        limitedEnd = sender.una;
+        use.begin(sender.una);
         rack.begin(sender.una);
         point = sender.una;
         backoff = 0;
@@ -110,20 +109,21 @@ final class Recovery {
         int una = sender.una;
         int ack = s.acknowledgment;
         boolean progress = ack != una;
-        int flight = sent.inFlight();
         sampled = false;
+        lostBefore = lost;
         int bytes = takeAcknowledged(ack, now);
         boolean repeated = false;
+        int overtaken = c.sack || phase != Phase.OPEN ? 0 : Math.min(duplicates * sender.segment, bytes);
         rack.acknowledged(una);
         if (c.sack) {
             int n = takeBlocks(s, now);
             bytes += n;
-            repeated = isRepetition(s);
+            repeated = s.tellsOfRepetition();
         }
         sender.una = ack;
         sender.urgent = Sequence.max(sender.urgent, ack);
         sender.smallEnd = Sequence.max(sender.smallEnd, ack);
-        limitedEnd = Sequence.max(limitedEnd, una); // these must not come to be ahead, where numbers wrap
+        use.acknowledged(una); // numbers that are kept must not come to be ahead, where they wrap
         if (phase == Phase.OPEN) {
             point = Sequence.max(point, una);
         }
@@ -137,6 +137,7 @@ final class Recovery {
             undo(s);
         }
         probed(s, progress, repeated, now);
+        arrived = bytes;
         if (c.sack) {
             if (repeated) {
                 rack.repeated(ack, sender.next);
@@ -147,8 +148,22 @@ final class Recovery {
         } else {
             countDuplicates(s, progress, window, ack - una, now);
         }
-        adapt(bytes, flight, una, now);
+        arrived = 0;
+        adapt(bytes - overtaken, progress, una, now);
         if (progress || bytes > 0) {
+            arm(now);
+        }
+    }
+
+    /** Takes the blocks of an acknowledgment that another has overtaken: what they tell of has arrived. */
+    void acknowledgeLate(Segment s, long now) {
+        lostBefore = lost;
+        int bytes = c.sack ? takeBlocks(s, now) : 0;
+        if (bytes > 0) {
+            arrived = bytes;
+            detect(now);
+            arrived = 0;
+            adapt(bytes, false, sender.una, now);
             arm(now);
         }
     }
@@ -183,7 +198,7 @@ final class Recovery {
         int bytes = 0;
         TcpOptions o = s.options;
         for (int b = 0; b < o.blocks(); b++) {
-            int left = Sequence.max(o.left(b), s.acknowledgment);
+            int left = Sequence.max(o.left(b), Sequence.max(s.acknowledgment, sender.una));
             int right = o.right(b);
             if (sent.size() == 0 || !Sequence.isBefore(left, right) || Sequence.isAfter(right, sender.next)
                     || !Sequence.isAfter(right, s.acknowledgment)) {
@@ -191,10 +206,11 @@ final class Recovery {
             }
             int i = sent.find(left);
             if (Sequence.isBefore(sent.start(i), left)) {
-                i += sent.is(i, SentSegments.SACKED) || split(i, left) ? 1 : sent.size();
+                i += sent.is(i, SentSegments.SACKED) || sent.split(i, left, sender.segment) ? 1 : sent.size();
             }
             for (; i < sent.size() && Sequence.isBefore(sent.start(i), right); i++) {
-                if (sent.is(i, SentSegments.SACKED) || Sequence.isAfter(sent.end(i), right) && !split(i, right)) {
+                if (sent.is(i, SentSegments.SACKED) || Sequence.isAfter(sent.end(i), right) && !sent.split(i, right,
+                        sender.segment)) {
                     continue;
                 }
                 bytes += sent.length(i);
@@ -204,24 +220,6 @@ final class Recovery {
             }
         }
         return bytes;
-    }
-
-    /** Makes two of a range, unless a peer makes too many that are shorter than segments are. */
-    private boolean split(int i, int sequence) {
-        int shorter = Math.min(sequence - sent.start(i), sent.end(i) - sequence);
-        if (sent.size() > MOST_SPLIT && shorter < sender.segment) {
-            return false;
-        }
-        sent.split(i, sequence);
-        return true;
-    }
-
-    /** Whether the first block tells of bytes that came twice (RFC 2883). */
-    private static boolean isRepetition(Segment s) {
-        TcpOptions o = s.options;
-        return o.blocks() > 0 && (!Sequence.isAfter(o.right(0), s.acknowledgment)
-                || o.blocks() > 1 && !Sequence.isBefore(o.left(0), o.left(1))
-                        && !Sequence.isAfter(o.right(0), o.right(1)));
     }
 
     /** A segment is known to have arrived. */
@@ -327,7 +325,7 @@ final class Recovery {
     private void enterFast(long now) {
         remember(now);
         congestion.lost(sender.outstanding(), now);
-        reduction.begin(sender.outstanding());
+        reduction.begin(sender.outstanding() - sent.sackedBytes() + arrived);
         point = sender.next;
         phase = Phase.FAST;
         c.ecnReduced = c.ecn;
@@ -390,29 +388,28 @@ final class Recovery {
     }
 
     /** How much may be in the network from now on. */
-    private void adapt(int bytes, int flight, int una, long now) {
+    private void adapt(int bytes, boolean progress, int una, long now) {
         if (phase != Phase.OPEN && !Sequence.isBefore(sender.una, point)) {
-            if (phase == Phase.FAST) {
-                congestion.window = congestion.threshold;
-            }
+            boolean fast = phase == Phase.FAST;
             phase = Phase.OPEN;
             rack.recovered();
-            return;
+            if (fast) {
+                congestion.window = congestion.threshold;
+                return;
+            }
         }
         if (phase == Phase.FAST && c.sack) {
-            congestion.window = reduction.window(bytes, sent.inFlight(), congestion.threshold, sender.segment);
-        } else if (phase != Phase.FAST && bytes > 0 && isLimited(flight, una)) {
+            congestion.window = reduction.window(bytes, sent.inFlight(), congestion.threshold, sender.segment, progress
+                    && lost == lostBefore);
+        } else if (phase != Phase.FAST && progress && bytes > 0 && use.isLimited(una, congestion)) {
+            // RFC 5681, 3.2: not for what has only overtaken others
             congestion.acknowledged(bytes, roundTrip, now);
         }
     }
 
-    private boolean isLimited(int flight, int una) {
-        return Sequence.isBefore(una, limitedEnd) || congestion.isSlowStart() && flight > congestion.window / 2;
-    }
-
     /** The congestion window has kept something from being sent. */
     void limited() {
-        limitedEnd = sender.next;
+        use.limited(sender.next);
     }
 
     /** Without SACK the first two duplicates let a new segment go each (RFC 3042). */
@@ -427,6 +424,7 @@ final class Recovery {
         retransmitted += again ? 1 : 0;
         urgent &= !again;
         lastSend = now;
+        use.sent(sender);
         if (phase == Phase.FAST) {
             reduction.sent(bytes);
         }
@@ -465,8 +463,8 @@ final class Recovery {
             return;
         }
         long wait = timeout();
-        if (mayProbe() && probe() < wait) {
-            wait = probe();
+        if (mayProbe()) { // RFC 8985, 7.2: in the place of a timeout that would be earlier
+            wait = Math.min(wait, probe());
             kind = Kind.PROBE;
         }
         c.timers.retransmission(now + wait);

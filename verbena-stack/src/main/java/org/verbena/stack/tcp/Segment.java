@@ -93,4 +93,11 @@ final class Segment {
         length -= bytes;
         flags &= ~TcpHeader.FIN;
     }
+
+    /** Whether the first block of SACK tells of bytes that came twice (RFC 2883). */
+    boolean tellsOfRepetition() {
+        return options.blocks() > 0 && (!Sequence.isAfter(options.right(0), acknowledgment)
+                || options.blocks() > 1 && !Sequence.isBefore(options.left(0), options.left(1))
+                        && !Sequence.isAfter(options.right(0), options.right(1)));
+    }
 }

@@ -200,6 +200,7 @@ final class SegmentInput {
             c.ecnEcho |= s.congested;
         }
         if (Sequence.isBefore(ack, d.una)) {
+            c.recovery.acknowledgeLate(s, now);
             return true;
         }
         int window = s.window << d.scale;

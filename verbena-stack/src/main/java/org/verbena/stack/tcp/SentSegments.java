@@ -17,6 +17,8 @@ final class SentSegments {
     /** Is thought to be in the network: neither lost nor acknowledged, or sent again since it was lost. */
     static final int IN_FLIGHT = 8;
 
+    /** So many ranges are told apart however short. */
+    private static final int MOST_SPLIT = 256;
     private static final int FIRST_SIZE = 4;
 
     private int[] starts = new int[FIRST_SIZE];
@@ -151,6 +153,16 @@ final class SentSegments {
             }
         }
         return low;
+    }
+
+    /** Makes two of a range, unless a peer makes too many that are shorter than segments are; answers whether it did. */
+    boolean split(int i, int sequence, int segment) {
+        int shorter = Math.min(sequence - start(i), end(i) - sequence);
+        if (size > MOST_SPLIT && shorter < segment) {
+            return false;
+        }
+        split(i, sequence);
+        return true;
     }
 
     /** Makes two of a range, the second beginning at a number inside. */

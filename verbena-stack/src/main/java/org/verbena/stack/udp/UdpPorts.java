@@ -108,26 +108,30 @@ public final class UdpPorts implements Protocol {
             counts.notForUs++; // another socket, or nobody of this group's
             return;
         }
-        if (q == null || !q.accepts(p.remoteHigh(), p.remoteLow(), from)) {
+        if (!deliver(q, m, at + UdpHeader.BYTES, UdpHeader.length(m, at) - UdpHeader.BYTES, p.remoteHigh(), p
+                .remoteLow(), from)) {
             counts.noPort++;
             ip.noPort(d, now);
-        } else if (q.offer(m, at + UdpHeader.BYTES, UdpHeader.length(m, at) - UdpHeader.BYTES, p.remoteHigh(), p
-                .remoteLow(), from)) {
+        }
+    }
+
+    /** Gives a datagram to a socket; false if there is none, or it is connected to another peer. */
+    private boolean deliver(@Nullable UdpQueue q, MemorySegment m, long at, int length, long high, long low, int from) {
+        if (q == null || !q.accepts(high, low, from)) {
+            return false;
+        }
+        if (q.offer(m, at, length, high, low, from)) {
             counts.datagramsIn++;
         } else {
             counts.queueFull++;
         }
+        return true;
     }
 
     /** A datagram has come another way than from the link, and was checked there. */
     public void received(int port, MemorySegment m, long at, int length, long high, long low, int from) {
-        UdpQueue q = queues.get(port);
-        if (q == null || !q.accepts(high, low, from)) {
+        if (!deliver(queues.get(port), m, at, length, high, low, from)) {
             counts.noPort++;
-        } else if (q.offer(m, at, length, high, low, from)) {
-            counts.datagramsIn++;
-        } else {
-            counts.queueFull++;
         }
     }
 
@@ -211,14 +215,9 @@ public final class UdpPorts implements Protocol {
     private void loop(UdpQueue from, ByteBuffer payload, int port) {
         int n = payload.remaining();
         UdpQueue q = queues.get(port);
-        if (q != null && q.takes(path.remoteHigh(), path.remoteLow(), path.localHigh(), path.localLow()) && q.accepts(
-                path.localHigh(), path.localLow(), from.port())) {
+        if (q != null && q.takes(path.remoteHigh(), path.remoteLow(), path.localHigh(), path.localLow())) {
             wholeBytes.put(0, payload, payload.position(), n);
-            if (q.offer(whole, 0, n, path.localHigh(), path.localLow(), from.port())) {
-                counts.datagramsIn++;
-            } else {
-                counts.queueFull++;
-            }
+            deliver(q, whole, 0, n, path.localHigh(), path.localLow(), from.port());
         }
     }
 
@@ -226,16 +225,11 @@ public final class UdpPorts implements Protocol {
     private void toSelf(UdpQueue from, ByteBuffer payload, long high, long low, int port) {
         int n = payload.remaining();
         counts.datagramsOut++;
-        UdpQueue q = queues.get(port);
         wholeBytes.put(0, payload, payload.position(), n);
         payload.position(payload.limit());
-        if (q == null || !q.accepts(high, low, from.port())) {
+        if (!deliver(queues.get(port), whole, 0, n, high, low, from.port())) {
             counts.noPort++;
             from.fail(Errno.ECONNREFUSED, high, low, port);
-        } else if (q.offer(whole, 0, n, high, low, from.port())) {
-            counts.datagramsIn++;
-        } else {
-            counts.queueFull++;
         }
     }
 

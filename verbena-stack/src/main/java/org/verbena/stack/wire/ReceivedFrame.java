@@ -5,11 +5,11 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A frame where it was received: in one or more parts, since a peer on the same host sends packets of up to 64 KiB. The headers that are looked
- * at are in the first part; of a frame whose headers reach beyond it, less seems to be there.
+ * A received frame, in the buffers of the device: one or more parts, since a peer on the same host sends packets of up to 64 KiB. Headers are read from the
+ * first part only; a frame whose headers reach beyond it looks truncated.
  */
 public abstract class ReceivedFrame {
-    /** Parts that a frame of 64 KiB has at most. */
+    /** The most parts of a frame of 64 KiB. */
     protected static final int MOST_PARTS = 20;
 
     private final long[] places = new long[MOST_PARTS];
@@ -22,13 +22,13 @@ public abstract class ReceivedFrame {
     /** For wires. */
     protected ReceivedFrame() {}
 
-    /** The memory that all parts are in. */
+    /** The memory that contains all parts. */
     public abstract MemorySegment memory();
 
-    /** Gives the buffers back; each frame once. */
+    /** Returns the buffers to the device; once for each frame. */
     public abstract void release() throws IOException;
 
-    /** Forgets all parts. */
+    /** Removes all parts. */
     protected final void clear() {
         parts = 0;
         bytes = 0;
@@ -47,27 +47,27 @@ public abstract class ReceivedFrame {
         return true;
     }
 
-    /** The checksum of TCP or UDP was found right, or was never computed since the sender is on this host. */
+    /** Marks the checksum of TCP or UDP as verified, or as not computed because the sender is on this host. */
     protected final void setChecked() {
         checked = true;
     }
 
-    /** Whether nobody needs to look at the checksum of TCP or UDP. */
+    /** Whether the checksum of TCP or UDP need not be verified. */
     public final boolean isChecked() {
         return checked;
     }
 
-    /** This host has sent it to itself. */
+    /** Marks the frame as sent by this host to itself. */
     protected final void setOwn() {
         own = true;
     }
 
-    /** Whether this host has sent it to itself; else its sender is on the link, whatever addresses it has. */
+    /** Whether this host has sent the frame to itself; else it came from the link, whatever its addresses are. */
     public final boolean isOwn() {
         return own;
     }
 
-    /** Where the frame begins. */
+    /** The offset of the frame in {@link #memory}. */
     public final long at() {
         return places[0];
     }
@@ -82,14 +82,14 @@ public abstract class ReceivedFrame {
         return bytes;
     }
 
-    /** Has the frame begin so many bytes later, within its first part. */
+    /** Removes {@code n} bytes at the start of the frame, within its first part. */
     final void skip(int n) {
         places[0] += n;
         lengths[0] -= n;
         bytes -= n;
     }
 
-    /** Copies bytes of the frame, from {@code offset} on, that are there. */
+    /** Copies bytes of the frame, from {@code offset} on; they have to be within it. */
     public final void copyTo(int offset, MemorySegment to, long at, int length) {
         int from = offset;
         int left = length;

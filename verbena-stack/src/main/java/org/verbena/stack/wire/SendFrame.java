@@ -17,10 +17,10 @@ public final class SendFrame {
     /**
      * A buffer.
      *
-     * @param memory what it is in
+     * @param memory the memory that contains it
      * @param bytes the same memory, for copies from and to buffers
-     * @param at where its frame begins
-     * @param number the wire's own
+     * @param at offset of the frame in the memory
+     * @param number an identifier of the wire's choice
      */
     public SendFrame(MemorySegment memory, ByteBuffer bytes, long at, int number) {
         this.memory = memory;
@@ -29,7 +29,7 @@ public final class SendFrame {
         this.number = number;
     }
 
-    /** What it is in. */
+    /** The memory that contains it. */
     public MemorySegment memory() {
         return memory;
     }
@@ -39,35 +39,35 @@ public final class SendFrame {
         return bytes;
     }
 
-    /** Where its frame begins. */
+    /** The offset of the frame in the memory. */
     public long at() {
         return at;
     }
 
-    /** Has this begin so many bytes before {@link #at} when it is sent: a tag was put there. */
+    /** Has the frame start {@code n} bytes before {@link #at} when it is sent: a tag was written there. */
     void prepend(int n) {
         before = n;
     }
 
-    /** What {@link #prepend} said; 0 without it, and after the frame was sent or given back. */
+    /** The argument of {@link #prepend}; 0 without it, and after the frame was sent or returned. */
     int before() {
         return before;
     }
 
-    /** Forgets {@link #cut} and {@link #prepend}. */
+    /** Undoes {@link #cut} and {@link #prepend}. */
     void reset() {
         headers = 0;
         segment = 0;
         before = 0;
     }
 
-    /** The wire's own number. */
+    /** The wire's identifier of the buffer. */
     public int number() {
         return number;
     }
 
     /**
-     * Has the wire cut the payload of TCP into frames when this is sent, of one that {@link Wire#acquireLong} has answered. It fills in checksums and lengths.
+     * Has the wire segment the payload of TCP into frames when this is sent, for a buffer from {@link Wire#acquireLong}. The wire sets checksums and lengths.
      *
      * @param headerBytes length of all headers, which each frame begins with
      * @param most bytes of payload in a frame
@@ -77,12 +77,12 @@ public final class SendFrame {
         segment = most;
     }
 
-    /** What {@link #cut} said; 0 if it is sent as it is. */
+    /** The length of the headers that {@link #cut} set; 0 if the frame is sent unsegmented. */
     public int headers() {
         return headers;
     }
 
-    /** What {@link #cut} said. */
+    /** The bytes of payload in each frame that {@link #cut} set. */
     public int segment() {
         return segment;
     }

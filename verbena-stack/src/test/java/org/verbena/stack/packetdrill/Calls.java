@@ -65,6 +65,9 @@ final class Calls {
             case "fcntl" -> plain(c, fcntl(c));
             case "setsockopt" -> plain(c, setOption(c));
             case "getsockopt" -> getOption(c);
+            case "recvmsg" -> receiveMessage(c);
+            case "sendmsg" -> sendMessage(c);
+            case "ioctl" -> ioctl(c);
             case "read", "recv", "recvfrom" -> receive(c);
             case "write", "send", "sendto" -> send(c);
             case "poll" -> poll(c);
@@ -114,7 +117,13 @@ final class Calls {
         boolean ipv6 = domain instanceof Expression.Any
                 ? profile.version().ipv6Sockets()
                 : Constants.value(domain) == Constants.AF_INET6;
-        return target.socket(ipv6, number(c, 1) != Constants.named("SOCK_DGRAM"));
+        long kind = number(c, 1);
+        boolean waits = (kind & Constants.O_NONBLOCK) == 0;
+        long socket = target.socket(ipv6, (kind & ~Constants.O_NONBLOCK) != Constants.named("SOCK_DGRAM"));
+        if (socket >= 0 && !waits) {
+            target.setBlocking((int) socket, false);
+        }
+        return socket;
     }
 
     private Begun opens(Action.Call c, Target.Answer answer) {
@@ -215,9 +224,54 @@ final class Calls {
     }
 
     private Begun receive(Action.Call c) throws Failure {
+        return receive(c, (int) number(c, 2), flags(c));
+    }
+
+    private Begun receiveMessage(Action.Call c) throws Failure {
+        for (Expression e : argument(c, 1) instanceof Expression.Struct s ? s.of() : List.<Expression>of()) {
+            if (e instanceof Expression.Member m && m.name().toString().equals("msg_control")) {
+                throw new Failure(Failure.Kind.UNSUPPORTED, "control messages of recvmsg");
+            }
+        }
+        return receive(c, length(c), (int) number(c, 2));
+    }
+
+    private Begun sendMessage(Action.Call c) throws Failure {
+        return send(c, length(c), new Expression.Any(), (int) number(c, 2));
+    }
+
+    /** The sum of the lengths of {@code msg_iov}. */
+    private static int length(Action.Call c) throws Failure {
+        long length = 0;
+        for (Expression e : argument(c, 1) instanceof Expression.Struct s ? s.of() : List.<Expression>of()) {
+            if (e instanceof Expression.Member m && m.name() instanceof Expression.Apply a && a.function().equals(
+                    "msg_iov") && m.value() instanceof Expression.Array all) {
+                for (Expression part : all.of()) {
+                    length += part instanceof Expression.Struct s ? Constants.value(s.of().getLast()) : 0;
+                }
+            }
+        }
+        return (int) length;
+    }
+
+    private Begun ioctl(Action.Call c) throws Failure {
+        String name = argument(c, 1).toString();
+        long found = target.queued(socket(c, 0), name);
+        if (found < 0) {
+            throw new Failure(Failure.Kind.UNSUPPORTED, "ioctl " + name);
+        }
+        long expected = Constants.value(only(argument(c, 2)));
+        return new Begun(Target.Answer.of(0), r -> {
+            returns(c, r);
+            if (found != expected) {
+                throw new Failure(Failure.Kind.VALUE, name + " is " + found);
+            }
+        });
+    }
+
+    private Begun receive(Action.Call c, int most, int flags) throws Failure {
         int socket = socket(c, 0);
-        int flags = flags(c);
-        byte[] buffer = new byte[(int) number(c, 2)];
+        byte[] buffer = new byte[most];
         return new Begun(target.receive(socket, buffer, flags), r -> {
             returns(c, r);
             Flow f = flow.get();
@@ -237,17 +291,20 @@ final class Calls {
     }
 
     private Begun send(Action.Call c) throws Failure {
+        return send(c, (int) number(c, 2), argument(c, 1), flags(c));
+    }
+
+    private Begun send(Action.Call c, int length, Expression bytes, int flags) throws Failure {
         int socket = socket(c, 0);
-        int length = (int) number(c, 2);
         Flow f = flow.get();
         byte[] data;
-        if (argument(c, 1) instanceof Expression.Any && f != null) {
+        if (bytes instanceof Expression.Any && f != null) {
             data = Stream.bytes(sent.next(socket, f.firstOfStack()), length);
         } else {
             data = new byte[length];
             sent.forget();
         }
-        return new Begun(target.send(socket, data, flags(c)), r -> {
+        return new Begun(target.send(socket, data, flags), r -> {
             sent.passed((int) Math.max(0, r));
             returns(c, r);
         });

@@ -10,6 +10,7 @@ import org.verbena.linux.Errno;
 final class Constants {
     static final int MSG_PEEK = 2;
     static final int MSG_DONTWAIT = 0x40;
+    static final int MSG_MORE = 0x8000;
     static final int AF_INET = 2;
     static final int AF_INET6 = 10;
     static final int O_RDWR = 2;
@@ -23,8 +24,8 @@ final class Constants {
         }
         put("EWOULDBLOCK", Errno.EAGAIN, "O_RDONLY", 0, "O_RDWR", O_RDWR, "O_NONBLOCK", O_NONBLOCK);
         put("MSG_OOB", 1, "MSG_PEEK", MSG_PEEK, "MSG_TRUNC", 0x20, "MSG_DONTWAIT", MSG_DONTWAIT);
-        put("MSG_WAITALL", 0x100, "MSG_NOSIGNAL", 0x4000, "MSG_MORE", 0x8000);
-        put("SHUT_RD", 0, "SHUT_WR", 1, "SHUT_RDWR", 2, "SOCK_STREAM", 1, "SOCK_DGRAM", 2);
+        put("MSG_WAITALL", 0x100, "MSG_NOSIGNAL", 0x4000, "MSG_MORE", MSG_MORE);
+        put("SHUT_RD", 0, "SHUT_WR", 1, "SHUT_RDWR", 2, "SOCK_STREAM", 1, "SOCK_DGRAM", 2, "SOCK_NONBLOCK", O_NONBLOCK);
         put("POLLIN", 1, "POLLPRI", 2, "POLLOUT", 4, "POLLERR", 8, "POLLHUP", 0x10, "POLLRDHUP", 0x2000);
         put("INADDR_ANY", 0, "AF_INET", AF_INET, "AF_INET6", AF_INET6, "IPPROTO_TCP", 6, "IPPROTO_UDP", 17);
         for (int i = 0; i < 8; i++) {
@@ -35,6 +36,13 @@ final class Constants {
         for (int i = 0; i < states.length; i++) {
             put("TCPI_" + states[i], i);
         }
+        put("TCP_CA_Open", 0, "TCP_CA_Disorder", 1, "TCP_CA_CWR", 2, "TCP_CA_Recovery", 3, "TCP_CA_Loss", 4);
+        String[] ofLinux = {"ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2", "TIME_WAIT", "CLOSE",
+            "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING"};
+        for (int i = 0; i < ofLinux.length; i++) {
+            put("TCP_" + ofLinux[i], i + 1);
+        }
+        put("TCPI_OPT_ECN_SEEN", 16, "TCPI_OPT_SYN_DATA", 32, "TCP_INFINITE_SSTHRESH", Integer.MAX_VALUE);
         put("TCPI_OPT_TIMESTAMPS", 1, "TCPI_OPT_SACK", 2, "TCPI_OPT_WSCALE", 4, "TCPI_OPT_ECN", 8);
     }
 

@@ -5,13 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * Scripts that are known not to hold: lines {@code path, tab, reason}; lines with {@code #} are comments. A path with {@code ipv*}
- * stands for that with {@code ipv4} and that with {@code ipv6}.
+ * stands for that with {@code ipv4} and that with {@code ipv6}. A reason that begins with {@code n/a: } is that of a script which
+ * does not apply to the stack: of what it does not have, or of what only the author's stack has.
  */
 public final class Expectations {
     private static final String EITHER = "ipv*";
+    private static final String NOT_APPLICABLE = "n/a: ";
 
     private final Map<String, String> reasons = new TreeMap<>();
 
@@ -49,6 +52,11 @@ public final class Expectations {
      * Those that hold but for windows that differ by less than a segment hold.
      */
     public List<String> surprises(List<Suite.Result> results) {
+        return surprises(results, p -> true);
+    }
+
+    /** The same, if only scripts with certain paths were run. */
+    public List<String> surprises(List<Suite.Result> results, Predicate<String> run) {
         List<String> surprises = new ArrayList<>();
         Map<String, String> left = new TreeMap<>(reasons);
         for (Suite.Result r : results) {
@@ -64,7 +72,16 @@ public final class Expectations {
                 }
             }
         }
-        left.keySet().forEach(p -> surprises.add(p + " is listed, and not there"));
+        left.keySet().stream().filter(run).forEach(p -> surprises.add(p + " is listed, and not there"));
         return surprises;
+    }
+
+    /** How many scripts there are, how many do not apply, and how many of the others hold. */
+    public String sum(List<Suite.Result> results) {
+        long outside = results.stream().filter(r -> reasons.getOrDefault(r.path(), "").startsWith(NOT_APPLICABLE))
+                .count();
+        long passed = results.stream().filter(r -> r.withSlack() instanceof Outcome.Passed).count();
+        return String.format("%d scripts; %d do not apply; of the other %d, %d hold and %d do not", results.size(),
+                outside, results.size() - outside, passed, results.size() - outside - passed);
     }
 }

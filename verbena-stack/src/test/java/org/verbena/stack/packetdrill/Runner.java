@@ -12,12 +12,15 @@ import org.jspecify.annotations.Nullable;
 /** Runs one script against one stack. */
 public final class Runner {
     private static final long NANOS_OF_MICRO = 1000;
-    private static final long DEFAULT_TOLERANCE = 4000;
     private static final int DEFAULT_MTU = 1500;
     /** How long a packet at {@code *} is waited for. */
     private static final long LONGEST_WAIT = 600_000_000_000L;
     private static final int MOST_STEPS = 1_000_000;
+    private static final int LONGER_HEADER = 20;
     private static final Set<String> OPTIONS = Set.of("ip_version", "tolerance_usecs", "mtu", "non_fatal");
+    /** Of Linux's dialect: addresses, which may be any; segments of that dialect; what is said of memory of the system. */
+    private static final Set<String> LINUX_OPTIONS = Set.of("local_ip", "remote_ip", "mss", "strict_segments",
+            "tcp_ts_tick_usecs", "send_omit_free");
 
     /** A packet that was sent, and the event at which it was. */
     private record Queued(Target.Sent packet, int event) {}
@@ -59,10 +62,12 @@ public final class Runner {
         int mtu;
         IpVersion version;
         try {
-            supported(script);
+            supported(script, profile);
             version = version(script, profile);
-            tolerance = option(script, "tolerance_usecs", DEFAULT_TOLERANCE) * NANOS_OF_MICRO;
-            mtu = (int) option(script, "mtu", DEFAULT_MTU);
+            tolerance = option(script, "tolerance_usecs", profile.tolerance()) * NANOS_OF_MICRO;
+            mtu = (int) option(script, "mtu", DEFAULT_MTU + (profile.linux() && version == IpVersion.IPV6
+                    ? LONGER_HEADER
+                    : 0));
         } catch (Failure e) {
             return new Outcome.Unsupported(Objects.requireNonNull(e.getMessage()));
         }
@@ -71,13 +76,13 @@ public final class Runner {
         }
     }
 
-    private static void supported(Script script) throws Failure {
+    private static void supported(Script script, Profile profile) throws Failure {
         for (String option : script.options().keySet()) {
-            if (!OPTIONS.contains(option)) {
+            if (!OPTIONS.contains(option) && !(profile.linux() && LINUX_OPTIONS.contains(option))) {
                 throw new Failure(Failure.Kind.UNSUPPORTED, "--" + option);
             }
         }
-        if (!script.before().isEmpty() || !script.after().isEmpty()) {
+        if (!profile.linux() && (!script.before().isEmpty() || !script.after().isEmpty())) {
             throw new Failure(Failure.Kind.UNSUPPORTED, "commands before or behind the events");
         }
     }
@@ -101,6 +106,9 @@ public final class Runner {
 
     private Outcome run() {
         try {
+            for (String command : script.before()) {
+                LinuxCommands.run(command, target);
+            }
             for (Event e : script.events()) {
                 event = e;
                 run(e);
@@ -108,6 +116,9 @@ public final class Runner {
             }
             finishPending();
             nothingExtra();
+            for (String command : script.after()) {
+                LinuxCommands.run(command, target);
+            }
             return new Outcome.Passed();
         } catch (Failure e) {
             String message = Objects.requireNonNull(e.getMessage());
@@ -129,12 +140,14 @@ public final class Runner {
         switch (e.action()) {
             case Action.Packet p -> target.inject(wire.make(p));
             case Action.Call c -> begin(e, c, base, time);
+            case Action.Command c when profile.linux() -> LinuxCommands.run(c.text(), target);
             case Action.Command c -> {
                 Commands.run(c.text(), target);
                 if (c.text().startsWith("tcpdrop")) {
                     wire.mayBeOver();
                 }
             }
+            case Action.Code c when profile.linux() -> PythonAssertions.check(c.text(), calls.last(), target);
             case Action.Code c -> Assertions.check(c.text(), calls.last(), target);
         }
         step(0);
@@ -179,15 +192,15 @@ public final class Runner {
         long latest = any
                 ? now() + LONGEST_WAIT
                 : (e.when().latest() == When.NONE ? time : base + e.when().latest()) + tolerance;
-        for (int i = 0; sent.isEmpty() && now() < latest && i < MOST_STEPS; i++) {
-            step(latest - now());
+        Queued q = await(latest);
+        while (profile.linux() && q != null && wire.isPast(WirePacket.read(q.packet().packet()))) {
+            q = await(latest);
         }
-        Queued q = sent.poll();
         if (q == null) {
             throw new Failure(Failure.Kind.MISSING_PACKET, "expected " + p + "; nothing was sent up to "
                     + seconds(now()));
         }
-        wire.match(p, q.packet().packet());
+        wire.match(p, whole(p, WirePacket.read(q.packet().packet()), latest));
         long at = q.packet().nanos() - start;
         if (!any && (at < time - tolerance || at > latest)) {
             throw new Failure(Failure.Kind.TIME, "expected " + p + " at " + seconds(time) + "; it was sent at "
@@ -196,10 +209,41 @@ public final class Runner {
         last = any || e.when().latest() != When.NONE ? at : time;
     }
 
+    /** The next packet that is sent up to a time; null if there is none. */
+    private @Nullable Queued await(long latest) throws Failure {
+        for (int i = 0; sent.isEmpty() && now() < latest && i < MOST_STEPS; i++) {
+            step(latest - now());
+        }
+        return sent.poll();
+    }
+
+    /** A segment with those that follow it, as long as all are no longer than what is expected. */
+    private WirePacket whole(Action.Packet expected, WirePacket first, long latest) throws Failure {
+        WirePacket whole = first;
+        boolean parts = profile.linux() && !script.options().containsKey("strict_segments");
+        while (parts && expected.body() instanceof PacketBody.Tcp t && whole.protocol() == Packets.TCP
+                && whole.payload().length > 0 && whole.payload().length < t.range().length()) {
+            Queued next = await(latest);
+            if (next == null) {
+                return whole;
+            }
+            WirePacket p = WirePacket.read(next.packet().packet());
+            if (!whole.isFollowedBy(p)) {
+                sent.addFirst(next);
+                return whole;
+            }
+            whole = whole.joined(p);
+        }
+        return whole;
+    }
+
     private void begin(Event e, Action.Call c, long base, long time) throws Failure {
         finishPending();
         if (c.name().equals("connect")) {
             wire.connecting();
+        }
+        if (c.name().equals("listen") && profile.linux()) {
+            wire.listening();
         }
         Calls.Begun call;
         try {

@@ -8,7 +8,7 @@ import java.util.Set;
 
 import org.verbena.stack.model.TcpSettings;
 
-/** Options of the stack by FreeBSD's names, and those of sockets by the system's, as settings. */
+/** Options of the stack by FreeBSD's names or Linux's, and those of sockets by the system's, as settings. */
 final class StackOptions {
     private static final int KEEP_INIT = 75_000;
     /** Options that are there with one value only: what the stack always does. */
@@ -26,6 +26,18 @@ final class StackOptions {
             Map.entry("net.inet.tcp.tolerate_missing_ts", Set.of("0")),
             Map.entry("net.inet.tcp.keepinit", Set.of(String.valueOf(KEEP_INIT))));
 
+    /** The same of Linux, and those that only tell it how it does what no segment shows. */
+    private static final Map<String, Set<String>> FIXED_OF_LINUX = Map.ofEntries(Map.entry("tcp_window_scaling", Set.of(
+            "1")), Map.entry("tcp_recovery", Set.of("1")), Map.entry("tcp_early_retrans", Set.of("3", "4")),
+            Map.entry("tcp_reordering", Set.of("3")), Map.entry("tcp_dsack", Set.of("1")),
+            Map.entry("tcp_fack", Set.of("0")), Map.entry("tcp_frto", Set.of("2")),
+            Map.entry("tcp_syncookies", Set.of("1")), Map.entry("tcp_slow_start_after_idle", Set.of("1")),
+            Map.entry("tcp_notsent_lowat", Set.of("4294967295")), Map.entry("tcp_mtu_probing", Set.of("0")),
+            Map.entry("tcp_shrink_window", Set.of("0")));
+    private static final Set<String> OF_NO_EFFECT = Set.of("tcp_tso_win_divisor", "tcp_min_tso_segs",
+            "tcp_pacing_ss_ratio", "tcp_pacing_ca_ratio", "tcp_fastopen", "tcp_fastopen_key", "tcp_no_metrics_save",
+            "tcp_ecn_option", "tcp_invalid_ratelimit");
+
     private final Map<String, Long> values = new HashMap<>();
     /** What a segment takes of a link of 1500 bytes: FreeBSD's buffers are a multiple of it. */
     private final int segment;
@@ -41,6 +53,17 @@ final class StackOptions {
         values.put("sack", 1L);
         values.put("ecn", 0L);
         values.put("delack", 40L);
+        values.put("timestamps", 1L);
+    }
+
+    /** As the defaults of scripts for Linux are: a half of {@code tcp_rmem} is for bytes. */
+    static StackOptions forLinux(boolean ipv4) {
+        StackOptions o = new StackOptions(ipv4);
+        o.values.put("SO_RCVBUF", 270_000L);
+        o.values.put("SO_SNDBUF", 262_144L);
+        o.values.put("quickAcks", 16L);
+        o.values.put("TCP_KEEPCNT", 9L);
+        return o;
     }
 
     /** Those of a new socket. */
@@ -53,6 +76,9 @@ final class StackOptions {
     boolean sysctl(String name, String value) {
         if (FIXED.containsKey(name)) {
             return FIXED.get(name).contains(value);
+        }
+        if (name.startsWith("net.ipv4.")) {
+            return sysctlOfLinux(name.substring("net.ipv4.".length()), value);
         }
         if (!value.matches("\\d{1,9}")) {
             return false;
@@ -69,6 +95,36 @@ final class StackOptions {
             case "net.inet.tcp.keepidle" -> values.put("TCP_KEEPIDLE", v / 1000);
             case "net.inet.tcp.keepintvl" -> values.put("TCP_KEEPINTVL", v / 1000);
             case "net.inet.tcp.keepcnt" -> values.put("TCP_KEEPCNT", v);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean sysctlOfLinux(String name, String value) {
+        if (FIXED_OF_LINUX.containsKey(name)) {
+            return FIXED_OF_LINUX.get(name).contains(value);
+        }
+        String[] numbers = value.split("\\s+", -1); // the least, the default and the most of memory
+        String number = numbers.length > 1 ? numbers[1] : value;
+        if (name.equals("tcp_congestion_control")) {
+            values.put("reno", value.equals("reno") ? 1L : 0);
+            return value.equals("reno") || value.equals("cubic");
+        }
+        if (OF_NO_EFFECT.contains(name) || !number.matches("\\d{1,9}")) {
+            return OF_NO_EFFECT.contains(name);
+        }
+        long v = Long.parseLong(number);
+        switch (name) {
+            case "tcp_rmem" -> values.put("SO_RCVBUF", v / 2);
+            case "tcp_wmem" -> values.put("SO_SNDBUF", v);
+            case "tcp_timestamps" -> values.put("timestamps", v);
+            case "tcp_sack" -> values.put("sack", v);
+            case "tcp_ecn" -> {
+                values.put("ecn", v);
+                return v <= 2;
+            }
             default -> {
                 return false;
             }
@@ -101,8 +157,10 @@ final class StackOptions {
 
     TcpSettings settings() {
         return TcpSettings.builder().receiveBuffer((int) value("SO_RCVBUF")).sendBuffer((int) value("SO_SNDBUF"))
-                .timestamps(value("rfc1323") > 0).windowScale(value("rfc1323") > 0).sack(value("sack") > 0)
-                .ecn(value("ecn") == 1).delayedAck(Duration.ofMillis(value("delack"))).quickAcks(0)
+                .timestamps(value("rfc1323") > 0 && value("timestamps") > 0).windowScale(value("rfc1323") > 0).sack(
+                        value("sack") > 0)
+                .ecn(value("ecn") == 1).delayedAck(Duration.ofMillis(value("delack"))).quickAcks((int) value(
+                        "quickAcks")).cubic(value("reno") == 0)
                 .noDelay(value("TCP_NODELAY") > 0).maximumSegment((int) value("TCP_MAXSEG"))
                 .keepAlive(value("SO_KEEPALIVE") > 0).keepAliveIdle(Duration.ofSeconds(value("TCP_KEEPIDLE")))
                 .keepAliveInterval(Duration.ofSeconds(value("TCP_KEEPINTVL")))

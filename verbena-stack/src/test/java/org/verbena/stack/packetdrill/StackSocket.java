@@ -26,6 +26,8 @@ final class StackSocket {
     @Nullable Connection connection;
     @Nullable Listener listener;
     private boolean abortive;
+    /** What was sent last waits for more. */
+    private boolean held;
 
     StackSocket(TcpPorts ports, StackOptions options) {
         this.ports = ports;
@@ -84,7 +86,8 @@ final class StackSocket {
         return n < 0 ? 0 : -Errno.EAGAIN;
     }
 
-    long send(byte[] data, long now) throws IOException {
+    /** Sends; a segment that is not full waits if {@code more} is about to come. */
+    long send(byte[] data, boolean more, long now) throws IOException {
         Connection c = connection;
         if (c == null) {
             return -Errno.ENOTCONN;
@@ -92,7 +95,15 @@ final class StackSocket {
         if (c.error() != 0) {
             return -takeError(c);
         }
+        boolean corks = more || held;
+        if (corks) {
+            c.cork(true, now);
+        }
         int n = c.write(ByteBuffer.wrap(data), now);
+        held = more;
+        if (corks && !more) {
+            c.cork(options.get("TCP_CORK") > 0, now);
+        }
         return n == 0 && data.length > 0 ? -Errno.EAGAIN : n;
     }
 

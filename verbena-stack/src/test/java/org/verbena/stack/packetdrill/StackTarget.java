@@ -23,6 +23,7 @@ import org.verbena.stack.ip.Ipv4Address;
 import org.verbena.stack.ip.Ipv6Config;
 import org.verbena.stack.model.TcpInfo;
 import org.verbena.stack.tcp.Connection;
+import org.verbena.stack.tcp.TcpInsight;
 import org.verbena.stack.tcp.TcpPorts;
 import org.verbena.stack.wire.FakeWire;
 import org.verbena.stack.wire.ReceivedFrame;
@@ -35,6 +36,8 @@ final class StackTarget implements Target {
     private static final long SEED = 1;
     private static final long LEAST_PAUSE = 1000;
 
+    /** Names and numbers are those of Linux's scripts. */
+    private final boolean linux;
     private final LinkPeer peer = new LinkPeer(MAC);
     private final FakeWire wire;
     private final Ip ip;
@@ -50,7 +53,8 @@ final class StackTarget implements Target {
         long run(StackSocket s) throws IOException;
     }
 
-    private StackTarget(IpAddress local, int mtu) {
+    private StackTarget(IpAddress local, int mtu, boolean linux) {
+        this.linux = linux;
         wire = new FakeWire(mtu, FRAMES, Math.max(4096, mtu + 2 * EthernetHeader.BYTES));
         IpAddress gateway = new IpAddress(local.high(), local.low() + 1);
         if (local.isIpv4()) {
@@ -61,12 +65,17 @@ final class StackTarget implements Target {
                     new Counts(), new Random(SEED));
             ip.start(now);
         }
-        options = new StackOptions(local.isIpv4());
+        options = linux ? StackOptions.forLinux(local.isIpv4()) : new StackOptions(local.isIpv4());
         tcp = new TcpPorts(ip, new Random(SEED), MEMORY, now);
     }
 
     static Target open(IpAddress local, int mtu) {
-        return new StackTarget(local, mtu);
+        return new StackTarget(local, mtu, false);
+    }
+
+    /** For scripts of Linux's dialect. */
+    static Target openForLinux(IpAddress local, int mtu) {
+        return new StackTarget(local, mtu, true);
     }
 
     @Override
@@ -167,6 +176,9 @@ final class StackTarget implements Target {
         if (s == null) {
             return OptionalLong.empty();
         }
+        if (linux && s.connection != null) {
+            return LinuxInfo.field(s.connection, field);
+        }
         if (field.equals("tcpi_state")) {
             try {
                 return OptionalLong.of(Constants.named("TCPI_" + stateOf(s)));
@@ -241,7 +253,9 @@ final class StackTarget implements Target {
             if (name.equals("SO_ERROR")) {
                 return s.takeError();
             }
-            long value = s.options.get(name);
+            long value = linux && name.equals("TCP_MAXSEG") && s.connection != null
+                    ? s.connection.info().segment()
+                    : s.options.get(name);
             return value < 0 ? -Errno.ENOPROTOOPT : value;
         });
     }
@@ -303,7 +317,7 @@ final class StackTarget implements Target {
 
     @Override
     public Answer send(int socket, byte[] data, int flags) {
-        return waiting(socket, flags, s -> s.send(data, now));
+        return waiting(socket, flags, s -> s.send(data, (flags & Constants.MSG_MORE) != 0, now));
     }
 
     @Override
@@ -325,6 +339,19 @@ final class StackTarget implements Target {
     public int ready(int socket) {
         StackSocket s = sockets.get(socket);
         return s == null ? 0 : s.ready();
+    }
+
+    @Override
+    public long queued(int socket, String name) {
+        StackSocket s = sockets.get(socket);
+        if (s == null || s.connection == null) {
+            return -1;
+        }
+        return switch (name) {
+            case "SIOCINQ" -> s.connection.readable();
+            case "SIOCOUTQ" -> TcpInsight.held(s.connection);
+            default -> -1;
+        };
     }
 
     @Override

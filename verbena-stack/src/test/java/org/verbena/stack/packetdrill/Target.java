@@ -95,6 +95,11 @@ public interface Target extends AutoCloseable {
     /** What poll(2) would say at once, in its bits. */
     int ready(int socket);
 
+    /** Bytes of the two queues of a socket, as {@code SIOCINQ} and {@code SIOCOUTQ} tell; negative for any other name. */
+    default long queued(int socket, String name) {
+        return -1;
+    }
+
     @Override
     void close();
 

@@ -20,6 +20,8 @@ final class Wire {
     private final List<Flow> flows = new ArrayList<>();
     private @Nullable Flow current;
     private boolean connecting;
+    private boolean listening;
+    private int nextPeerPort;
 
     Wire(Profile profile, long tolerance, Stream sentByStack) {
         this.profile = profile;
@@ -37,6 +39,17 @@ final class Wire {
     void connecting() {
         connecting = true;
         mayBeOver();
+    }
+
+    /** A socket listens: the next SYN of the peer is from another port than those before. */
+    void listening() {
+        listening = true;
+    }
+
+    /** Whether a packet is of a connection that the script has gone on from. */
+    boolean isPast(WirePacket p) {
+        return p.protocol() == Packets.TCP && current != null && !current.has(p) && flows.stream().anyMatch(f -> f.has(
+                p));
     }
 
     /** Connections may have ended, without a segment that says so. */
@@ -78,6 +91,11 @@ final class Wire {
     }
 
     private byte[] make(PacketBody.Tcp t, Packets.Ip ip) throws Failure {
+        if (listening && t.flags() == TcpFlags.SYN && current != null) {
+            current = new Flow(profile.localPort(), profile.peerPort() + ++nextPeerPort, profile.sequenceOffset());
+            flows.add(current);
+        }
+        listening &= t.flags() != TcpFlags.SYN;
         Flow f = flow();
         Long start = t.range().start();
         if (start == null || t.options() == null) {
@@ -86,7 +104,9 @@ final class Wire {
         f.sending(t);
         long first = (t.flags() & TcpFlags.SYN) != 0 ? start + 1 : start;
         long sequence = t.absolute() ? start : f.wireOfPeer(start);
-        long ack = t.ack() == null ? 0 : f.wireOfStack(t.ack());
+        long ack = t.ack() == null && (t.flags() & TcpFlags.ACK) == 0
+                ? 0
+                : f.wireOfStack(Objects.requireNonNullElse(t.ack(), 0L));
         return Packets.tcp(ip, f.remotePort, f.localPort, sequence, ack, t.flags(),
                 Objects.requireNonNullElse(t.window(), 0), Objects.requireNonNullElse(t.urgent(), 0),
                 OptionBytes.write(f.wireOptions(t.options())), Stream.bytes(first, t.range().length()));
@@ -120,9 +140,8 @@ final class Wire {
     }
 
     /** Fails unless a packet of the stack is what the script expects. */
-    void match(Action.Packet expected, byte[] packet) throws Failure {
+    void match(Action.Packet expected, WirePacket p) throws Failure {
         supported(expected);
-        WirePacket p = WirePacket.read(packet);
         List<Matcher.Difference> different = switch (expected.body()) {
             case PacketBody.Tcp t when p.protocol() == Packets.TCP -> match(expected, t, p);
             case PacketBody.Udp u when p.protocol() == Packets.UDP -> {

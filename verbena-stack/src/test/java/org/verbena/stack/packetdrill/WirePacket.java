@@ -113,6 +113,24 @@ record WirePacket(Packets.Ip ip, int protocol, ByteBuffer bytes) {
         return part(protocol == Packets.TCP ? tcpHeader(bytes) : Packets.UDP_HEADER, bytes.limit());
     }
 
+    /** Whether another segment of TCP goes on where this one ends. */
+    boolean isFollowedBy(WirePacket next) {
+        return next.protocol == Packets.TCP && next.sourcePort() == sourcePort() && next
+                .destinationPort() == destinationPort() && next.sequence() == (sequence() + payload().length
+                        & 0xffff_ffffL) && next.payload().length > 0;
+    }
+
+    /** This segment and the one that follows it as one, with what the header of the second says. */
+    WirePacket joined(WirePacket next) {
+        int header = tcpHeader(next.bytes);
+        byte[] first = payload();
+        byte[] second = next.payload();
+        ByteBuffer b = ByteBuffer.allocate(header + first.length + second.length);
+        b.put(next.bytes.slice(0, header)).put(first).put(second);
+        b.putInt(4, (int) sequence()).putShort(12, (short) (b.getShort(12) | flags()));
+        return new WirePacket(ip, protocol, b);
+    }
+
     private byte[] part(int from, int to) {
         byte[] b = new byte[to - from];
         bytes.get(from, b);

@@ -268,6 +268,21 @@ final class CloseTest {
     }
 
     @Test
+    void aResetHasTimestamps() throws IOException { // RFC 7323, 3.2
+        Peer p = new Peer();
+        Connection c = p.accepted(TcpSettings.DEFAULT);
+        p.clock += 7;
+        p.data(10);
+        p.take();
+        c.abort(p.now());
+        p.settle();
+        Peer.Seen s = p.one();
+        assertThat(s.header().flags()).isEqualTo(RST | ACK);
+        assertThat(s.options().hasTimestamps()).isTrue();
+        assertThat(s.options().echo()).isEqualTo(p.clock);
+    }
+
+    @Test
     void abortResetsAndForgets() throws IOException {
         Peer p = new Peer();
         Connection c = p.accepted(PLAIN);

@@ -206,6 +206,21 @@ final class DataTest {
     }
 
     @Test
+    void withoutNagleWhatACorkHoldsGoes() throws IOException { // as tcp(7) of Linux has it
+        Peer p = new Peer();
+        Connection c = p.accepted(plain().build());
+        c.cork(true, p.now());
+        p.write(c, 10);
+        p.nothing();
+        c.noDelay(true, p.now());
+        p.settle();
+        assertThat(p.one().length()).isEqualTo(10);
+        p.write(c, 10);
+        p.pass(Peer.SECOND);
+        assertThat(p.take()).as("the cork stays for what is written later").allMatch(s -> s.sequence() < 11);
+    }
+
+    @Test
     void corkFillsSegmentsOfThePeersLength() throws IOException {
         Peer p = new Peer();
         Listener l = p.host.tcp.listen(Peer.HOST_PORT, 5, plain().build());

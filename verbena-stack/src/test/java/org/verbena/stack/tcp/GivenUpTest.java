@@ -157,7 +157,7 @@ final class GivenUpTest {
         assertThat(i.retransmitted()).isZero();
         p.write(c, 11);
         p.one();
-        p.pass(2 * i.retransmissionTimeout());
+        p.pass(3 * i.retransmissionTimeout()); // the first is a probe of the tail
         assertThat(p.take()).isNotEmpty().allMatch(x -> x.sequence() == 12 && x.length() == 11);
         assertThat(c.recovery.phase).isEqualTo(Recovery.Phase.TIMEOUT);
         assertThat(c.info().congestionWindow()).isEqualTo(i.segment());

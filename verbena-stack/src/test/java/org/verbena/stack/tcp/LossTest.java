@@ -422,4 +422,72 @@ final class LossTest {
         p.write(c, 30 * S);
         assertThat(p.take()).hasSize(10);
     }
+
+    @Test
+    void whatOvertakesOthersDoesNotWidenTheWindow() throws IOException { // RFC 3042, 2
+        for (boolean sack : new boolean[] {true, false}) {
+            Peer p = new Peer();
+            Connection c = underway(p, reno().sack(sack).build(), 10);
+            p.write(c, 10 * S);
+            int before = c.recovery.congestion.window;
+            for (int i = 2; i < 4; i++) {
+                p.expected = at(0);
+                if (sack) {
+                    p.sack(at(1), at(i));
+                } else {
+                    p.acknowledge(at(0));
+                }
+                assertThat(sequences(p)).as("one for each that has arrived").containsExactly(at(8 + i));
+            }
+            assertThat(c.recovery.congestion.window).isEqualTo(before);
+            p.acknowledge(at(3)); // it was no loss: one more has arrived
+            assertThat(c.recovery.congestion.window).isEqualTo(before + S);
+        }
+    }
+
+    @Test
+    void aWindowThatWasUsedGrowsToItsDouble() throws IOException { // in slow start, with nothing more to send
+        Peer p = new Peer();
+        Connection c = underway(p, reno().build(), 10);
+        for (int i = 2; i <= 10; i += 2) {
+            p.acknowledge(at(i));
+            assertThat(c.recovery.congestion.window).isEqualTo((10 + i) * S);
+        }
+        p.write(c, 9 * S);
+        p.take();
+        p.acknowledge(at(19));
+        assertThat(c.recovery.congestion.window).as("less than a half was used").isEqualTo(20 * S);
+    }
+
+    @Test
+    void blocksOfALateAcknowledgmentCount() throws IOException {
+        Peer p = new Peer();
+        Connection c = underway(p, reno().build(), 10);
+        p.acknowledge(at(3));
+        assertThat(c.sender.sent.sackedBytes()).isZero();
+        p.expected = at(2); // sent before, and overtaken
+        p.sack(at(5), at(7));
+        assertThat(c.sender.sent.sackedBytes()).isEqualTo(2 * S);
+        assertThat(c.sender.una).isEqualTo(p.hostInitial + at(3));
+        p.sack(at(1), at(3)); // acknowledged since
+        assertThat(c.sender.sent.sackedBytes()).isEqualTo(2 * S);
+    }
+
+    @Test
+    void theTailIsProbedInThePlaceOfATimeout() throws IOException { // RFC 8985, 7.2
+        Peer p = new Peer();
+        Connection c = underway(p, reno().build(), 1);
+        int window = c.recovery.congestion.window;
+        long timeout = c.info().retransmissionTimeout();
+        assertThat(timeout).isLessThan(2 * TRIP + 200 * Peer.MS); // a probe would be later
+        p.pass(timeout - TRIP + 5 * Peer.MS);
+        assertThat(sequences(p)).containsExactly(at(0));
+        assertThat(c.recovery.phase).isEqualTo(Recovery.Phase.OPEN);
+        assertThat(c.recovery.congestion.window).isEqualTo(window);
+        p.pass(timeout + 5 * Peer.MS);
+        assertThat(sequences(p)).containsExactly(at(0));
+        assertThat(c.recovery.phase).isEqualTo(Recovery.Phase.TIMEOUT);
+        p.acknowledge(at(1));
+        assertThat(c.recovery.congestion.window).as("slow start has begun").isEqualTo(2 * S);
+    }
 }
