@@ -28,6 +28,7 @@ module org.verbena.cli {
     opens org.verbena.cli.perf to info.picocli;
     opens org.verbena.cli.perf.run to info.picocli;
     opens org.verbena.cli.rules to info.picocli;
+    opens org.verbena.cli.sockperf to info.picocli;
     opens org.verbena.cli.stat to info.picocli;
     opens org.verbena.cli.support to info.picocli;
     opens org.verbena.cli.why to info.picocli;

@@ -28,6 +28,7 @@ import org.verbena.cli.interop.UdaddyCommand;
 import org.verbena.cli.netcat.NetcatCommand;
 import org.verbena.cli.perf.PerfCommand;
 import org.verbena.cli.rules.RulesCommand;
+import org.verbena.cli.sockperf.SockperfCommand;
 import org.verbena.cli.stat.MonitorCommand;
 import org.verbena.cli.stat.StatCommand;
 import org.verbena.cli.support.ExitCode;
@@ -57,6 +58,7 @@ public final class Main implements Runnable {
             RstreamCommand.class,
             RulesCommand.class,
             RunCommand.class,
+            SockperfCommand.class,
             StatCommand.class,
             CmatoseCommand.class,
             UdaddyCommand.class,
