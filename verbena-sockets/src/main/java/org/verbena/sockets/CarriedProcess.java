@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets;
 
-import org.verbena.sockets.extra.ExtraApi;
-import org.verbena.sockets.nio.ExtraFunctions;
-
 /**
  * Whether this copy of Verbena carries the process: apart from what extends classes of the JDK that a process without Verbena does not show.
  * Thread-safe.
@@ -20,9 +17,5 @@ final class CarriedProcess {
 
     static boolean isOurs() {
         return ours;
-    }
-
-    static ExtraApi api() {
-        return ExtraFunctions.INSTANCE;
     }
 }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 import org.verbena.sockets.extra.ExtraApi;
+import org.verbena.sockets.nio.ExtraFunctions;
 import org.verbena.sockets.rules.Rules;
 
 /**
@@ -27,7 +28,7 @@ public final class Verbena {
         if (!CarriedProcess.isOurs()) {
             SelectorProvider.provider(); // the agent, if there is one, begins when a program asks for it
         }
-        return CarriedProcess.isOurs() ? Optional.of(CarriedProcess.api()) : Optional.empty();
+        return CarriedProcess.isOurs() ? Optional.of(ExtraFunctions.INSTANCE) : Optional.empty();
     }
 
     /**

@@ -5,6 +5,8 @@ import java.lang.ref.Cleaner;
 
 import org.jspecify.annotations.Nullable;
 
+import org.verbena.sockets.extra.ExtraApi;
+
 /** Finds packets that nobody frees: the garbage collector reports objects without which a program cannot. Thread-safe. */
 public final class PacketLeaks {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -41,11 +43,14 @@ public final class PacketLeaks {
         CLEANER.register(channel, packets::channelGone);
     }
 
-    /** The line of the program that calls Verbena, as a stack trace has it. */
+    /** The line of the program that calls the Extra API, as a stack trace has it. */
     static String caller() {
-        return StackWalker.getInstance().walk(frames -> frames
-                .filter(f -> !f.getClassName().startsWith("org.verbena.sockets.nio.") && !f.getClassName().startsWith(
-                        "org.verbena.sockets.stream."))
+        return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE).walk(frames -> frames
+                .dropWhile(f -> !isApi(f)).dropWhile(PacketLeaks::isApi)
                 .findFirst().map(f -> f.toStackTraceElement().toString()).orElse("an unknown place"));
+    }
+
+    private static boolean isApi(StackWalker.StackFrame frame) {
+        return ExtraApi.class.isAssignableFrom(frame.getDeclaringClass());
     }
 }

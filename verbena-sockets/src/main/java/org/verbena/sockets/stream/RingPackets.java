@@ -36,7 +36,7 @@ public final class RingPackets {
     private @Nullable Memory seen;
     private @Nullable MemorySegment view;
     private String name = "";
-    private boolean reported;
+    private @Nullable String leak;
 
     RingPackets(RingReader ring, Outbound back, long socket) {
         this.ring = ring;
@@ -220,9 +220,14 @@ public final class RingPackets {
     }
 
     private void report(String what) {
-        if (!reported) {
-            reported = true;
-            StreamLog.warn("packets leak of " + name + ": " + what);
+        if (leak == null) {
+            leak = "packets leak of " + name + ": " + what;
+            StreamLog.warn(leak);
         }
+    }
+
+    /** What was reported; null if nothing was. */
+    public synchronized @Nullable String leak() {
+        return leak;
     }
 }

@@ -63,6 +63,10 @@ public final class StatisticsDump {
         add(to, "Rx byte: cur %d / limit %d", now.inOccupied(), now.inRing());
         RingPackets held = RingPackets.of(s);
         add(to, "Rx zero copy buffers: cur %d", held == null ? 0 : held.held());
+        String leak = held == null ? null : held.leak();
+        if (leak != null) {
+            to.add("Rx zero copy leak: " + leak);
+        }
         add(to, "Doorbells: %d / %d [sent/received]", f.doorbells(), f.wakeUps());
         add(to, "Ring growths: %d", f.growths());
     }
