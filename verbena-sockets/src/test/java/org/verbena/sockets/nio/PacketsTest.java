@@ -13,6 +13,8 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 
 import org.junit.jupiter.api.Test;
@@ -419,6 +421,43 @@ class PacketsTest {
                 }
             })).as("bytes in 3,000 receives").isLessThan(3000);
         }
+    }
+
+    @Test
+    void statisticsHaveTheLayoutOfVmaStats() throws Exception {
+        try (Carrier.Pair pair = Carrier.RING.connected()) {
+            pair.peer().write(bytes(0, 3000));
+            api.receive(pair.tested(), packets, null, FORCE);
+            List<String> lines = new ArrayList<>();
+            api.dumpStatistics(pair.tested(), lines::add);
+            String rule = "======================================================";
+            assertThat(lines).startsWith(rule).endsWith(rule).contains("- TCP, Offloaded",
+                    "- Local Address   = [" + text(pair.tested().getLocalAddress()) + "]",
+                    "- Foreign Address = [" + text(pair.peer().getLocalAddress()) + "]",
+                    "Rx Offload: 2 / 3000 [kilobytes/bytes]", "Rx zero copy buffers: cur 1");
+            assertThat(lines.get(1)).matches("\tFd=\\[[0-9]+\\]");
+            List<String> all = new ArrayList<>();
+            api.dumpStatistics(null, all::add);
+            assertThat(all).contains(lines.get(1)).hasSizeGreaterThan(lines.size());
+            api.freePackets(pair.tested(), packets);
+            lines.clear();
+            api.dumpStatistics(pair.tested(), lines::add);
+            assertThat(lines).noneMatch(l -> l.contains("zero copy"));
+            api.dumpStatistics(pair.tested(), System.Logger.Level.DEBUG);
+            pair.tested().close();
+            api.dumpStatistics(pair.tested(), lines::add);
+            assertThat(lines).contains("- Local Address   = [closed]");
+        }
+        try (SocketChannel none = Carrier.RING.provider().openSocketChannel()) {
+            List<String> lines = new ArrayList<>();
+            api.dumpStatistics(none, lines::add);
+            assertThat(lines).hasSize(3);
+            assertThat(lines.get(1)).startsWith("- TCP, not connected: ");
+        }
+    }
+
+    private static String text(java.net.SocketAddress address) {
+        return address.toString().substring(1);
     }
 
     @Test
