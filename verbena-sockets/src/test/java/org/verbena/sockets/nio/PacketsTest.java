@@ -434,7 +434,8 @@ class PacketsTest {
             assertThat(lines).startsWith(rule).endsWith(rule).contains("- TCP, Offloaded",
                     "- Local Address   = [" + text(pair.tested().getLocalAddress()) + "]",
                     "- Foreign Address = [" + text(pair.peer().getLocalAddress()) + "]",
-                    "Rx Offload: 2 / 3000 [kilobytes/bytes]", "Rx zero copy buffers: cur 1");
+                    "Rx zero copy buffers: cur 1");
+            assertThat(lines).anyMatch(l -> l.matches("Rx Offload: 2 / 30[0-9]{2} \\[kilobytes/bytes]"));
             assertThat(lines.get(1)).matches("\tFd=\\[[0-9]+\\]");
             List<String> all = new ArrayList<>();
             api.dumpStatistics(null, all::add);
