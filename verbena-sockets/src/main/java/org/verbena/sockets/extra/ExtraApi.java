@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The functions that Verbena has beyond Java's sockets: {@code vma_api_t}. Get it once, by {@link org.verbena.sockets.Verbena#extraApi}, and keep it.
  *
  * <p>Where the C functions return -1 with an errno, these throw a {@link org.verbena.verbs.VerbsException}, an {@link IOException} that has
- * it. What a channel does on its own, as to be closed or reset, these throw as its {@code read} does. All methods are for any thread;
+ * it. Verbena implements this interface, programs do not: later versions add methods. What a channel does on its own, as to be closed or reset, these throw as its {@code read} does. All methods are for any thread;
  * an object of type {@link ReceivedPackets} is for one at a time.
  */
 public interface ExtraApi {

@@ -196,33 +196,56 @@ public final class RingPackets {
     }
 
     /** A holder was collected: its last packets can be freed by their identifiers, if the program has those. */
-    synchronized void holderGone(int first, int count) {
+    void holderGone(int first, int count) {
+        log(reportOfHolder(first, count));
+    }
+
+    private synchronized @Nullable String reportOfHolder(int first, int count) {
         int lost = 0;
         for (int i = 0; i < count; i++) {
             lost += window.isHeld(first + i) ? 1 : 0;
         }
-        if (lost > 0) {
-            report(lost
-                    + " packets are held whose ReceivedPackets the program has dropped; unless it has their identifiers "
-                    + "nothing can free them before the channel goes, and the peer may wait for their room");
-        }
+        return lost == 0
+                ? null
+                : report(packets(lost)
+                        + " held whose ReceivedPackets the program has dropped; unless it has the identifiers "
+                        + "nothing can free them before the channel goes, and the peer may wait for their room");
     }
 
     /** The channel was collected. */
-    synchronized void channelGone() {
-        if (window.held() > 0) {
-            report(window.held()
-                    + " packets were never freed, and their channel is gone: their memory is given back now. "
-                    + "Free packets by ExtraApi.freePackets");
-            window.clear();
-            giveBack();
-        }
+    void channelGone() {
+        log(reportOfChannel());
     }
 
-    private void report(String what) {
-        if (leak == null) {
-            leak = "packets leak of " + name + ": " + what;
-            StreamLog.warn(leak);
+    private synchronized @Nullable String reportOfChannel() {
+        if (window.held() == 0) {
+            return null;
+        }
+        String found = report(packets(window.held())
+                + " held of a channel that is gone, so nothing can free them: their memory "
+                + "is given back now. Free packets by ExtraApi.freePackets");
+        window.clear();
+        giveBack();
+        return found;
+    }
+
+    private static String packets(int count) {
+        return count == 1 ? "1 packet is" : count + " packets are";
+    }
+
+    /** What is to be logged; null if something was before. */
+    private @Nullable String report(String what) {
+        if (leak != null) {
+            return null;
+        }
+        leak = "packets leak of " + name + ": " + what;
+        return leak;
+    }
+
+    /** Without the lock: a handler of the program may use sockets itself. */
+    private static void log(@Nullable String found) {
+        if (found != null) {
+            StreamLog.warn(found);
         }
     }
 

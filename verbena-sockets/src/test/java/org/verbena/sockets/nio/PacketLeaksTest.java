@@ -70,7 +70,7 @@ class PacketLeaksTest {
             RingPackets packets = packets(pair);
             awaitReport(packets);
             String first = packets.leak();
-            assertThat(first).contains(": 1 packets are held whose ReceivedPackets the program has dropped");
+            assertThat(first).contains(": 1 packet is held whose ReceivedPackets the program has dropped");
             pair.peer().write(ByteBuffer.allocate(10));
             ReceivedPackets kept = api.newPackets(1, 1);
             assertThat(api.receive(pair.tested(), kept, null, ReceiveFlags.FORCE)).isPositive();
