@@ -4,6 +4,7 @@ package org.verbena.sockets.nio;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,12 +16,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.verbena.linux.Errno;
 import org.verbena.sockets.Verbena;
 import org.verbena.sockets.extra.ExtraApi;
 import org.verbena.sockets.extra.ReceiveFlags;
 import org.verbena.sockets.extra.ReceivedPackets;
 import org.verbena.testkit.Seeds;
 import org.verbena.testkit.Thorough;
+import org.verbena.verbs.VerbsException;
 
 /** Receives without a copy, plain reads and frees by chance, while rings wrap, grow and begin anew: every byte is compared, and again when it is freed. */
 @Timeout(300)
@@ -151,6 +154,76 @@ class PacketsMixTest {
                 writer.get();
             }
         }
+    }
+
+    /** From the first byte on, which TCP brings: by copies, by packets, by reads where FORCE has taken nothing. */
+    @ParameterizedTest
+    @EnumSource
+    void throughTheSwitch(Threads threads) throws Exception {
+        long copied = 0;
+        long refused = 0;
+        long packets = 0;
+        for (int round = 0; round < (Thorough.ON ? 200 : 20); round++) {
+            SplittableRandom random = new SplittableRandom(Seeds.FIRST + round);
+            try (ServerSocketChannel server = Carrier.RING.provider().openServerSocketChannel();
+                    SocketChannel client = Carrier.RING.provider().openSocketChannel()) {
+                server.bind(Carrier.anyPort());
+                client.connect(server.getLocalAddress());
+                try (SocketChannel accepted = server.accept()) {
+                    SplittableRandom writes = random.split();
+                    long total = 1L + random.nextInt(3_000_000);
+                    var writer = threads.start(() -> {
+                        write(client, total, writes);
+                        return null;
+                    });
+                    accepted.configureBlocking(random.nextBoolean());
+                    ReceivedPackets into = api.newPackets(3, 4);
+                    ByteBuffer copy = ByteBuffer.allocate(1 + random.nextInt(20_000));
+                    long at = 0;
+                    while (true) {
+                        copy.clear();
+                        int n;
+                        if (random.nextBoolean()) {
+                            n = api.receive(accepted, into, copy, ReceiveFlags.NONE);
+                        } else {
+                            try {
+                                n = api.receive(accepted, into, null, ReceiveFlags.FORCE);
+                            } catch (VerbsException e) {
+                                assertThat(e.errno()).isEqualTo(Errno.EIO);
+                                refused++;
+                                n = accepted.read(copy);
+                            }
+                        }
+                        if (n < 0) {
+                            break;
+                        }
+                        if (into.isZeroCopy()) {
+                            packets += into.count();
+                            long start = at;
+                            for (int i = 0; i < into.count(); i++) {
+                                check(new Held(into.id(i), start, into.length(i), into, i));
+                                start += into.length(i);
+                            }
+                            assertThat(start - at).isEqualTo(n);
+                            api.freePackets(accepted, into);
+                        } else {
+                            copied += n;
+                            assertThat(copy.position()).isEqualTo(n);
+                            check(copy.flip(), at);
+                        }
+                        at += n;
+                    }
+                    assertThat(at).isEqualTo(total);
+                    writer.get();
+                }
+            }
+        }
+        System.out.println("PacketsMixTest: " + copied + " bytes copied, " + packets + " packets, FORCE refused "
+                + refused
+                + " times");
+        assertThat(copied).isPositive();
+        assertThat(refused).isPositive();
+        assertThat(packets).isPositive();
     }
 
     /** Packets are freed by threads that do not receive them. */
