@@ -19,7 +19,8 @@ import org.verbena.sockets.extra.ReceivedPackets;
 
 /**
  * A program that receives without a copy where it can, and reads where there is no Extra API: {@code send PORT BYTES} and {@code receive}. What it has
- * received it holds, and compares again when its peer has ended.
+ * received it holds, and compares again when its peer has ended. {@code send PORT 0} sends little by rings, and says what it then reads; {@code hold} holds that until it is
+ * told to close the channel.
  */
 public final class Packets {
     private static byte at(long position) {
@@ -31,6 +32,8 @@ public final class Packets {
             send(Integer.parseInt(args[1]), Integer.parseInt(args[2]));
         } else if (args[0].equals("receive")) {
             receive();
+        } else if (args[0].equals("hold")) {
+            hold(Verbena.extraApi().get());
         } else {
             System.out.println("api " + Verbena.extraApi().isPresent());
         }
@@ -43,11 +46,22 @@ public final class Packets {
                 sent += send(channel, sent, 1000);
                 Thread.sleep(1); // as a program that has nothing to do until then
             }
+            sent += send(channel, sent, 1000);
             for (long before = sent; sent < before + count;) {
                 sent += send(channel, sent, 50_000);
             }
             System.out.println(sent);
-            System.in.read();
+            if (count > 0) {
+                System.in.read();
+                return;
+            }
+            String end;
+            try {
+                end = "read " + channel.read(ByteBuffer.allocate(1));
+            } catch (java.io.IOException e) {
+                end = e.getMessage();
+            }
+            System.out.println(end);
         }
     }
 
@@ -78,6 +92,21 @@ public final class Packets {
                 } else {
                     read(channel);
                 }
+            }
+        }
+    }
+
+    private static void hold(ExtraApi api) throws Exception {
+        try (ServerSocketChannel server = ServerSocketChannel.open()) {
+            server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            System.out.println(server.socket().getLocalPort());
+            try (SocketChannel channel = server.accept()) {
+                ReceivedPackets packets = api.newPackets(16, 32);
+                while (api.heldPackets(channel) == 0) {
+                    api.receive(channel, packets, ByteBuffer.allocate(1000), ReceiveFlags.NONE);
+                }
+                System.out.println("holds");
+                System.in.read();
             }
         }
     }

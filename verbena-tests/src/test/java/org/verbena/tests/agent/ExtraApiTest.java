@@ -115,6 +115,35 @@ class ExtraApiTest {
                         "received all, copied true, packets true, held 0, the end");
     }
 
+    /** What is held counts as unread where the process dies, and as read where it closes the channel. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void holderIsKilledOrCloses(boolean kill) throws Exception {
+        List<String> options = agent(",stream.earn=0,stream.patience=60000");
+        Process holder = new ProcessBuilder(command(options, classPath, "hold")).redirectError(
+                ProcessBuilder.Redirect.DISCARD).start();
+        try (var out = holder.inputReader()) {
+            Process sender = new ProcessBuilder(command(options, classPath, "send", out.readLine(), "0")).redirectError(
+                    ProcessBuilder.Redirect.DISCARD).start();
+            try (var sent = sender.inputReader()) {
+                // no byte is sent by rings until the holder has its share
+                assertThat(sent.readLine()).isNotNull();
+                assertThat(out.readLine()).isEqualTo("holds");
+                if (kill) {
+                    holder.destroyForcibly();
+                } else {
+                    holder.getOutputStream().write('\n');
+                    holder.getOutputStream().flush();
+                }
+                assertThat(sent.readLine()).isEqualTo(kill ? "Connection reset" : "read -1");
+            } finally {
+                sender.destroyForcibly();
+            }
+        } finally {
+            holder.destroyForcibly();
+        }
+    }
+
     /** The agent's own Verbena carries the process, which has one that is older, or incomplete. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
