@@ -15,9 +15,10 @@ module org.verbena.sockets {
     requires static transitive org.jspecify;
     requires org.verbena.linux;
     requires org.verbena.telemetry;
-    requires org.verbena.verbs;
+    requires transitive org.verbena.verbs;
 
     exports org.verbena.sockets;
+    exports org.verbena.sockets.extra;
     exports org.verbena.sockets.rules to
             org.verbena.cli;
     exports org.verbena.sockets.spi to

@@ -47,7 +47,8 @@ final class InnerModules extends ClassLoader {
             SHM, Set.of(SHM, SHM + ".completion", SHM + ".control", SHM + ".counts", SHM + ".datagram", SHM + ".layout",
                     SHM + ".memory", SHM + ".pool", SHM + ".ring", SHM + ".xrc"),
             ROCE, Set.of(ROCE, ROCE + ".cm", ROCE + ".header", ROCE + ".link", ROCE + ".transport"),
-            SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".jdk", SOCKETS + ".memory", SOCKETS + ".nio",
+            SOCKETS, Set.of(SOCKETS, SOCKETS + ".async", SOCKETS + ".extra", SOCKETS + ".jdk", SOCKETS + ".memory",
+                    SOCKETS + ".nio",
                     SOCKETS + ".rules",
                     SOCKETS + ".spi", SOCKETS + ".stream", SOCKETS + ".stream.memory", SOCKETS + ".telemetry"));
 

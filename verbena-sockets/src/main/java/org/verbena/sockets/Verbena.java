@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.sockets;
 
+import java.nio.channels.spi.SelectorProvider;
 import java.util.Map;
+import java.util.Optional;
 
+import org.verbena.sockets.extra.ExtraApi;
+import org.verbena.sockets.nio.ExtraFunctions;
 import org.verbena.sockets.rules.Rules;
 
 /**
@@ -11,6 +15,21 @@ import org.verbena.sockets.rules.Rules;
  */
 public final class Verbena {
     private Verbena() {}
+
+    /**
+     * The Extra API, if Verbena carries this process: {@code vma_get_api}. So it does with the agent, with {@code
+     * -Djava.nio.channels.spi.SelectorProvider} naming {@link VerbenaSelectorProvider}, and once the program has asked for
+     * Verbena's channels by name. Empty otherwise, and if the agent uses another Verbena than this class is of, because this one is
+     * older: the channels of the process are not those that it knows. A program goes on without it then.
+     *
+     * <p>Always the same object. To ask decides on the provider of this process, as the first channel does.
+     */
+    public static Optional<ExtraApi> extraApi() {
+        if (!CarriedProcess.isOurs()) {
+            SelectorProvider.provider(); // the agent, if there is one, begins when a program asks for it
+        }
+        return CarriedProcess.isOurs() ? Optional.of(ExtraFunctions.INSTANCE) : Optional.empty();
+    }
 
     /**
      * Puts a rule before all others, for instance {@code use os tcp_client 10.0.0.0/8:*}. Sockets that are bound to

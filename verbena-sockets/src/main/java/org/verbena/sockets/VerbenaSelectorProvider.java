@@ -41,6 +41,7 @@ public final class VerbenaSelectorProvider extends SelectorProviderImpl {
             System.getLogger("org.verbena.sockets").log(System.Logger.Level.WARNING, unknown);
         }
         Summary.atExit();
+        CarriedProcess.made();
     }
 
     /**

@@ -24,7 +24,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Proves that no call of the data path allocates: runs {@link DataPath}, {@link QueuePairKinds}, {@link
- * ManyQueuePairs}, {@link ChannelPath}, {@link ResponseTimesPath}, {@link RemoteMemoryPath}, {@link WaitingPath}, {@link
+ * ManyQueuePairs}, {@link ChannelPath}, {@link PacketPath}, {@link ResponseTimesPath}, {@link RemoteMemoryPath}, {@link WaitingPath}, {@link
  * RdmaPath}, {@link RocePath} and {@link RoceEnginePath} for a short time with {@link MeasuredAllocation} and fails if a benchmark allocates more
  * than {@value #LIMIT} bytes per operation, or, where one takes longer than a microsecond, for each microsecond. A
  * benchmark that fails, for instance because the machine was too busy to compile in time, or because the JVM has other
@@ -51,7 +51,8 @@ public final class AllocationCheck {
     public static void main(String[] args) throws RunnerException {
         // in this JVM, since starting one takes longer than measuring
         List<RunResult> results = new ArrayList<>(run(0, all(DataPath.class, ManyQueuePairs.class,
-                QueuePairKinds.class, ChannelPath.class, RemoteMemoryPath.class, RocePath.class), 200, 100));
+                QueuePairKinds.class, ChannelPath.class, PacketPath.class, RemoteMemoryPath.class, RocePath.class), 200,
+                100));
         results.addAll(run(1, all(RdmaPath.class), 200, 100)); // its library serves one benchmark only
         results.addAll(run(1, all(ResponseTimesPath.class), 200, 100)); // its property is read once in a JVM
         results.addAll(run(1, all(WaitingPath.class, RoceEnginePath.class), 500, 500)); // slow, so few in a while
@@ -128,7 +129,8 @@ public final class AllocationCheck {
     private static String name(RunResult r) {
         String b = r.getParams().getBenchmark();
         String queuePairs = r.getParams().getParam("queuePairs");
-        String variant = Stream.of("kind", "memory", "carrier").map(r.getParams()::getParam).filter(Objects::nonNull)
+        String variant = Stream.of("kind", "memory", "carrier", "bytes").map(r.getParams()::getParam).filter(
+                Objects::nonNull)
                 .findFirst().map(v -> " " + v).orElse("");
         if (b.startsWith(RoceEnginePath.class.getName())) {
             variant += " engine";

@@ -59,6 +59,7 @@ final class StreamSocketChannel extends JdkBackedChannel
     private final Input input = new Input(this);
     private final Output output = new Output(this);
     private final FileReceiver files = new FileReceiver(this, input);
+    private final PacketInput packets = new PacketInput(this, input);
     private final List<ConnectionListener> listeners = new CopyOnWriteArrayList<>();
     private final AtomicReference<@Nullable SelectorKey> listening = new AtomicReference<>();
     private final ChannelOptions options;
@@ -187,6 +188,20 @@ final class StreamSocketChannel extends JdkBackedChannel
         } catch (IOException closed) {
             return null;
         }
+    }
+
+    /** This end; null if the channel is closed. */
+    @Nullable
+    SocketAddress localOrNull() {
+        try {
+            return inner.getLocalAddress();
+        } catch (IOException closed) {
+            return null;
+        }
+    }
+
+    PacketInput packets() {
+        return packets;
     }
 
     /** Before an operation whose direction may have to wake the peer. */

@@ -25,13 +25,13 @@ final class Inbound {
     private final Runnable changed;
     private final Doorbells doorbells;
     private final Ending ending;
-    private volatile Phase phase = Phase.UNDECIDED;
+    volatile Phase phase = Phase.UNDECIDED;
     private volatile boolean shut;
 
     // TCP's phase, under this object's lock
-    private final Leftover leftover = new Leftover();
+    final Leftover leftover = new Leftover();
     /** What brings the ring, as soon as the peer may change to it. */
-    private volatile @Nullable RingReader ring;
+    volatile @Nullable RingReader ring;
     /** Where a thread may sleep; null where the peer's memory is not mapped, nor ours there. */
     private volatile @Nullable Bell bell;
     /** The engine notices the end of TCP. */
@@ -204,7 +204,7 @@ final class Inbound {
     }
 
     /** What the program gets where TCP has brought all that it is to bring. */
-    private int atEnd(RingReader own) throws IOException {
+    int atEnd(RingReader own) throws IOException {
         if (!doorbells.isOver()) {
             return 0;
         }
@@ -427,7 +427,7 @@ final class Inbound {
         }
     }
 
-    private boolean undecidedReady() {
+    boolean undecidedReady() {
         RingReader own = ring;
         if (own == null) {
             return true;

@@ -148,6 +148,11 @@ final class KernelStream extends Stream {
     }
 
     @Override
+    public boolean isKernels() {
+        return true;
+    }
+
+    @Override
     public boolean staysWithTcp() {
         return true;
     }

@@ -32,6 +32,8 @@ final class Link {
 
     /** Bytes of the ring are on their way into a file: it stays, whatever becomes of the connection. */
     volatile boolean isLent;
+    /** The program holds packets in the rings: as above. */
+    volatile boolean isHeld;
 
     private Link(Session session, int index, Memory blockMemory, Memory ring) {
         this.session = session;
@@ -81,7 +83,7 @@ final class Link {
 
     /** Whether memory can be given back. */
     boolean isReleasable() {
-        return isLetGo() && !isLent;
+        return isLetGo() && !isLent && !isHeld;
     }
 
     /** Whether the peer has reported that it writes no more. */

@@ -35,6 +35,8 @@ final class RingReader {
     private int lent;
     private int lentAt;
     private @Nullable RingLoan loan;
+    /** What was received without a copy; null as long as nothing was. With it, its lock guards the position and what is reported. */
+    private volatile @Nullable RingPackets packets;
 
     // guarded by the session's lock
     private final RingGrants grants = new RingGrants();
@@ -105,10 +107,81 @@ final class RingReader {
     }
 
     private void consumed(Link link, Memory ring, int n, Outbound back) {
+        RingPackets held = packets;
+        if (held != null) {
+            synchronized (held) {
+                position += n;
+                settle(back);
+            }
+            return;
+        }
         position += n;
         BlockLayout.putRelease(link.block, BlockLayout.READ, position); // for the peer, when this process is gone
         if (isDue(ring) || !link.session.isMapped() && readable(link) == 0) {
             reportConsumed(back); // the peer needs to be informed that all was read, if it cannot see that
+        }
+    }
+
+    @Nullable
+    RingPackets packets() {
+        return packets;
+    }
+
+    void packets(RingPackets held) {
+        packets = held;
+    }
+
+    /** As {@link RingPackets#receive}. */
+    int receive(RingPackets to, PacketHolder into) throws IOException {
+        Link link = own;
+        int n;
+        while ((n = readable(link)) <= 0) {
+            if (n < 0) {
+                throw broken();
+            }
+            int result = readEmpty(link);
+            if (result != AGAIN) {
+                return result;
+            }
+        }
+        int total = 0;
+        synchronized (to) {
+            while (n > 0) {
+                Memory ring = link.ring;
+                int taken = to.take(into, ring, offset(link, ring), n, position);
+                if (taken == 0) {
+                    into.truncated();
+                    break;
+                }
+                position += taken;
+                total += taken;
+                n -= taken;
+                if (n == 0) {
+                    n = readable(link); // in the next ring, or what came meanwhile; nonsense is left to the next call
+                }
+            }
+            settle(to.back());
+        }
+        return total == 0 ? RingPackets.FULL : total;
+    }
+
+    /** Up to where the peer may write again; the lock of the packets is held, if there are any. */
+    long released() {
+        RingPackets held = packets;
+        return held == null ? position : held.released(position);
+    }
+
+    /** After some bytes were read or freed where packets are held: the peer learns what it may write to. Their lock is held. */
+    void settle(Outbound back) {
+        Link link = own;
+        long released = released();
+        BlockLayout.putRelease(link.block, BlockLayout.READ, released);
+        int size = link.ring.size();
+        // a reader that has all there is, and holds much of it, frees less than a quarter perhaps, for which the peer waits
+        boolean isShort = position - reported >= size >> 1 || !link.session.isMapped()
+                && BlockLayout.getAcquire(link.block, BlockLayout.PRODUCED) <= position;
+        if (released - reported >= size >> 2 || released > reported && isShort) {
+            reportConsumed(back);
         }
     }
 
@@ -210,8 +283,13 @@ final class RingReader {
     }
 
     private void nextRing() {
+        Memory old = own.ring;
+        RingPackets held = packets;
+        boolean isKept = held != null && held.keeps(old, position);
         synchronized (own.session) { // the engine's thread accesses the rings too
-            own.session.arena().free(own.ring);
+            if (!isKept) {
+                own.session.arena().free(old);
+            }
             own.ring = own.next.take();
         }
         generation++;
@@ -243,14 +321,25 @@ final class RingReader {
 
     /** Reports to the peer how far this end has read, grants a larger ring if it wants one. */
     private void reportConsumed(Outbound back) {
+        RingPackets held = packets;
+        if (held == null) {
+            reportConsumed(back, position);
+        } else {
+            synchronized (held) {
+                reportConsumed(back, released());
+            }
+        }
+    }
+
+    private void reportConsumed(Outbound back, long upTo) {
         synchronized (own.session) { // the engine's thread may report at the same time
             PeerBlock peer = back.peer();
             if (peer == null) {
                 return; // it is sent when the peer's offer comes
             }
-            reported = position;
+            reported = Math.max(reported, upTo);
             grants.grant(own, peer);
-            peer.post(Session.SPACE, BlockLayout.CONSUMED, position);
+            peer.post(Session.SPACE, BlockLayout.CONSUMED, reported);
             own.session.poll();
         }
     }

@@ -588,10 +588,12 @@ final class RingStream extends Stream {
         return link;
     }
 
+    @Override
     Inbound in() {
         return in;
     }
 
+    @Override
     Outbound out() {
         return out;
     }

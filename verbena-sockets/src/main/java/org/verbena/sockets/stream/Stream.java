@@ -401,9 +401,26 @@ public abstract class Stream {
     /** The TCP connection under it. */
     abstract SocketChannel tcp();
 
+    /** The direction that comes in; null if rings cannot carry it. */
+    @Nullable
+    Inbound in() {
+        return null;
+    }
+
+    /** The direction that goes out; null if rings cannot carry it. */
+    @Nullable
+    Outbound out() {
+        return null;
+    }
+
     /** Sets the decision of the rules, for display. */
     public final void decidedBy(Decision rules) {
         decision = rules;
+    }
+
+    /** Whether it was never to have rings: a rule, or the program, has left it to the kernel. */
+    public boolean isKernels() {
+        return false;
     }
 
     /** The decision of the rules; null if they were not asked. */

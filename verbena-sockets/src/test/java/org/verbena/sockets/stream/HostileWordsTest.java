@@ -94,13 +94,33 @@ class HostileWordsTest {
 
     private static void act(RingStream stream, ByteBuffer buffer, Random random) throws IOException {
         buffer.clear().limit(random.nextInt(buffer.capacity()));
-        switch (random.nextInt(6)) {
+        switch (random.nextInt(8)) {
             case 0, 1 -> assertThat(stream.read(buffer)).isBetween(-1, buffer.limit());
             case 2 -> assertThat(stream.write(buffer)).isBetween(0, buffer.limit());
             case 3 -> assertThat(stream.arm(random.nextBoolean() ? READ : WRITE, null)).isBetween(0, READ | WRITE);
             case 4 -> stream.kernelReady(READ, READ | WRITE);
+            case 5 -> receive(stream, random);
+            case 6 -> {
+                RingPackets held = RingPackets.of(stream);
+                if (held != null) {
+                    held.free(stream.number() << 32 | random.nextInt(20));
+                }
+            }
             default -> assertThat(stream.available(0)).isNotNegative();
         }
+    }
+
+    /** Whatever is said to be there is in the ring. */
+    private static void receive(RingStream stream, Random random) throws IOException {
+        PacketHolder packets = new PacketHolder(1 + random.nextInt(3), 1 + random.nextInt(4));
+        int n = RingPackets.receive(stream, packets, packets);
+        int sum = 0;
+        for (int i = 0; i < packets.count(); i++) {
+            ByteBuffer got = ByteBuffer.allocate(packets.length(i));
+            assertThat(packets.copy(i, 0, got)).isEqualTo(packets.length(i)).isPositive();
+            sum += packets.length(i);
+        }
+        assertThat(sum).isEqualTo(Math.max(0, n));
     }
 
     /** The header and the entries of ready queues are written by the peer as well. */

@@ -111,7 +111,12 @@ class DocsExamplesTest {
             counted: \\{local=1}
             another: undecided
             this thread: kernel by rule
-            another thread: undecided""");
+            another thread: undecided""", "ZeroCopyPackets", """
+            2 bytes in 1 packet, the first one is 't'
+            3 bytes in 1 packet, the first one is 't'
+            4 bytes in 1 packet, the first one is 'r'
+            still there: hello, held: 1, copied before: true
+            - TCP, Offloaded""");
 
     /** Of the examples that run alone; it ends with this JVM, since its standard input ends then. */
     private static final class Modules {
