@@ -3,17 +3,14 @@ package org.verbena.sockets.stream;
 
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -21,18 +18,13 @@ import org.verbena.linux.Epoll;
 import org.verbena.linux.Errno;
 import org.verbena.linux.Fd;
 import org.verbena.linux.LinuxException;
-import org.verbena.linux.ServiceThread;
 import org.verbena.sockets.stream.memory.StreamLog;
-import org.verbena.verbs.CompletionChannel;
 import org.verbena.verbs.Connection;
 import org.verbena.verbs.ConnectionListener;
 import org.verbena.verbs.ConnectionParameters;
 import org.verbena.verbs.ConnectionRejectedException;
 import org.verbena.verbs.ConnectionRequest;
-import org.verbena.verbs.Context;
 import org.verbena.verbs.Gid;
-import org.verbena.verbs.GidEntry;
-import org.verbena.verbs.Verbs;
 import org.verbena.verbs.VerbsException;
 
 /**
@@ -42,9 +34,6 @@ import org.verbena.verbs.VerbsException;
  * what waits has threads of its own.
  */
 final class RemoteSessions {
-    /** The system property with the port of the connection manager where processes take sessions. */
-    private static final String PORT = "verbena.stream.port";
-    private static final int DEFAULT_PORT = 4792;
     /** Requests, and offers, whose connection has not been found yet: the program may accept it in a moment. */
     private static final int MAX_HELD = 1024;
     /**
@@ -55,15 +44,6 @@ final class RemoteSessions {
     private static final Duration PAUSE = Duration.ofMillis(300);
     /** What a request may take beyond the time-out of the process that is asked. */
     private static final Duration MARGIN = Duration.ofSeconds(2);
-    /** A device that could not be opened is tried again after this time, and each time after twice as long, */
-    private static final long FIRST_RETRY_NANOS = 250_000_000L;
-    /** up to this: its link may have been down, or its address not there yet. */
-    private static final long LAST_RETRY_NANOS = 10_000_000_000L;
-
-    /** What is open of the device. */
-    private record Port(Context context, CompletionChannel events, ConnectionListener listener,
-            Set<InetAddress> addresses) {}
-
     private record Route(InetAddress own, InetAddress peer) {}
 
     /** A session, and the id of the process that it leads to. */
@@ -80,20 +60,12 @@ final class RemoteSessions {
     private record HeldOffer(Session session, RemoteHandshakeMessage.ControlMessage message, Offer offer) {}
 
     private final StreamEngine engine;
-    private final String device;
     private final SecureRandom random = new SecureRandom();
     private final long idHigh = random.nextLong();
     private final long idLow = random.nextLong();
-    private final int number = Math.clamp(Integer.getInteger(PORT, DEFAULT_PORT), 1, 65_535);
-
-    private @Nullable Port port;
+    private final RemoteDevice device;
     private @Nullable FailedSessions failures;
-    private boolean opening;
-    private boolean listening;
-    private @Nullable FallbackReason cannot;
-    private long again;
-    private long retryNanos = FIRST_RETRY_NANOS;
-    private final List<RemoteHandshake> forPort = new ArrayList<>();
+    private final List<RemoteHandshake> waitingForDevice = new ArrayList<>();
 
     private final Map<InetAddress, Peer> peers = new HashMap<>();
     private final NegativeCache unreachable = new NegativeCache();
@@ -106,74 +78,17 @@ final class RemoteSessions {
 
     RemoteSessions(StreamEngine engine, String device) {
         this.engine = engine;
-        this.device = device;
+        this.device = new RemoteDevice(engine, device, this::opened, this::notOpened);
     }
 
     // ---- the device
 
     /** Opens the device now or as soon as that is possible, so that other hosts find it: a server listens. */
     void listen() {
-        listening = true;
-        open();
+        device.listen();
     }
 
-    private void open() {
-        if (port == null && !opening && (cannot == null || System.nanoTime() - again >= 0)) {
-            opening = true;
-            start("verbena-stream-device", this::openDevice, this::notOpened);
-        }
-    }
-
-    /** A thread may be what is lacking. */
-    private void start(String name, Runnable task, java.util.function.Consumer<FallbackReason> otherwise) {
-        try {
-            ServiceThread.start(name, task);
-        } catch (OutOfMemoryError e) { // no thread, as the JVM reports it
-            StreamEngine.reportLack(FallbackReason.NO_MEMORY, String.valueOf(e));
-            otherwise.accept(FallbackReason.NO_MEMORY);
-        }
-    }
-
-    /** On a thread of its own: it takes a while. */
-    private void openDevice() {
-        Deque<AutoCloseable> made = new ArrayDeque<>();
-        try {
-            Context context = Verbs.open(device);
-            made.push(context);
-            CompletionChannel events = context.createCompletionChannel();
-            made.push(events);
-            Set<InetAddress> addresses = new HashSet<>();
-            for (GidEntry entry : context.queryGidTable()) {
-                addresses.add(address(entry.gid()));
-            }
-            ConnectionListener listener = context.connectionManager().listen(new InetSocketAddress(number));
-            Port opened = new Port(context, events, listener, addresses);
-            made.clear();
-            engine.submit(() -> opened(opened));
-        } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
-            made.forEach(StreamEngine::closeQuietly);
-            FallbackReason why = reason(e, FallbackReason.UNAVAILABLE);
-            StreamEngine.reportLack(why, String.valueOf(e.getMessage()));
-            engine.submit(() -> notOpened(why));
-        }
-    }
-
-    private static FallbackReason reason(Throwable e, FallbackReason otherwise) {
-        return e instanceof VerbsException v
-                ? StreamEngine.reason(v.errno(), otherwise)
-                : e instanceof OutOfMemoryError ? FallbackReason.NO_MEMORY : otherwise;
-    }
-
-    private static InetAddress address(Gid gid) {
-        try {
-            return InetAddress.getByAddress(gid.bytes()); // of IPv4 if it is mapped
-        } catch (UnknownHostException impossible) {
-            throw new AssertionError("16 bytes are an address", impossible);
-        }
-    }
-
-    private void opened(Port made) {
-        opening = false;
+    private FallbackReason opened(RemoteDevice.Port made) {
         FailedSessions watched = new FailedSessions(engine, made.events(), this::died);
         try {
             engine.watch(Fd.of(made.events().descriptor()), Epoll.IN, watched::poll);
@@ -181,27 +96,19 @@ final class RemoteSessions {
             StreamEngine.closeQuietly(made.context());
             FallbackReason why = StreamEngine.reason(e);
             StreamEngine.reportLack(why, String.valueOf(e.getMessage()));
-            notOpened(why);
-            return;
+            return why;
         }
         failures = watched;
-        port = made;
-        start("verbena-stream-accept", () -> acceptAll(made.listener()), why -> {});
-        List<RemoteHandshake> all = List.copyOf(forPort);
-        forPort.clear();
+        RemoteDevice.start("verbena-stream-accept", () -> acceptAll(made.listener()), why -> {});
+        List<RemoteHandshake> all = List.copyOf(waitingForDevice);
+        waitingForDevice.clear();
         all.forEach(this::obtain);
+        return FallbackReason.NONE;
     }
 
     private void notOpened(FallbackReason why) {
-        opening = false;
-        cannot = why;
-        again = System.nanoTime() + retryNanos;
-        retryNanos = Math.min(2 * retryNanos, LAST_RETRY_NANOS);
-        if (listening) {
-            engine.at(again, this::open);
-        }
-        List<RemoteHandshake> all = List.copyOf(forPort);
-        forPort.clear();
+        List<RemoteHandshake> all = List.copyOf(waitingForDevice);
+        waitingForDevice.clear();
         all.forEach(end -> end.end(why));
         List.copyOf(awaited.values()).forEach(end -> end.end(why));
     }
@@ -218,13 +125,13 @@ final class RemoteSessions {
             end.end(no);
             return;
         }
-        Port open = port;
+        RemoteDevice.Port open = device.port();
         if (open == null) {
-            open();
-            if (opening) {
-                forPort.add(end);
+            device.open();
+            if (device.isOpening()) {
+                waitingForDevice.add(end);
             } else {
-                end.end(cannot == null ? FallbackReason.UNAVAILABLE : cannot);
+                end.end(device.reason());
             }
             return;
         }
@@ -245,16 +152,16 @@ final class RemoteSessions {
         }
     }
 
-    private void connect(Port open, Peer peer, RemoteHandshake end) {
+    private void connect(RemoteDevice.Port open, Peer peer, RemoteHandshake end) {
         peer.connecting = true;
         ConnectionName name = end.name();
-        start("verbena-stream-connect", () -> connect(open, name), why -> notConnected(name, why, false));
+        RemoteDevice.start("verbena-stream-connect", () -> connect(open, name), why -> notConnected(name, why, false));
     }
 
     /** On a thread of its own. */
-    private void connect(Port open, ConnectionName name) {
+    private void connect(RemoteDevice.Port open, ConnectionName name) {
         Route route = new Route(name.client().getAddress(), name.server().getAddress());
-        InetSocketAddress there = new InetSocketAddress(route.peer(), number);
+        InetSocketAddress there = new InetSocketAddress(route.peer(), device.number());
         Session session = null;
         try {
             session = newSession(open, route);
@@ -289,7 +196,7 @@ final class RemoteSessions {
     }
 
     private void onConnectFailure(ConnectionName name, Throwable e) {
-        FallbackReason why = reason(e, FallbackReason.NO_SESSION);
+        FallbackReason why = RemoteDevice.reason(e, FallbackReason.NO_SESSION);
         boolean ofPort = false;
         boolean remembered = false;
         if (e instanceof ConnectionRejectedException r) {
@@ -339,7 +246,7 @@ final class RemoteSessions {
 
     /** Where the process of a server takes requests. */
     InetSocketAddress listener(InetSocketAddress server) {
-        return new InetSocketAddress(server.getAddress(), number);
+        return new InetSocketAddress(server.getAddress(), device.number());
     }
 
     /** Sends the offer of an end that connected. */
@@ -355,9 +262,9 @@ final class RemoteSessions {
 
     /** It waits for its offer. */
     void await(RemoteHandshake end) {
-        open();
-        if (port == null && !opening) {
-            end.end(cannot == null ? FallbackReason.UNAVAILABLE : cannot);
+        device.open();
+        if (device.port() == null && !device.isOpening()) {
+            end.end(device.reason());
             return;
         }
         awaited.put(end.name(), end);
@@ -413,7 +320,7 @@ final class RemoteSessions {
                 refuse(request, RemoteHandshakeMessage.NO_ROOM);
                 return;
             }
-            Route route = new Route(address(at), address(from));
+            Route route = new Route(RemoteDevice.address(at), RemoteDevice.address(from));
             ConnectionName name = new ConnectionName(new InetSocketAddress(route.peer(), hello.clientPort()),
                     new InetSocketAddress(route.own(), hello.serverPort()));
             if (hello.version() < RemoteHandshakeMessage.OLDEST) {
@@ -445,7 +352,7 @@ final class RemoteSessions {
     }
 
     private void accept(HeldRequest request, RemoteHandshake end) {
-        Port open = port;
+        RemoteDevice.Port open = device.port();
         if (open == null) {
             refuse(request.request(), RemoteHandshakeMessage.NO_ROOM);
             return;
@@ -454,12 +361,13 @@ final class RemoteSessions {
             refuse(request.request(), RemoteHandshakeMessage.UNKNOWN);
             return;
         }
-        start("verbena-stream-accept", () -> accept(open, request, end.name()), why -> refuse(request.request(),
+        RemoteDevice.start("verbena-stream-accept", () -> accept(open, request, end.name()), why -> refuse(request
+                .request(),
                 RemoteHandshakeMessage.NO_ROOM));
     }
 
     /** On a thread of its own. */
-    private void accept(Port open, HeldRequest held, ConnectionName name) {
+    private void accept(RemoteDevice.Port open, HeldRequest held, ConnectionName name) {
         Session session = null;
         try {
             session = newSession(open, held.route());
@@ -472,7 +380,7 @@ final class RemoteSessions {
             engine.submit(() -> ready(held.route(), live));
         } catch (VerbsException | RuntimeException | LinkageError | OutOfMemoryError e) {
             Sessions.close(session);
-            FallbackReason why = reason(e, FallbackReason.NO_SESSION);
+            FallbackReason why = RemoteDevice.reason(e, FallbackReason.NO_SESSION);
             if (why == FallbackReason.NO_SESSION) {
                 StreamLog.debug("no session with another host: " + e.getMessage());
             } else {
@@ -493,7 +401,7 @@ final class RemoteSessions {
 
     // ---- both
 
-    private Session newSession(Port open, Route route) throws VerbsException {
+    private Session newSession(RemoteDevice.Port open, Route route) throws VerbsException {
         return new Session(open.context(), idHigh, open.events(), () -> engine.submit(() -> {}), Long.getLong(
                 "verbena.stream.memory", 1L << 30), (session, message) -> read(session, route, message));
     }
@@ -570,7 +478,7 @@ final class RemoteSessions {
     void forget(RemoteHandshake end) {
         awaited.remove(end.name(), end);
         offered.values().remove(end);
-        forPort.remove(end);
+        waitingForDevice.remove(end);
         Peer peer = peers.get(end.name().server().getAddress());
         if (peer != null) {
             peer.waiting.remove(end);
