@@ -302,8 +302,11 @@ public final class Connection implements Flow {
         if (on) {
             boolean wasCorked = corked;
             corked = false;
-            ports.output.flush(this, now);
-            corked = wasCorked;
+            try {
+                ports.output.flush(this, now);
+            } finally {
+                corked = wasCorked;
+            }
         }
     }
 

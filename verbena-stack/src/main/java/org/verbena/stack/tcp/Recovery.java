@@ -113,7 +113,7 @@ final class Recovery {
         lostBefore = lost;
         int bytes = takeAcknowledged(ack, now);
         boolean repeated = false;
-        int overtaken = c.sack || phase != Phase.OPEN ? 0 : Math.min(duplicates * sender.segment, bytes);
+        int overtaken = c.sack || phase != Phase.OPEN ? 0 : (int) Math.min((long) duplicates * sender.segment, bytes);
         rack.acknowledged(una);
         if (c.sack) {
             int n = takeBlocks(s, now);
@@ -196,14 +196,19 @@ final class Recovery {
 
     private int takeBlocks(Segment s, long now) {
         int bytes = 0;
+        int una = sender.una; // all is relative to it: a peer may name any numbers
+        if (sent.size() == 0) {
+            return 0;
+        }
         TcpOptions o = s.options;
         for (int b = 0; b < o.blocks(); b++) {
-            int left = Sequence.max(o.left(b), Sequence.max(s.acknowledgment, sender.una));
-            int right = o.right(b);
-            if (sent.size() == 0 || !Sequence.isBefore(left, right) || Sequence.isAfter(right, sender.next)
-                    || !Sequence.isAfter(right, s.acknowledgment)) {
+            int from = Math.max(o.left(b) - una, Math.max(s.acknowledgment - una, 0));
+            int to = o.right(b) - una;
+            if (from >= to || to > sender.next - una) {
                 continue; // old, or nonsense
             }
+            int left = una + from;
+            int right = una + to;
             int i = sent.find(left);
             if (Sequence.isBefore(sent.start(i), left)) {
                 i += sent.is(i, SentSegments.SACKED) || sent.split(i, left, sender.segment) ? 1 : sent.size();

@@ -155,10 +155,13 @@ final class SentSegments {
         return low;
     }
 
-    /** Makes two of a range, unless a peer makes too many that are shorter than segments are; answers whether it did. */
+    /**
+     * Makes two of a range, unless the number is not inside it, or a peer makes too many that are shorter than segments are;
+     * answers whether it did.
+     */
     boolean split(int i, int sequence, int segment) {
         int shorter = Math.min(sequence - start(i), end(i) - sequence);
-        if (size > MOST_SPLIT && shorter < segment) {
+        if (shorter <= 0 || size > MOST_SPLIT && shorter < segment) {
             return false;
         }
         split(i, sequence);

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.verbena.linux.Errno;
 import org.verbena.stack.model.TcpSettings;
 import org.verbena.stack.model.TcpState;
+import org.verbena.testkit.Seeds;
+import org.verbena.testkit.Thorough;
 
 /** How losses are found out and made good, and what becomes of the congestion window. */
 final class LossTest {
@@ -471,6 +473,52 @@ final class LossTest {
         assertThat(c.sender.una).isEqualTo(p.hostInitial + at(3));
         p.sack(at(1), at(3)); // acknowledged since
         assertThat(c.sender.sent.sackedBytes()).isEqualTo(2 * S);
+    }
+
+    @Test
+    void blocksOutsideOfWhatIsUnderWayAreNone() throws IOException {
+        Peer p = new Peer();
+        Connection c = underway(p, reno().build(), 10);
+        p.acknowledge(at(3));
+        SentSegments sent = c.sender.sent;
+        int inFlight = sent.inFlight();
+        p.expected = at(2); // overtaken
+        p.sack(at(3) + Integer.MAX_VALUE, at(3) - 2); // each number is ahead of another
+        p.sack(at(9), at(11)); // beyond what was sent
+        p.sack(at(7), at(5));
+        p.sack(at(1), at(2));
+        assertThat(sent.sackedBytes()).isZero();
+        assertThat(sent.inFlight()).isEqualTo(inFlight);
+        assertThat(sequences(p)).isEmpty();
+    }
+
+    /** Whatever numbers acknowledgments and blocks have, no byte is counted that was not sent. */
+    @Test
+    void randomAcknowledgmentsAndBlocksKeepTheAccount() {
+        Seeds.each(Thorough.ON ? 5_000 : 200, random -> {
+            Peer p = new Peer();
+            Connection c = underway(p, reno().build(), 20);
+            int[] edges = {0, 1, -1, 2, S, -S, Integer.MAX_VALUE, Integer.MIN_VALUE, 1 << 30};
+            for (int i = 0; i < 60 && c.state == TcpState.ESTABLISHED; i++) {
+                p.expected = at(random.nextInt(-2, 20)) + edges[random.nextInt(random.nextInt(1, edges.length + 1))];
+                int left = at(random.nextInt(-2, 24)) + edges[random.nextInt(edges.length)];
+                int right = at(random.nextInt(-2, 24)) + edges[random.nextInt(edges.length)];
+                p.sack(left, right);
+                p.take();
+                p.pass(random.nextInt(3) * TRIP);
+                SentSegments sent = c.sender.sent;
+                int outstanding = c.sender.outstanding();
+                assertThat(sent.sackedBytes()).isBetween(0, outstanding);
+                assertThat(sent.lostBytes()).isBetween(0, outstanding);
+                assertThat(sent.inFlight()).isBetween(0, outstanding);
+                int sum = 0;
+                for (int k = 0; k < sent.size(); k++) {
+                    assertThat(sent.length(k)).isPositive();
+                    sum += sent.length(k);
+                }
+                assertThat(sum).isEqualTo(outstanding);
+            }
+        });
     }
 
     @Test
