@@ -47,15 +47,32 @@ public final class AllocationCheck {
 
     private AllocationCheck() {}
 
-    /** Exit code 0: nothing allocates. */
+    /**
+     * Exit code 0: nothing allocates. Its argument is one of the groups {@code calls}, {@code waits} and {@code plain}, which need
+     * different properties that are read once in a JVM.
+     */
     public static void main(String[] args) throws RunnerException {
         // in this JVM, since starting one takes longer than measuring
-        List<RunResult> results = new ArrayList<>(run(0, all(DataPath.class, ManyQueuePairs.class,
-                QueuePairKinds.class, ChannelPath.class, PacketPath.class, RemoteMemoryPath.class, RocePath.class), 200,
-                100));
-        results.addAll(run(1, all(RdmaPath.class), 200, 100)); // its library serves one benchmark only
-        results.addAll(run(1, all(ResponseTimesPath.class), 200, 100)); // its property is read once in a JVM
-        results.addAll(run(1, all(WaitingPath.class, RoceEnginePath.class), 500, 500)); // slow, so few in a while
+        List<RunResult> results = new ArrayList<>();
+        switch (args.length == 1 ? args[0] : "") {
+            case "calls" -> {
+                RdmaEnds.load(); // before the others list devices
+                results.addAll(run(0, all(DataPath.class, ManyQueuePairs.class, QueuePairKinds.class, ChannelPath.class,
+                        PacketPath.class, RemoteMemoryPath.class, RocePath.class, RdmaPath.class), 200, 100));
+                results.addAll(run(1, all(ResponseTimesPath.class), 200, 100)); // with a property of its own
+            }
+            // these are slow, so few in a while
+            case "waits" -> {
+                asInJvmsOfTheirOwn();
+                results.addAll(run(0, all(WaitingPath.class, RoceEnginePath.class), 500, 500, WaitingPath.RING,
+                        WaitingPath.BY_RULE));
+            }
+            case "plain" -> {
+                asInJvmsOfTheirOwn();
+                results.addAll(run(0, all(WaitingPath.class), 500, 500, WaitingPath.PLAIN));
+            }
+            default -> throw new IllegalArgumentException("usage: AllocationCheck calls|waits|plain");
+        }
         Map<String, RunResult> last = new LinkedHashMap<>();
         results.forEach(r -> last.put(r.getParams().id(), r));
         for (int warmUp : new int[] {1000, 10_000}) {
@@ -83,14 +100,23 @@ public final class AllocationCheck {
         }
     }
 
+    /** What the annotations of {@link WaitingPath} and {@link RoceEnginePath} say. */
+    private static void asInJvmsOfTheirOwn() {
+        System.setProperty("verbena.spin", "0");
+        System.setProperty("verbena.roce.progress", "engine");
+    }
+
     private static List<String> all(Class<?>... benchmarks) {
         return Arrays.stream(benchmarks).map(c -> Pattern.quote(c.getName()) + "\\..*").toList();
     }
 
-    private static Collection<RunResult> run(int forks, List<String> benchmarks, int warmUpMillis, int millis)
-            throws RunnerException {
+    private static Collection<RunResult> run(int forks, List<String> benchmarks, int warmUpMillis, int millis,
+            String... carriers) throws RunnerException {
         OptionsBuilder o = new OptionsBuilder();
         benchmarks.forEach(o::include);
+        if (carriers.length > 0) {
+            o.param("carrier", carriers);
+        }
         o.forks(forks).warmupIterations(2).warmupTime(TimeValue.milliseconds(warmUpMillis)).measurementIterations(2)
                 .measurementTime(TimeValue.milliseconds(millis)).addProfiler(MeasuredAllocation.class)
                 .shouldFailOnError(true)

@@ -3,13 +3,13 @@ package org.verbena.bench.jmh;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -72,45 +72,42 @@ public class RdmaEnds {
     private MemorySegment timeExtendedPoll;
     private MemorySegment timeExtendedPostAndPoll;
 
-    /** Compiles, opens, connects each queue pair with itself. */
+    /** Makes the compiled libibverbs that of this JVM. To be called before the first list of devices, which loads one. */
+    static void load() {
+        System.setProperty("verbena.ibverbs", Library.PATH);
+    }
+
+    /** Opens, connects each queue pair with itself. */
     @Setup(Level.Trial)
-    public void open() throws IOException, InterruptedException {
-        Path folder = Files.createTempDirectory("verbena-bench");
-        try {
-            Path library = compile(folder);
-            System.setProperty("verbena.ibverbs", library.toString());
-            context = Verbs.open("mock0");
-            SharedLibrary mock = SharedLibrary.open(library.toString());
-            Downcall.call(mock.find("mock_endless"), 1, 0, 0, 0, 0, 0);
-            ProtectionDomain pd = context.allocateProtectionDomain();
-            region = pd.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
-            rkey = region.rkey();
-            remote = region.address() + 64;
-            cq = context.createCompletionQueue(100);
-            extendedCq = context.createCompletionQueue(CompletionQueueAttributes.builder().cqe(100).fields(
-                    CompletionQueueAttributes.STANDARD_FIELDS | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP)
-                    .build());
-            extendedQp = connected(pd.createQueuePair(QueuePairInitAttributes.builder(extendedCq, extendedCq)
-                    .sendOperations(SendOperations.WRITE).build()));
-            nativeExtendedQp = argument(mock, "ibv_modify_qp");
-            extendedCq.startPoll();
-            nativeExtendedCq = argument(mock, "start_poll");
-            qp = connected(pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(16).build()));
-            nativeQp = argument(mock, "ibv_modify_qp");
-            cq.startPoll();
-            nativeCq = argument(mock, "poll_cq");
-            timePost = mock.find("mock_time_post");
-            timeReceive = mock.find("mock_time_post_recv");
-            timePoll = mock.find("mock_time_poll");
-            timePostAndPoll = mock.find("mock_time_post_and_poll");
-            timeExtendedPost = mock.find("mock_time_wr_post");
-            timeExtendedPoll = mock.find("mock_time_poll_ex");
-            timeExtendedPostAndPoll = mock.find("mock_time_wr_post_and_poll");
-        } finally {
-            try (Stream<Path> all = Files.walk(folder)) {
-                all.sorted(Comparator.reverseOrder()).forEach(p -> p.toFile().delete()); // a loaded library stays loaded
-            }
-        }
+    public void open() throws IOException {
+        load();
+        context = Verbs.open("mock0");
+        SharedLibrary mock = SharedLibrary.open(Library.PATH);
+        Downcall.call(mock.find("mock_endless"), 1, 0, 0, 0, 0, 0);
+        ProtectionDomain pd = context.allocateProtectionDomain();
+        region = pd.allocate(4096, AccessFlags.LOCAL_WRITE | AccessFlags.REMOTE_WRITE);
+        rkey = region.rkey();
+        remote = region.address() + 64;
+        cq = context.createCompletionQueue(100);
+        extendedCq = context.createCompletionQueue(CompletionQueueAttributes.builder().cqe(100).fields(
+                CompletionQueueAttributes.STANDARD_FIELDS | CompletionQueueAttributes.WITH_COMPLETION_TIMESTAMP)
+                .build());
+        extendedQp = connected(pd.createQueuePair(QueuePairInitAttributes.builder(extendedCq, extendedCq)
+                .sendOperations(SendOperations.WRITE).build()));
+        nativeExtendedQp = argument(mock, "ibv_modify_qp");
+        extendedCq.startPoll();
+        nativeExtendedCq = argument(mock, "start_poll");
+        qp = connected(pd.createQueuePair(QueuePairInitAttributes.builder(cq, cq).maxSendWr(16).build()));
+        nativeQp = argument(mock, "ibv_modify_qp");
+        cq.startPoll();
+        nativeCq = argument(mock, "poll_cq");
+        timePost = mock.find("mock_time_post");
+        timeReceive = mock.find("mock_time_post_recv");
+        timePoll = mock.find("mock_time_poll");
+        timePostAndPoll = mock.find("mock_time_post_and_poll");
+        timeExtendedPost = mock.find("mock_time_wr_post");
+        timeExtendedPoll = mock.find("mock_time_poll_ex");
+        timeExtendedPostAndPoll = mock.find("mock_time_wr_post_and_poll");
         element.set(ValueLayout.JAVA_LONG, 0, region.address());
         element.set(ValueLayout.JAVA_INT, 8, 8);
         element.set(ValueLayout.JAVA_INT, 12, region.lkey());
@@ -127,26 +124,48 @@ public class RdmaEnds {
         return Downcall.call(mock.find("mock_argument"), arena.allocateFrom(verb).address(), 0, 0, 0, 0, 0);
     }
 
-    private static Path compile(Path folder) throws IOException, InterruptedException {
-        Path library = folder.resolve("libibverbs.so.1");
-        List<String> gcc = new ArrayList<>(List.of("gcc", "-O2", "-shared", "-fPIC", "-o", library.toString()));
-        for (String s : Stream.concat(SOURCES.stream(), Stream.of("mock.h")).toList()) {
-            Path file = folder.resolve(s);
-            try (InputStream in = RdmaEnds.class.getResourceAsStream("/mock/" + s)) {
-                if (in == null) {
-                    throw new IllegalStateException("the jar has no mock/" + s);
+    /** Compiled once in a JVM, which loads the library of {@code rdmacore} once. */
+    private static final class Library {
+        static final String PATH = compile();
+
+        private Library() {}
+
+        private static String compile() {
+            try {
+                Path folder = Files.createTempDirectory("verbena-bench");
+                folder.toFile().deleteOnExit();
+                Path library = compile(folder);
+                library.toFile().deleteOnExit(); // before its folder
+                return library.toString();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        private static Path compile(Path folder) throws IOException, InterruptedException {
+            Path library = folder.resolve("libibverbs.so.1");
+            List<String> gcc = new ArrayList<>(List.of("gcc", "-O2", "-shared", "-fPIC", "-o", library.toString()));
+            for (String s : Stream.concat(SOURCES.stream(), Stream.of("mock.h")).toList()) {
+                Path file = folder.resolve(s);
+                try (InputStream in = RdmaEnds.class.getResourceAsStream("/mock/" + s)) {
+                    if (in == null) {
+                        throw new IllegalStateException("the jar has no mock/" + s);
+                    }
+                    Files.copy(in, file);
+                    file.toFile().deleteOnExit();
                 }
-                Files.copy(in, file);
+                if (s.endsWith(".c")) {
+                    gcc.add(file.toString());
+                }
             }
-            if (s.endsWith(".c")) {
-                gcc.add(file.toString());
+            int code = new ProcessBuilder(gcc).inheritIO().start().waitFor();
+            if (code != 0) {
+                throw new IllegalStateException("gcc ended with " + code);
             }
+            return library;
         }
-        int code = new ProcessBuilder(gcc).inheritIO().start().waitFor();
-        if (code != 0) {
-            throw new IllegalStateException("gcc ended with " + code);
-        }
-        return library;
     }
 
     private static QueuePair connected(QueuePair qp) throws IOException {

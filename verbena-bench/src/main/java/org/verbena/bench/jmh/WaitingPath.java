@@ -48,9 +48,9 @@ import org.verbena.sockets.VerbenaSockets;
 public class WaitingPath {
     private static final int BYTES = 64;
     private static final long DECIDE_NANOS = TimeUnit.SECONDS.toNanos(20);
-    private static final String RING = "ring";
-    private static final String BY_RULE = "rule";
-    private static final String PLAIN = "plain_peer";
+    static final String RING = "ring";
+    static final String BY_RULE = "rule";
+    static final String PLAIN = "plain_peer";
 
     /** The transport of the connections: rings, TCP since the peer is plain, or TCP by rule. */
     @Param({RING, PLAIN, BY_RULE}) public String carrier = "";

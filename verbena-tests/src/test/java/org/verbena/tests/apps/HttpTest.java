@@ -44,11 +44,11 @@ class HttpTest {
     static void makeFiles() throws Exception {
         folder = Files.createDirectory(dir.resolve("files"));
         Files.writeString(folder.resolve("hello"), "hello");
-        HASHES.put(LARGE, CopyFiles.sha256(CopyFiles.write(folder.resolve(LARGE), Thorough.ON ? 60_000_000 : 12_000_000,
+        HASHES.put(LARGE, CopyFiles.sha256(CopyFiles.write(folder.resolve(LARGE), Thorough.ON ? 60_000_000 : 4_000_000,
                 7)));
         HASHES.put(MEDIUM, CopyFiles.sha256(CopyFiles.write(folder.resolve(MEDIUM), Thorough.ON
                 ? 20_000_000
-                : 5_000_000,
+                : 2_000_000,
                 8)));
         keys = Keys.make(dir);
     }
@@ -127,7 +127,9 @@ class HttpTest {
         try (App server = server(By.VERBENA, kind)) {
             String url = url(server);
             try (App down = get(By.VERBENA, client, url, 2, 4);
-                    App up = post(By.VERBENA, client, url, 4, 10_000_000, Thorough.ON ? 12 : 4)) {
+                    App up = post(By.VERBENA, client, url, 4, Thorough.ON ? 10_000_000 : 3_000_000, Thorough.ON
+                            ? 12
+                            : 4)) {
                 down.go(down, server);
                 up.go(up, server);
                 done(down).summary().byRing();
@@ -141,7 +143,9 @@ class HttpTest {
     @Test
     void hundredConnectionsUseRings() throws Exception {
         try (App server = server(By.VERBENA, "Netty");
-                App up = post(By.VERBENA, "jdk", url(server), 100, 200_000, Thorough.ON ? 1000 : 200)) {
+                App up = post(By.VERBENA, "jdk", url(server), 100, Thorough.ON ? 200_000 : 100_000, Thorough.ON
+                        ? 1000
+                        : 200)) {
             done(up, server).summary().byRing();
             server.end();
             server.summary().byRing();

@@ -27,7 +27,7 @@ class KafkaTest {
     private static final int BYTES = 1000;
 
     /** For the performance tools, which do not pause between their first byte and many. */
-    private static final int PERF_COUNT = Thorough.ON ? 100_000 : 25_000;
+    private static final int PERF_COUNT = Thorough.ON ? 100_000 : 10_000;
     private static final int PERF_BYTES = 4000;
 
     /** Connections of a client that it closes at once. */

@@ -59,7 +59,7 @@ class NettyTest {
     void defaultTransportStaysUnlessConfigured() throws Exception {
         try (App server = App.java(dir, By.VERBENA).withDefaults().start(SERVER);
                 App client = App.java(dir, By.VERBENA).withDefaults().start(CLIENT, server.awaitInt("port"), 10,
-                        8_000_000, 16_384)) {
+                        Thorough.ON ? 8_000_000 : 2_000_000, 16_384)) {
             echo(server, client);
             server.summary().byRing();
             client.summary().byRing();
@@ -81,7 +81,9 @@ class NettyTest {
     void tlsUsesRings() throws Exception {
         Path keys = Keys.make(dir).store();
         try (App server = server(By.VERBENA, keys);
-                App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 4, 4_000_000, 16_384,
+                App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 4, Thorough.ON
+                        ? 4_000_000
+                        : 2_000_000, 16_384,
                         keys)) {
             echo(server, client);
             server.summary().byRing();
@@ -95,7 +97,7 @@ class NettyTest {
                 App client = App.java(dir, By.VERBENA).start(CLIENT, server.awaitInt("port"), 10, 4_000_000_000L,
                         65_536)) {
             client.go(client, server).await("connected");
-            Thread.sleep(1500); // in the midst of it
+            Thread.sleep(Thorough.ON ? 1500 : 300); // in the midst of it
             server.kill();
             long start = System.nanoTime();
             assertThat(client.await("failed")).matches("0 missing .*(closed when|reset|Broken pipe).*");

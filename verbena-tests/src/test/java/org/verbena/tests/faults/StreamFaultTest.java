@@ -16,6 +16,8 @@ import org.verbena.testkit.Thorough;
 /** Two processes and a stream between them by rings: one is killed, or stopped for a while. */
 class StreamFaultTest {
     private static final int ROUNDS = 3;
+    /** Takes far longer than a signal. */
+    private static final int BYTES = Thorough.ON ? 200_000_000 : 60_000_000;
 
     private static Child start(Object... arguments) throws Exception {
         return Child.of(StreamPeer.class).option("-Dverbena.stream.patience=60000").start(arguments);
@@ -59,7 +61,7 @@ class StreamFaultTest {
 
     @Test
     void readerOfAStoppedWriterGetsEverythingAfterContinue() throws Exception {
-        try (Child reader = start("reader"); Child writer = start("writer", reader.await("port"), 200_000_000)) {
+        try (Child reader = start("reader"); Child writer = start("writer", reader.await("port"), BYTES)) {
             reader.await("ring");
             writer.stop();
             Thread.sleep(500);
@@ -73,7 +75,7 @@ class StreamFaultTest {
 
     @Test
     void stoppedReaderGetsEverythingAfterContinue() throws Exception {
-        try (Child reader = start("reader"); Child writer = start("writer", reader.await("port"), 200_000_000)) {
+        try (Child reader = start("reader"); Child writer = start("writer", reader.await("port"), BYTES)) {
             writer.await("ring");
             reader.stop();
             Thread.sleep(500);

@@ -38,7 +38,7 @@ import org.verbena.tests.openjdk.Expectations.Kind;
  * with
  *
  * <pre>
- * config/openjdk-nio [--only=REGEX] [--jobs=4] [--repeat=1] [--both] [--full]
+ * config/openjdk-nio [--only=REGEX] [--jobs=6] [--repeat=1] [--both] [--full]
  * </pre>
  *
  * where {@code --both} runs all on the JDK's sockets too, {@code --repeat} runs ours that often, and {@code --full} runs those
@@ -263,7 +263,7 @@ final class OpenJdkNio {
     private Map<String, Programs.Verdict> run(Function<JtregTest, Programs> how, List<JtregTest> tests,
             Predicate<JtregTest> toFail) throws InterruptedException, IOException {
         Map<String, Programs.Verdict> verdicts = new TreeMap<>();
-        int jobs = Integer.parseInt(options.getOrDefault("--jobs", "4"));
+        int jobs = Integer.parseInt(options.getOrDefault("--jobs", "6"));
         try (ExecutorService many = Executors.newFixedThreadPool(jobs);
                 ExecutorService one = Executors.newSingleThreadExecutor()) {
             Map<JtregTest, Future<Programs.Verdict>> running = new LinkedHashMap<>();
