@@ -28,6 +28,13 @@ final class Affinity {
         }
     }
 
+    /** Refuses what is no list; null is none. */
+    static void check(String option, @Nullable String list) throws CommandException {
+        if (list != null) {
+            BitSet _ = parse(option, list);
+        }
+    }
+
     static BitSet parse(String option, String list) throws CommandException {
         BitSet cpus = new BitSet();
         for (String range : list.split(",", -1)) {

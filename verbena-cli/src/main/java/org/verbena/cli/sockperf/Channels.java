@@ -161,7 +161,8 @@ final class Channels {
     }
 
     private static CommandException taken(InetSocketAddress local, BindException e) {
-        return new CommandException(HostPort.text(local) + " is not to be had: " + e.getMessage(), e);
+        return new CommandException(HostPort.text(local) + " is not to be had: " + e.getMessage()
+                + "; take another with --ip and --port", e);
     }
 
     private void group(DatagramChannel c) throws IOException {

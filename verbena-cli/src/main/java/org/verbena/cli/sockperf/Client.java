@@ -21,8 +21,11 @@ import org.verbena.cli.support.PeerException;
 final class Client implements AutoCloseable {
     /** What remains unanswered for so long over UDP is lost, 0.5 s: ping-pong goes on without it. */
     private static final long LOST_NANOS = 500_000_000L;
-    /** How long answers are waited for after the last message. */
-    private static final long LAST_ANSWERS_NANOS = 100_000_000L;
+    private static final int LOST_MILLIS = (int) (LOST_NANOS / 1_000_000);
+    /** So many times in a row, and there is no server any more: a run without a time ends. */
+    private static final int LOST_IN_A_ROW = 10;
+    /** How long answers are waited for after the last message where none is lost, 2 s. */
+    private static final long LAST_ANSWERS_NANOS = 2_000_000_000L;
     /** Up to this before its time a message is waited for without sleep. */
     private static final long SPIN_NANOS = 200_000;
     /** Each of these bytes after the header tells where it belongs. */
@@ -38,12 +41,16 @@ final class Client implements AutoCloseable {
     private final Times times;
     private final ByteBuffer out = ByteBuffer.allocateDirect(Message.MAX_BYTES);
     private final boolean skipping;
+    private final @Nullable String senderCpus;
     private final @Nullable String receiverCpus;
 
     private long sequence;
     private long skipped;
     private int next;
+    private long firstOfBurst;
+    private int sentOfBurst;
     private int answersOfBurst;
+    private int lostInARow;
     private volatile boolean over;
     private volatile long end = Long.MAX_VALUE;
     private volatile long waitingSince;
@@ -54,19 +61,24 @@ final class Client implements AutoCloseable {
      *
      * @param links to the servers; closed with this
      * @param skipping whether what does not fit into a socket's buffer is left out
+     * @param senderCpus where the thread of {@link #run} sends; null: anywhere
      * @param receiverCpus where the thread of answers runs; null: anywhere
      */
     Client(Plan plan, List<Link> links, boolean lossy, SocketOptions.Wait wait, int timeoutMillis,
             SelectorProvider provider,
-            boolean skipping, @Nullable String receiverCpus) throws IOException {
+            boolean skipping, @Nullable String senderCpus, @Nullable String receiverCpus) throws IOException {
         this.plan = plan;
         this.links = links;
         this.lossy = lossy;
         this.wait = wait;
         this.skipping = skipping;
+        this.senderCpus = senderCpus;
         this.receiverCpus = receiverCpus;
         times = new Times(plan.every());
-        receiver = new Receiver(links, wait, timeoutMillis, provider, this::received);
+        receiver = new Receiver(links, wait, lossy && plan.mode() == Plan.Mode.PING_PONG && (timeoutMillis < 0
+                || timeoutMillis > LOST_MILLIS)
+                        ? LOST_MILLIS
+                        : timeoutMillis, provider, this::received);
         for (int i = Message.HEADER_BYTES; i < Message.MAX_BYTES; i++) {
             out.put(i, (byte) (i % PATTERN));
         }
@@ -96,10 +108,12 @@ final class Client implements AutoCloseable {
             end = start + plan.nanos();
         }
         boolean pingPong = plan.mode() == Plan.Mode.PING_PONG;
-        Thread helper = pingPong || wait == SocketOptions.Wait.BLOCK && plan.every() == 0
-                ? thread("watch", this::watch)
+        Thread watch = thread("watch", this::watch);
+        Thread receive = pingPong || plan.every() == 0 && wait == SocketOptions.Wait.BLOCK
+                ? watch
                 : thread("receive", this::receiveAll);
         try {
+            Affinity.bind("--sender-affinity", senderCpus); // not the others: they would inherit it
             if (plan.playback() != null) {
                 play(plan.playback(), start);
             } else {
@@ -117,14 +131,15 @@ final class Client implements AutoCloseable {
                 awaitAnswers(ended);
             }
             stop();
-            join(helper);
+            join(watch);
+            join(receive);
             end = ended;
         }
         IOException f = failure;
         if (f != null) {
             throw f;
         }
-        return new Run(plan, times, start, end, skipped, links.stream().mapToLong(Link::malformed).sum());
+        return new Run(plan, times, start, end, skipped, links.stream().mapToLong(Link::malformed).sum(), links.size());
     }
 
     private static Thread thread(String name, Runnable task) {
@@ -180,13 +195,15 @@ final class Client implements AutoCloseable {
     }
 
     private boolean isOver() {
-        return over || failure != null || (plan.isTimed()
+        return over || failure != null || times.isFull(sequence) || (plan.isTimed()
                 ? System.nanoTime() - end >= 0
                 : sequence + skipped >= plan.messages());
     }
 
     /** A small method, so that the JVM compiles it and not a loop entered half-way. */
     private void burst(long planned, boolean unplanned) throws IOException {
+        firstOfBurst = sequence + 1;
+        sentOfBurst = 0;
         answersOfBurst = 0;
         Link link = links.get(next);
         next = next + 1 == links.size() ? 0 : next + 1;
@@ -210,6 +227,7 @@ final class Client implements AutoCloseable {
         prepare(bytes, times.asks(number) ? Message.CLIENT | Message.PONG : Message.CLIENT, number);
         if (link.send(out)) {
             sequence = number;
+            sentOfBurst++;
             return;
         }
         if (skipping && out.position() == 0) {
@@ -218,12 +236,13 @@ final class Client implements AutoCloseable {
             return;
         }
         sequence = number;
+        sentOfBurst++;
         sendRest(link);
     }
 
     /** The socket's buffer is full. */
     private void sendRest(Link link) throws IOException {
-        while (!over && !link.send(out)) {
+        while (!over && failure == null && !link.send(out)) {
             if (plan.mode() == Plan.Mode.PING_PONG) {
                 receiver.takeNow(); // the server may not send before that
             }
@@ -250,7 +269,7 @@ final class Client implements AutoCloseable {
     }
 
     private void play(Playback playback, long start) throws IOException {
-        for (int i = 0; i < playback.count() && !over; i++) {
+        for (int i = 0; i < playback.count() && !over && failure == null; i++) {
             long planned = start + playback.nanos(i);
             while (!over && failure == null && System.nanoTime() - planned < 0) {
                 boolean _ = awaitTime(planned);
@@ -266,16 +285,29 @@ final class Client implements AutoCloseable {
     private void awaitBurst() throws IOException {
         long since = System.nanoTime();
         waitingSince = since;
-        while (!over && answersOfBurst < plan.burst()) {
+        while (!over && answersOfBurst < sentOfBurst) {
             receiver.round();
-            if (answersOfBurst < plan.burst()) {
+            if (answersOfBurst < sentOfBurst) {
                 long now = System.nanoTime();
-                if (lossy && now - since >= LOST_NANOS || plan.isTimed() && now - end >= 0) {
+                if (plan.isTimed() && now - end >= 0) {
+                    break;
+                }
+                if (lossy && now - since >= LOST_NANOS) {
+                    if (answersOfBurst == 0 && ++lostInARow == LOST_IN_A_ROW && !plan.isTimed()) {
+                        throw silent();
+                    }
                     break;
                 }
             }
         }
+        if (answersOfBurst > 0) {
+            lostInARow = 0;
+        }
         waitingSince = 0;
+    }
+
+    private PeerException silent() {
+        return new PeerException(links.getFirst().peer() + " does not answer any more: is the server down?");
     }
 
     private void received(ByteBuffer message) throws IOException {
@@ -283,8 +315,12 @@ final class Client implements AutoCloseable {
         if (Message.has(message, Message.CLIENT) || Message.has(message, Message.WARM_UP)) {
             return; // what was sent to a group by this end
         }
-        if (times.answered(Message.sequence(message), now)) {
-            answersOfBurst++;
+        long number = Message.sequence(message);
+        if (number == 0) {
+            return; // the answer to a question of watch
+        }
+        if (times.answered(number, now)) {
+            answersOfBurst += number >= firstOfBurst ? 1 : 0; // or it is late
             if (plan.integrity()) {
                 compare(message);
             }
@@ -332,27 +368,38 @@ final class Client implements AutoCloseable {
     }
 
     private void awaitAnswers(long since) {
-        while (!over && failure == null && times.isUnanswered() && System.nanoTime() - since < LAST_ANSWERS_NANOS) {
+        while (!over && failure == null && times.isUnanswered() && System.nanoTime() - since < (lossy
+                ? LOST_NANOS
+                : LAST_ANSWERS_NANOS)) {
             LockSupport.parkNanos(SPIN_NANOS);
         }
     }
 
-    /** On a thread of its own: ends a call that waits for an answer that does not come. */
+    /**
+     * On a thread of its own: ends a call that waits for an answer which does not come, or to send to a server that does not
+     * receive.
+     */
     private void watch() {
         ByteBuffer question = ByteBuffer.allocateDirect(Message.HEADER_BYTES);
         Message.header(question, 0, Message.CLIENT | Message.PONG, Message.HEADER_BYTES);
+        int asked = 0;
         while (!over) {
             LockSupport.parkNanos(LOST_NANOS / 4);
             long now = System.nanoTime();
-            if (plan.isTimed() && now - end - LAST_ANSWERS_NANOS >= 0) {
+            if (plan.isTimed() && now - end - LAST_ANSWERS_NANOS - LOST_NANOS >= 0) {
                 stop();
             }
             long since = waitingSince;
-            if (lossy && wait == SocketOptions.Wait.BLOCK && since != 0 && now - since >= LOST_NANOS && !over) {
+            if (!lossy || wait != SocketOptions.Wait.BLOCK || since == 0 || now - since < LOST_NANOS) {
+                asked = 0;
+            } else if (++asked > 4 * LOST_IN_A_ROW && !plan.isTimed()) {
+                fail(silent());
+                stop();
+            } else if (!over) {
                 try { // number 0 is no message's: its answer only has the call return
                     boolean _ = links.getFirst().send(question.clear());
                 } catch (IOException e) {
-                    return; // the other thread gets it, too
+                    // the waiting call gets it, too
                 }
             }
         }

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import org.verbena.cli.support.CommandException;
@@ -39,17 +40,33 @@ abstract class ClientCommand implements Callable<Integer> {
 
     @Override
     public final Integer call() throws IOException {
-        report.check();
-        Plan plan = plan();
-        List<Endpoint> servers = sockets.endpoints(LOOPBACK, false);
-        boolean lossy = servers.stream().noneMatch(Endpoint::tcp);
-        if (!lossy && servers.stream().anyMatch(e -> !e.tcp())) {
-            throw new CommandException(sockets.file
-                    + " has both TCP and UDP, which a client cannot compare: one of them at a time");
+        Plan plan;
+        List<Endpoint> servers;
+        SocketOptions.Wait wait;
+        try {
+            sockets.check();
+            report.check();
+            Affinity.check("--sender-affinity", options.senderCpus);
+            Affinity.check("--receiver-affinity", options.receiverCpus);
+            plan = plan();
+            if (plan.every() == 0) {
+                report.requireNone(plan.mode().word);
+            }
+            servers = sockets.endpoints(LOOPBACK, false);
+            if (servers.stream().map(Endpoint::tcp).distinct().count() > 1) {
+                throw new CommandException(sockets.file
+                        + " has both TCP and UDP, which a client cannot compare: one of them at a time");
+            }
+            wait = sockets.wait(servers.size());
+        } catch (CommandException e) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
         }
-        SocketOptions.Wait wait = sockets.wait(servers.size());
+        boolean lossy = !servers.getFirst().tcp();
+        if (wait == SocketOptions.Wait.BLOCK && !lossy && plan.burst() > 1) {
+            wait = SocketOptions.Wait.SELECT; // answers have to be received while a burst is sent
+        }
+        report.prepare();
         PrintWriter out = "-".equals(report.json) ? spec.commandLine().getErr() : spec.commandLine().getOut();
-        Affinity.bind("--sender-affinity", options.senderCpus);
         Channels channels = new Channels(sockets);
         List<Link> links = new ArrayList<>();
         Run run;
@@ -64,7 +81,7 @@ abstract class ClientCommand implements Callable<Integer> {
             out.flush();
             pause();
             try (Client client = new Client(plan, links, lossy, wait, sockets.timeout, channels.provider(),
-                    options.skip,
+                    options.skip, options.senderCpus,
                     options.receiverCpus); StopHook _ = new StopHook("sockperf", STOP_SECONDS, () -> {
                         stopped = true;
                         client.stop();
@@ -72,7 +89,11 @@ abstract class ClientCommand implements Callable<Integer> {
                 out.println("sockperf: Starting test...");
                 out.flush();
                 run = client.run();
-                out.println("sockperf: Test ended" + (stopped ? " (interrupted by user)" : ""));
+                out.println("sockperf: Test ended" + (stopped
+                        ? " (interrupted by user)"
+                        : run.times().isFull(run.times().sent())
+                                ? " early: there is no memory for the times of more messages"
+                                : ""));
                 new Report(report, run, lossy ? "udp" : "tcp", links.stream().map(Link::peer).toList()).write(spec
                         .commandLine()
                         .getOut());
@@ -83,7 +104,7 @@ abstract class ClientCommand implements Callable<Integer> {
         if (stopped) {
             return ExitCode.INTERRUPTED;
         }
-        return plan.every() > 0 && run.times().answered() == 0 ? ExitCode.FAILURE : 0;
+        return plan.every() > 0 && run.times().lastIndex() > 0 && run.times().answered() == 0 ? ExitCode.FAILURE : 0;
     }
 
     private @Nullable InetSocketAddress local() throws IOException {

@@ -10,6 +10,8 @@ import java.util.Map;
 final class Gaps {
     /** Beyond this number of senders those of longest ago are forgotten. */
     private static final int MOST = 10_000;
+    /** How far messages overtake each other at most. */
+    private static final int FAR = 1_000;
 
     private static final class Sender {
         long expected;
@@ -33,7 +35,7 @@ final class Gaps {
             return; // it only asks whether somebody is there
         }
         Sender s = senders.computeIfAbsent(from, f -> new Sender());
-        if (sequence == 1) { // it begins anew
+        if (sequence == 1 && s.expected > FAR) { // it begins anew
             s.expected = 1;
         }
         s.received++;
@@ -41,7 +43,7 @@ final class Gaps {
             s.late++;
             return;
         }
-        if (s.expected > 0 && sequence > s.expected) {
+        if (s.received > 1 && sequence > s.expected) {
             s.gaps++;
             s.missing += sequence - s.expected;
         }

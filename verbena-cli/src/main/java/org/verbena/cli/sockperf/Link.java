@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 abstract class Link implements AutoCloseable {
     /** How many received messages were none of sockperf's. */
     private long malformed;
+    private @Nullable ByteBuffer rest;
 
     abstract SelectableChannel channel();
 
@@ -34,11 +35,25 @@ abstract class Link implements AutoCloseable {
      */
     abstract @Nullable ByteBuffer receive() throws IOException;
 
+    /** Whether {@link #receive} has a message without receiving anything: no selector tells of that. */
+    boolean hasMore() {
+        return false;
+    }
+
     /** Sends an answer to the sender of the message that was received last, with the conditions of {@link #send}. */
     abstract boolean answer(ByteBuffer message) throws IOException;
 
     /** Who has sent the message that was received last. */
     abstract SocketAddress sender();
+
+    /** What is left of an answer, which the socket had no room for; null if nothing is. */
+    final @Nullable ByteBuffer rest() {
+        return rest;
+    }
+
+    final void rest(@Nullable ByteBuffer of) {
+        rest = of;
+    }
 
     final void countMalformed() {
         malformed++;

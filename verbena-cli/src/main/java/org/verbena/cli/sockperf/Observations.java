@@ -7,37 +7,71 @@ final class Observations {
 
     private final double seconds;
     private final long sent;
+    private final int count;
     private final long[] sentAt;
     private final long[] answeredAt;
     private final long[] plannedAt;
     private final long dropped;
     private final long disordered;
 
-    /**
-     * Takes the arrays over.
-     *
-     * @param seconds from the first to the last
-     * @param sent messages from the first to the last, with those that ask for no answer
-     * @param sentAt when those were sent that were answered in order
-     * @param answeredAt when they were answered
-     * @param plannedAt when they were to be sent
-     * @param dropped without an answer
-     * @param disordered answered before one that was sent earlier was
-     */
-    Observations(double seconds, long sent, long[] sentAt, long[] answeredAt, long[] plannedAt, long dropped,
-            long disordered) {
+    /** Collects them in the order of sending. */
+    static final class Builder {
+        private final long[] sentAt;
+        private final long[] answeredAt;
+        private final long[] plannedAt;
+        private int count;
+        private long dropped;
+        private long disordered;
+
+        /** @param room how many are answered at most */
+        Builder(int room) {
+            sentAt = new long[room];
+            answeredAt = new long[room];
+            plannedAt = new long[room];
+        }
+
+        /** One that was answered in order. */
+        void add(long sent, long answered, long planned) {
+            sentAt[count] = sent;
+            answeredAt[count] = answered;
+            plannedAt[count++] = planned;
+        }
+
+        /** One that was not answered. */
+        void dropped() {
+            dropped++;
+        }
+
+        /** One that was answered before one that was sent earlier. */
+        void disordered() {
+            disordered++;
+        }
+
+        /**
+         * All of them.
+         *
+         * @param seconds from the first to the last
+         * @param sent messages from the first to the last, with those that ask for no answer
+         */
+        Observations build(double seconds, long sent) {
+            return new Observations(this, seconds, sent);
+        }
+    }
+
+    private Observations(Builder b, double seconds, long sent) {
         this.seconds = seconds;
         this.sent = sent;
-        this.sentAt = sentAt;
-        this.answeredAt = answeredAt;
-        this.plannedAt = plannedAt;
-        this.dropped = dropped;
-        this.disordered = disordered;
+        count = b.count;
+        sentAt = b.sentAt;
+        answeredAt = b.answeredAt;
+        plannedAt = b.plannedAt;
+        dropped = b.dropped;
+        disordered = b.disordered;
     }
 
     /** How many were answered in order. */
     int count() {
-        return sentAt.length;
+        return count;
     }
 
     double seconds() {
@@ -77,7 +111,7 @@ final class Observations {
 
     /** All latencies, in microseconds. */
     Statistics latencies(boolean intended, boolean whole) {
-        double[] micros = new double[sentAt.length];
+        double[] micros = new double[count];
         for (int i = 0; i < micros.length; i++) {
             micros[i] = latency(i, intended, whole) / NANOS_IN_MICRO;
         }

@@ -19,9 +19,12 @@ final class Receiver implements AutoCloseable {
         void received(ByteBuffer message) throws IOException;
     }
 
+    /** Messages of one link that are taken at a time. */
+    static final int MOST = 64;
+
     private final Link[] links;
     private final SocketOptions.Wait wait;
-    private final long timeout;
+    private final int timeout;
     private final Handler handler;
     private final @Nullable Selector selector;
     private final Consumer<SelectionKey> ready = this::ready;
@@ -30,7 +33,7 @@ final class Receiver implements AutoCloseable {
             throws IOException {
         this.links = links.toArray(Link[]::new);
         this.wait = wait;
-        timeout = Math.max(0, timeoutMillis);
+        timeout = timeoutMillis;
         this.handler = handler;
         selector = wait == SocketOptions.Wait.SELECT ? provider.openSelector() : null;
         for (Link l : links) {
@@ -58,7 +61,11 @@ final class Receiver implements AutoCloseable {
                 Selector s = selector;
                 if (s != null) {
                     try {
-                        s.select(ready, timeout);
+                        if (timeout == 0) {
+                            s.selectNow(ready);
+                        } else {
+                            s.select(ready, Math.max(0, timeout)); // 0 is for ever here
+                        }
                     } catch (UncheckedIOException e) {
                         throw e.getCause();
                     }
@@ -85,11 +92,11 @@ final class Receiver implements AutoCloseable {
     }
 
     private boolean drain(Link l) throws IOException {
-        boolean any = false;
-        while (take(l)) {
-            any = true;
+        int n = 0;
+        while ((n < MOST || l.hasMore()) && take(l)) { // others wait, too
+            n++;
         }
-        return any;
+        return n > 0;
     }
 
     private boolean take(Link l) throws IOException {

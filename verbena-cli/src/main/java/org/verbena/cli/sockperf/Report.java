@@ -14,7 +14,9 @@ import java.util.Locale;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
+import org.verbena.cli.support.CommandException;
 import org.verbena.cli.support.Json;
 
 /** What a client prints and writes after its run: the lines of sockperf, and files. */
@@ -32,6 +34,7 @@ final class Report {
     private final Run run;
     private final Plan plan;
     private final List<String> lines = new ArrayList<>();
+    private @Nullable Observations observations;
     private final ObjectNode json = JsonNodeFactory.instance.objectNode();
 
     Report(ReportOptions options, Run run, String protocol, List<String> servers) {
@@ -61,6 +64,11 @@ final class Report {
         if (file != null && !alone) {
             Files.writeString(Path.of(file), Json.text(json) + "\n");
         }
+        Observations v = observations;
+        if (v != null) {
+            writeLog(v);
+            writePercentiles(v);
+        }
     }
 
     @SuppressWarnings("AnnotateFormatMethod") // the annotation belongs to Error Prone, which is no dependency
@@ -70,12 +78,14 @@ final class Report {
 
     // ---- latency
 
-    private void latency() throws IOException {
+    private void latency() throws CommandException {
         Times t = run.times();
         String warmUp = plan.isTimed() || plan.playback() != null
                 ? "Warm up time=" + (plan.playback() == null ? Plan.WARM_UP_NANOS / 1_000_000 : 0) + " msec"
                 : "Warm up packets=" + Plan.WARM_UP_MESSAGES;
-        if (t.answered() == 0) {
+        if (t.lastIndex() == 0) {
+            line("No message asked for an answer: fewer than --reply-every, %d, were sent", t.every());
+        } else if (t.answered() == 0) {
             line("No messages were received from the server. Is the server down?");
         }
         line("[Total Run] RunTime=%.3f sec; %s; SentMessages=%d; ReceivedMessages=%d%s", run.seconds(), warmUp, t
@@ -98,8 +108,7 @@ final class Report {
         Statistics s = v.latencies(false, options.fullRtt);
         figures(s, v);
         intended(v);
-        writeLog(v);
-        writePercentiles(v);
+        observations = v;
         ReportOptions.Bins bins = options.bins();
         if (bins != null) {
             histogram(s, bins);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package org.verbena.cli.sockperf;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 import org.jspecify.annotations.Nullable;
@@ -64,6 +66,25 @@ final class ReportOptions {
             }
         }
         throw new CommandException("--histogram " + h + " is not BIN:LOW:HIGH in microseconds, such as 1:0:50");
+    }
+
+    /** Makes sure before the run that the files can be written. */
+    void prepare() throws IOException {
+        for (Path file : new @Nullable Path[] {fullLog, hgrm, json == null || json.equals("-")
+                ? null
+                : Path.of(json)}) {
+            if (file != null) {
+                Files.newOutputStream(file).close();
+            }
+        }
+    }
+
+    /** Refuses what a run without latencies cannot report. */
+    void requireNone(String mode) throws CommandException {
+        if (fullLog != null || hgrm != null || histogram != null || fullRtt) {
+            throw new CommandException(mode
+                    + " measures no latency: it has none for --full-log, --hgrm, --histogram and --full-rtt");
+        }
     }
 
     void check() throws CommandException {

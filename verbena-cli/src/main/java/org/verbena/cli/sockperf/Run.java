@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param end when it had sent the last message
  * @param skipped messages that did not fit into the socket's buffer
  * @param malformed received ones that are none of sockperf's
+ * @param links that the bursts went by in turn
  */
-record Run(Plan plan, Times times, long start, long end, long skipped, long malformed) {
+record Run(Plan plan, Times times, long start, long end, long skipped, long malformed, int links) {
     double seconds() {
         return (end - start) / 1e9;
     }
@@ -41,52 +42,50 @@ record Run(Plan plan, Times times, long start, long end, long skipped, long malf
         return valid(first, last, from, to);
     }
 
+    /** By which of the links a message went. */
+    private int link(long index) {
+        return (int) ((index * times.every() - 1) / plan.burst() % links);
+    }
+
+    private boolean counts(long index, long from, long to) {
+        long tx = times.sent(index);
+        return tx != 0 && tx - from >= 0 && tx - to <= 0;
+    }
+
+    /** In order, of those of one link: not answered before one that was sent earlier. */
     private @Nullable Observations valid(long first, long last, long from, long to) {
-        int room = (int) Math.max(0, Math.min(last - first + 1, times.answered()));
-        long[] sent = new long[room];
-        long[] answered = new long[room];
-        long[] planned = new long[room];
-        int n = 0;
-        long dropped = 0;
-        long disordered = 0;
-        long begin = 0;
+        long[] latest = new long[links];
+        Arrays.fill(latest, from);
+        int room = 0;
+        for (long i = first; i <= last; i++) {
+            room += counts(i, from, to) && times.answered(i) != 0 ? 1 : 0;
+        }
+        Observations.Builder b = new Observations.Builder(room);
         long firstIndex = 0;
         long lastIndex = 0;
-        long latest = Long.MIN_VALUE;
         long ended = 0;
         for (long i = first; i <= last; i++) {
-            long tx = times.sent(i);
-            if (tx == 0 || tx - from < 0 || tx - to > 0) {
+            if (!counts(i, from, to)) {
                 continue;
             }
-            if (firstIndex == 0) {
-                firstIndex = i;
-                begin = tx;
-                ended = tx;
-            }
+            long tx = times.sent(i);
+            firstIndex = firstIndex == 0 ? i : firstIndex;
+            lastIndex = i;
+            ended = firstIndex == i ? tx : ended;
             long rx = times.answered(i);
             if (rx == 0) {
-                dropped++;
+                b.dropped();
                 ended = Math.max(ended, tx);
-            } else if (rx < latest) {
-                disordered++;
-                continue;
+            } else if (rx - latest[link(i)] < 0) {
+                b.disordered();
             } else {
-                latest = rx;
-                ended = rx;
-                sent[n] = tx;
-                answered[n] = rx;
-                planned[n++] = times.planned(i);
+                latest[link(i)] = rx;
+                ended = Math.max(ended, rx);
+                b.add(tx, rx, times.planned(i));
             }
-            lastIndex = i;
         }
-        if (firstIndex == 0) {
-            return null;
-        }
-        long messages = (lastIndex - firstIndex) * times.every() + 1;
-        return new Observations((ended - begin) / 1e9, messages, Arrays.copyOf(sent, n), Arrays.copyOf(answered, n),
-                Arrays
-                        .copyOf(
-                                planned, n), dropped, disordered);
+        return firstIndex == 0
+                ? null
+                : b.build((ended - times.sent(firstIndex)) / 1e9, (lastIndex - firstIndex) * times.every() + 1);
     }
 }

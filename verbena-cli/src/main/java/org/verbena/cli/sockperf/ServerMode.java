@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 import org.verbena.cli.support.CommandException;
@@ -47,10 +48,17 @@ final class ServerMode implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<Endpoint> endpoints = sockets.endpoints(ANY, true);
-        if (threads < 1 || threads > MOST_THREADS || threads > endpoints.size()) {
-            throw new CommandException("--threads-num " + threads + " is not 1 to the number of sockets, " + endpoints
-                    .size());
+        List<Endpoint> endpoints;
+        try {
+            sockets.check();
+            Affinity.check("--cpu-affinity", cpus);
+            endpoints = sockets.endpoints(ANY, true);
+            if (threads < 1 || threads > MOST_THREADS || threads > endpoints.size()) {
+                throw new CommandException("--threads-num " + threads + " is not 1 to the number of sockets, "
+                        + endpoints.size());
+            }
+        } catch (CommandException e) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(e.getMessage()), e);
         }
         PrintWriter out = spec.commandLine().getOut();
         Server server = new Server(new Server.Settings(!silent, answersOne, gaps, threads, cpus), sockets, endpoints,

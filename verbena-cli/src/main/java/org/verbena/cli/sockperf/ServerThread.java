@@ -28,7 +28,7 @@ final class ServerThread implements Runnable {
     private final Server server;
     private final Channels channels;
     private final SocketOptions.Wait wait;
-    private final long timeout;
+    private final int timeout;
     private final List<Link> links = new ArrayList<>();
     private final List<ServerSocketChannel> listeners = new ArrayList<>();
     /** All that {@link #stop} closes. */
@@ -45,7 +45,7 @@ final class ServerThread implements Runnable {
         this.server = server;
         this.channels = channels;
         this.wait = wait;
-        timeout = Math.max(0, timeoutMillis);
+        timeout = timeoutMillis;
         selector = wait == SocketOptions.Wait.SELECT ? channels.provider().openSelector() : null;
     }
 
@@ -107,19 +107,23 @@ final class ServerThread implements Runnable {
 
     @Override
     public void run() {
+        try (Selector s = selector) { // null is none
+            serveAll(s);
+        } catch (IOException e) {
+            server.report("waiting failed: " + e.getMessage());
+        }
+    }
+
+    private void serveAll(@Nullable Selector s) throws IOException {
         while (!over) {
             switch (wait) {
                 case BLOCK -> serve(links.getFirst(), false);
                 case SPIN -> poll();
                 case SELECT -> {
-                    Selector s = selector;
-                    try {
-                        if (s != null) {
-                            s.select(ready, timeout);
-                        }
-                    } catch (IOException e) {
-                        server.report("waiting failed: " + e.getMessage());
-                        return;
+                    if (s != null && timeout == 0) {
+                        s.selectNow(ready);
+                    } else if (s != null) {
+                        s.select(ready, Math.max(0, timeout)); // 0 is for ever here
                     }
                 }
             }
@@ -154,7 +158,11 @@ final class ServerThread implements Runnable {
             if (c == null) {
                 return false;
             }
-            add(channels.accepted(c));
+            Link link = channels.accepted(c);
+            add(link);
+            if (over) { // meanwhile
+                link.close();
+            }
         } catch (IOException e) {
             if (c != null) {
                 Channels.close(c);
@@ -170,11 +178,15 @@ final class ServerThread implements Runnable {
     private boolean serve(Link link, boolean all) {
         boolean any = false;
         try {
-            ByteBuffer m = link.receive();
-            while (m != null && !over) {
+            int n = 0;
+            while (answerRest(link)) {
+                ByteBuffer m = (n < (all ? Receiver.MOST : 1) || link.hasMore()) && !over ? link.receive() : null;
+                if (m == null) {
+                    return any;
+                }
+                n++;
                 any = true;
                 take(link, m);
-                m = all ? link.receive() : null;
             }
         } catch (EOFException e) {
             end(link);
@@ -202,16 +214,33 @@ final class ServerThread implements Runnable {
         if (!Message.has(m, Message.CLIENT) || Message.has(m, Message.WARM_UP)) {
             return;
         }
-        received++;
+        received += Message.sequence(m) == 0 ? 0 : 1; // a client asks whether somebody is there
         if (server.findsGaps()) {
             gaps.received(link.sender(), Message.sequence(m));
         }
         if (Message.has(m, Message.PONG) && server.answers()) {
             Message.answer(m);
-            while (!link.answer(m) && !over) {
-                Thread.onSpinWait(); // the client does not read
+            answered += Message.sequence(m) == 0 ? 0 : 1;
+            if (!link.answer(m)) {
+                link.rest(m);
             }
-            answered++;
         }
+    }
+
+    /** Sends what is left of an answer, of a client that does not read: nothing is received from it before. Whether all is sent. */
+    private boolean answerRest(Link link) throws IOException {
+        ByteBuffer rest = link.rest();
+        if (rest == null) {
+            return true;
+        }
+        boolean sent = link.answer(rest);
+        SelectionKey key = selector == null ? null : link.channel().keyFor(selector);
+        if (sent) {
+            link.rest(null);
+        }
+        if (key != null) {
+            key.interestOps(sent ? SelectionKey.OP_READ : SelectionKey.OP_WRITE);
+        }
+        return sent;
     }
 }

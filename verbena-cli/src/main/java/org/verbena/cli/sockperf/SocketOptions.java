@@ -18,6 +18,8 @@ import org.verbena.sockets.VerbenaSockets;
 final class SocketOptions {
     private static final int DEFAULT_PORT = 11_111;
     private static final int LAST_PORT = 65_535;
+    private static final int MOST_TOS = 255;
+    private static final int MOST_HOPS = 255;
 
     /** How a thread learns that a message has come. */
     enum Wait {
@@ -108,6 +110,21 @@ final class SocketOptions {
                 s == null
                         ? null
                         : Endpoint.host(s)));
+    }
+
+    void check() throws CommandException {
+        require(tos == null || tos >= 0 && tos <= MOST_TOS, "--tos " + tos + " is not 0 to " + MOST_TOS);
+        require(bufferSize == null || bufferSize > 0, "--buffer-size " + bufferSize + " is not a number of bytes");
+        require(groupHops >= 0 && groupHops <= MOST_HOPS, "--mc-ttl " + groupHops + " is not 0 to " + MOST_HOPS);
+        require(timeout >= -1, "--timeout " + timeout + " is not a number of milliseconds, or -1 for no end");
+        require(groupSource == null || file == null,
+                "--mc-source-filter is for --ip; in --file a line has its source at its end");
+    }
+
+    private static void require(boolean right, String message) throws CommandException {
+        if (!right) {
+            throw new CommandException(message);
+        }
     }
 
     @Nullable

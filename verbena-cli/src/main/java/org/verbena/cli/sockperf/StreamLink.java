@@ -67,6 +67,17 @@ final class StreamLink extends Link {
         return message;
     }
 
+    @Override
+    boolean hasMore() {
+        int there = in.position() - taken;
+        if (there < Message.HEADER_BYTES) {
+            return false;
+        }
+        message.limit(in.position()).position(taken);
+        long length = Message.length(message);
+        return length <= there || length > Message.MAX_BYTES; // which is an error
+    }
+
     /** Whether a whole message is there. */
     private boolean next() throws PeerException {
         int there = in.position() - taken;

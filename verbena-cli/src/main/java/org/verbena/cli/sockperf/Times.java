@@ -21,8 +21,13 @@ final class Times {
     private static final int SENT = 1;
     private static final int ANSWERED = 2;
 
+    /** A message's times, those that {@link Observations} keeps, and the latencies that are sorted. */
+    private static final int BYTES_EACH = 3 * WORDS * Long.BYTES;
+    private static final double SHARE = 0.8;
+
     private final AtomicReferenceArray<long[]> chunks = new AtomicReferenceArray<>(CHUNKS);
     private final long every;
+    private final long most = room() - 1;
     private final AtomicLong sent = new AtomicLong();
     private final AtomicLong answered = new AtomicLong();
     private long duplicated;
@@ -33,17 +38,23 @@ final class Times {
         this.every = every;
     }
 
-    /** How many there is memory for at most, so that a run is refused before it begins. */
+    /** How many messages can ask for an answer, such that there is memory for their times and for what is made of them. */
+    static long room() {
+        return Math.min((long) CHUNK * CHUNKS, (long) (Runtime.getRuntime().maxMemory() * SHARE) / BYTES_EACH);
+    }
+
+    /** Refuses a run before it begins that has more than {@link #room}. */
     static void requireRoom(double messages) throws CommandException {
-        double bytes = messages * WORDS * Long.BYTES;
-        long most = Runtime.getRuntime().maxMemory() / 2;
-        if (messages > (double) CHUNK * CHUNKS || bytes > most) {
+        if (messages > room()) {
             throw new CommandException(String.format(
-                    "the times of %,.0f messages take %,.0f MB of the heap, of which half is %,d MB:"
-                            + " send fewer (--mps, --time), or have fewer answered (--reply-every)", messages, bytes
-                                    / 1e6, most
-                                            / 1_000_000));
+                    "the times of %,.0f messages do not fit into the heap, those of %,d do: send fewer (--mps, --time), or have fewer answered (--reply-every)",
+                    messages, room()));
         }
+    }
+
+    /** Whether there is room for no more. */
+    boolean isFull(long sequence) {
+        return every > 0 && sequence / every >= most;
     }
 
     boolean asks(long sequence) {
@@ -51,30 +62,20 @@ final class Times {
     }
 
     /** Before a message is sent. */
-    void sending(long sequence, long planned, long now) throws CommandException {
+    void sending(long sequence, long planned, long now) {
         if (asks(sequence)) {
             long index = sequence / every;
             int chunk = (int) (index >>> CHUNK_BITS);
             long[] c = chunks.get(chunk);
             if (c == null) {
-                c = chunk(sequence, chunk);
+                c = new long[CHUNK * WORDS];
+                chunks.set(chunk, c);
             }
             int at = at(index);
             c[at + PLANNED] = planned;
             c[at + SENT] = now;
         }
         sent.setRelease(sequence);
-    }
-
-    private long[] chunk(long sequence, int number) throws CommandException {
-        try {
-            long[] c = new long[CHUNK * WORDS];
-            chunks.set(number, c);
-            return c;
-        } catch (OutOfMemoryError e) {
-            throw new CommandException("no memory is left for the times of more than " + sequence
-                    + " messages: send fewer (--mps, --time), or have fewer answered (--reply-every)", e);
-        }
     }
 
     /** It was not sent after all; its number is given to the next one. */

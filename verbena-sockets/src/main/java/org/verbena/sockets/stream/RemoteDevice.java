@@ -88,6 +88,9 @@ final class RemoteDevice {
 
     /** Opens it now or as soon as that is possible: a server listens. */
     void listen() {
+        if (!listening && failed && port == null && !opening) { // a client's connection has tried it a moment ago
+            engine.at(again, this::open);
+        }
         listening = true;
         open();
     }

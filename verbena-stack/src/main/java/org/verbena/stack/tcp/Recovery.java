@@ -197,14 +197,11 @@ final class Recovery {
     private int takeBlocks(Segment s, long now) {
         int bytes = 0;
         int una = sender.una; // all is relative to it: a peer may name any numbers
-        if (sent.size() == 0) {
-            return 0;
-        }
         TcpOptions o = s.options;
         for (int b = 0; b < o.blocks(); b++) {
             int from = Math.max(o.left(b) - una, Math.max(s.acknowledgment - una, 0));
             int to = o.right(b) - una;
-            if (from >= to || to > sender.next - una) {
+            if (from >= to || to > sender.next - una || sent.size() == 0) {
                 continue; // old, or nonsense
             }
             int left = una + from;
