@@ -54,11 +54,7 @@ final class Recovery {
 
     private final RateReduction reduction = new RateReduction();
 
-    /** To go back to, if nothing was lost (RFC 4015). */
-    private int windowBefore;
-    private int thresholdBefore;
-    private int firstRetransmission;
-    private boolean mayUndo;
+    private final WindowBefore before = new WindowBefore();
     /** What {@link Connection#pathSegment} was before a black hole was suspected; 0 if none is. */
     private int pathBefore;
 
@@ -136,7 +132,7 @@ final class Recovery {
             c.softError(0);
             undo(s);
         }
-        probed(s, progress, repeated, now);
+        probed(s, una, repeated, now);
         arrived = bytes;
         if (c.sack) {
             if (repeated) {
@@ -160,11 +156,19 @@ final class Recovery {
         lostBefore = lost;
         int bytes = c.sack ? takeBlocks(s, now) : 0;
         if (bytes > 0) {
-            arrived = bytes;
-            detect(now);
-            arrived = 0;
-            adapt(bytes, false, sender.una, now);
+            detect(bytes, now);
             arm(now);
+        }
+    }
+
+    /** As {@link #detect(long)}, without an acknowledgment that is new: the window is not what it was before. */
+    private void detect(int bytes, long now) {
+        Phase phaseBefore = phase;
+        arrived = bytes;
+        detect(now);
+        arrived = 0;
+        if (bytes > 0 || phase != phaseBefore) {
+            adapt(bytes, false, sender.una, now);
         }
     }
 
@@ -245,16 +249,8 @@ final class Recovery {
 
     /** Goes back, if the first segment of those that were sent again answers one that was sent before (Eifel, RFC 3522). */
     private void undo(Segment s) {
-        if (!mayUndo || !c.timestamps) {
-            return;
-        }
-        mayUndo = false;
-        if (phase == Phase.OPEN) {
-            return;
-        }
-        if (s.options.echo() != 0 && s.options.echo() - firstRetransmission < 0) {
-            congestion.window = Math.max(congestion.window, windowBefore);
-            congestion.threshold = Math.max(congestion.threshold, thresholdBefore);
+        if (c.timestamps && before.isSpurious(s.options.echo()) && phase != Phase.OPEN) {
+            before.restore(congestion);
             phase = Phase.OPEN;
             if (pathBefore > 0) {
                 c.pathSegment = pathBefore;
@@ -271,7 +267,7 @@ final class Recovery {
     }
 
     /** What has become of a tail loss probe (RFC 8985, 7.4). */
-    private void probed(Segment s, boolean progress, boolean repeated, long now) {
+    private void probed(Segment s, int una, boolean repeated, long now) {
         int ack = s.acknowledgment;
         if (!probing || Sequence.isBefore(ack, probeEnd)) {
             return;
@@ -281,10 +277,10 @@ final class Recovery {
         } else if (Sequence.isAfter(ack, probeEnd)) {
             probing = false; // the probe has made good a loss that nobody else has seen
             if (phase == Phase.OPEN) {
-                congestion.lost(sender.outstanding(), now);
+                congestion.lost(sender.next - una, now);
                 congestion.window = congestion.threshold;
             }
-        } else if (!progress && s.options.blocks() == 0 && s.length == 0) {
+        } else if (ack == una && s.options.blocks() == 0 && s.length == 0) {
             probing = false;
         }
     }
@@ -325,19 +321,12 @@ final class Recovery {
     }
 
     private void enterFast(long now) {
-        remember(now);
+        before.remember(congestion, c.timestamp(now));
         congestion.lost(sender.outstanding(), now);
         reduction.begin(sender.outstanding() - sent.sackedBytes() + arrived);
         point = sender.next;
         phase = Phase.FAST;
         c.ecnReduced = c.ecn;
-    }
-
-    private void remember(long now) {
-        windowBefore = congestion.window;
-        thresholdBefore = congestion.threshold;
-        firstRetransmission = c.timestamp(now);
-        mayUndo = true;
     }
 
     /** The peer has seen congestion (RFC 3168, 6.1.2). */
@@ -490,7 +479,7 @@ final class Recovery {
         switch (kind) {
             case REORDERING -> {
                 kind = Kind.TIMEOUT;
-                detect(now);
+                detect(0, now);
                 if (c.timers.retransmission() == Timers.NEVER) {
                     c.timers.retransmission(now + timeout());
                 }
@@ -532,7 +521,7 @@ final class Recovery {
             return;
         }
         if (phase != Phase.TIMEOUT) {
-            remember(now);
+            before.remember(congestion, c.timestamp(now));
             congestion.timedOut(sender.outstanding(), now);
         } else {
             congestion.window = congestion.segment;

@@ -476,6 +476,20 @@ final class LossTest {
     }
 
     @Test
+    void aLossThatAProbeMadeGoodHalvesWhatWasUnderWay() throws IOException { // RFC 8985, 7.4.2
+        Peer p = new Peer();
+        Connection c = underway(p, reno().build(), 10);
+        c.recovery.congestion.window = 40 * S;
+        p.pass(3 * TRIP);
+        assertThat(sequences(p)).containsExactly(at(9)); // the probe
+        p.write(c, S);
+        assertThat(sequences(p)).containsExactly(at(10));
+        p.acknowledge(at(11));
+        assertThat(c.recovery.phase).isEqualTo(Recovery.Phase.OPEN);
+        assertThat(c.recovery.congestion.window).isEqualTo(11 * S / 2);
+    }
+
+    @Test
     void blocksOutsideOfWhatIsUnderWayAreNone() throws IOException {
         Peer p = new Peer();
         Connection c = underway(p, reno().build(), 10);
