@@ -24,6 +24,10 @@ final class SuiteProgram {
         List<Suite.Result> results = Suite.runOverBoth(directory, Profile.forLinux().withTolerance(Long.parseLong(
                 args[4])), StackTarget::openForLinux)
                 .stream().filter(r -> only.matcher(r.path()).find()).toList();
+        if (results.isEmpty()) {
+            System.out.println(args[0] + ": no script below " + directory + " has a path with " + only);
+            System.exit(1);
+        }
         Expectations expectations = new Expectations(Files.readAllLines(Path.of(args[2])));
         System.out.print(new SuiteReport(results));
         List<String> surprises = expectations.surprises(results, p -> only.matcher(p).find());
