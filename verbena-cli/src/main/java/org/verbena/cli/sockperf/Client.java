@@ -19,13 +19,10 @@ import org.verbena.cli.support.PeerException;
  * have one of their own. The loops allocate nothing.
  */
 final class Client implements AutoCloseable {
-    /** What remains unanswered for so long over UDP is lost, 0.5 s: ping-pong goes on without it. */
-    private static final long LOST_NANOS = 500_000_000L;
-    private static final int LOST_MILLIS = (int) (LOST_NANOS / 1_000_000);
     /** So many times in a row, and there is no server any more: a run without a time ends. */
     private static final int LOST_IN_A_ROW = 10;
-    /** How long answers are waited for after the last message where none is lost, 2 s. */
-    private static final long LAST_ANSWERS_NANOS = 2_000_000_000L;
+    /** So many times longer answers are waited for after the last message where none is lost. */
+    private static final int LAST_ANSWERS = 4;
     /** Up to this before its time a message is waited for without sleep. */
     private static final long SPIN_NANOS = 200_000;
     /** Each of these bytes after the header tells where it belongs. */
@@ -75,9 +72,10 @@ final class Client implements AutoCloseable {
         this.senderCpus = senderCpus;
         this.receiverCpus = receiverCpus;
         times = new Times(plan.every());
+        int lostMillis = (int) (plan.lostNanos() / 1_000_000);
         receiver = new Receiver(links, wait, lossy && plan.mode() == Plan.Mode.PING_PONG && (timeoutMillis < 0
-                || timeoutMillis > LOST_MILLIS)
-                        ? LOST_MILLIS
+                || timeoutMillis > lostMillis)
+                        ? lostMillis
                         : timeoutMillis, provider, this::received);
         for (int i = Message.HEADER_BYTES; i < Message.MAX_BYTES; i++) {
             out.put(i, (byte) (i % PATTERN));
@@ -260,7 +258,7 @@ final class Client implements AutoCloseable {
                 return false;
             }
             if (left > 2 * SPIN_NANOS) {
-                LockSupport.parkNanos(Math.min(left - SPIN_NANOS, LOST_NANOS));
+                LockSupport.parkNanos(Math.min(left - SPIN_NANOS, plan.lostNanos()));
             } else {
                 Thread.onSpinWait();
             }
@@ -292,7 +290,7 @@ final class Client implements AutoCloseable {
                 if (plan.isTimed() && now - end >= 0) {
                     break;
                 }
-                if (lossy && now - since >= LOST_NANOS) {
+                if (lossy && now - since >= plan.lostNanos()) {
                     if (answersOfBurst == 0 && ++lostInARow == LOST_IN_A_ROW && !plan.isTimed()) {
                         throw silent();
                     }
@@ -368,9 +366,9 @@ final class Client implements AutoCloseable {
     }
 
     private void awaitAnswers(long since) {
-        while (!over && failure == null && times.isUnanswered() && System.nanoTime() - since < (lossy
-                ? LOST_NANOS
-                : LAST_ANSWERS_NANOS)) {
+        while (!over && failure == null && times.isUnanswered() && System.nanoTime() - since < plan.lostNanos() * (lossy
+                ? 1
+                : LAST_ANSWERS)) {
             LockSupport.parkNanos(SPIN_NANOS);
         }
     }
@@ -384,13 +382,13 @@ final class Client implements AutoCloseable {
         Message.header(question, 0, Message.CLIENT | Message.PONG, Message.HEADER_BYTES);
         int asked = 0;
         while (!over) {
-            LockSupport.parkNanos(LOST_NANOS / 4);
+            LockSupport.parkNanos(plan.lostNanos() / 4);
             long now = System.nanoTime();
-            if (plan.isTimed() && now - end - LAST_ANSWERS_NANOS - LOST_NANOS >= 0) {
+            if (plan.isTimed() && now - end - plan.lostNanos() * (LAST_ANSWERS + 1) >= 0) {
                 stop();
             }
             long since = waitingSince;
-            if (!lossy || wait != SocketOptions.Wait.BLOCK || since == 0 || now - since < LOST_NANOS) {
+            if (!lossy || wait != SocketOptions.Wait.BLOCK || since == 0 || now - since < plan.lostNanos()) {
                 asked = 0;
             } else if (++asked > 4 * LOST_IN_A_ROW && !plan.isTimed()) {
                 fail(silent());

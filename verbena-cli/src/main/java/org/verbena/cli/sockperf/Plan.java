@@ -16,12 +16,14 @@ import org.jspecify.annotations.Nullable;
  * @param messages how many are sent, with warm-up and cool-down; 0: as many as in the time
  * @param integrity whether answers are compared with what was sent
  * @param playback when how much is sent; null: all the same
+ * @param lostNanos what remains unanswered for so long over UDP is lost: ping-pong goes on without it
  */
 record Plan(Mode mode, int bytes, int range, int burst, long periodNanos, long every, long nanos, long messages,
-        boolean integrity, @Nullable Playback playback) {
+        boolean integrity, @Nullable Playback playback, long lostNanos) {
     /** What is not counted at the begin of a run, and at its end: the load is not there yet, or not any more. */
     static final long WARM_UP_NANOS = 400_000_000L;
     static final long COOL_DOWN_NANOS = 50_000_000L;
+    private static final long LOST_NANOS = 500_000_000L;
     static final long WARM_UP_MESSAGES = 8_000;
     static final long COOL_DOWN_MESSAGES = 1_000;
 
@@ -40,6 +42,12 @@ record Plan(Mode mode, int bytes, int range, int burst, long periodNanos, long e
         Mode(String word) {
             this.word = word;
         }
+    }
+
+    /** With half a second until a message is lost. */
+    Plan(Mode mode, int bytes, int range, int burst, long periodNanos, long every, long nanos, long messages,
+            boolean integrity, @Nullable Playback playback) {
+        this(mode, bytes, range, burst, periodNanos, every, nanos, messages, integrity, playback, LOST_NANOS);
     }
 
     boolean isTimed() {

@@ -46,6 +46,11 @@ class ClientTest {
         return plan(Mode.PING_PONG, 64, 0, 1, 1, true);
     }
 
+    /** Ping-pong that is not as patient. */
+    private static Plan hasty() {
+        return new Plan(Mode.PING_PONG, 64, 0, 1, 0, 1, 0, UNCOUNTED + COUNTED, true, null, 100_000_000L);
+    }
+
     private static Client client(Plan plan, List<Endpoint> servers, Wait wait) throws IOException {
         SocketOptions options = new SocketOptions();
         Channels channels = new Channels(options);
@@ -164,7 +169,7 @@ class ClientTest {
                 reply.send(answer); // the question whether there is a server
             }
         })) {
-            Run r = run(pingPong(), s.address(), wait);
+            Run r = run(hasty(), s.address(), wait);
             assertThat(r.times().sent()).isEqualTo(UNCOUNTED + COUNTED);
             assertThat(r.times().sent() - r.times().answered()).isEqualTo(2);
             assertThat(r.valid()).isNotNull();
@@ -175,7 +180,7 @@ class ClientTest {
                 reply.send(answer);
             }
         })) {
-            Run r = run(pingPong(), s.address(), wait);
+            Run r = run(hasty(), s.address(), wait);
             assertThat(r.valid()).isNotNull();
             assertThat(r.valid().dropped()).isEqualTo(1);
             assertThat(r.valid().count()).isEqualTo(COUNTED - 1);
@@ -241,8 +246,8 @@ class ClientTest {
         try (ServerSocketChannel silent = ServerSocketChannel.open().bind(ANY);
                 Client c = client(new Plan(Mode.UNDER_LOAD, 10_000, 0, 1, 0, 10, stopped
                         ? 3_600_000_000_000L
-                        : 700_000_000L, 0,
-                        false, null), List.of(new Endpoint(true, (InetSocketAddress) silent.getLocalAddress(), null)),
+                        : 500_000_000L, 0, false, null, 100_000_000L), List.of(new Endpoint(true,
+                                (InetSocketAddress) silent.getLocalAddress(), null)),
                         wait)) {
             Thread t = Thread.ofPlatform().daemon().start(() -> {
                 try {
@@ -269,7 +274,7 @@ class ClientTest {
                 reply.send(answer);
             }
         })) {
-            assertThatThrownBy(() -> run(pingPong(), s.address(), wait)).isInstanceOf(PeerException.class)
+            assertThatThrownBy(() -> run(hasty(), s.address(), wait)).isInstanceOf(PeerException.class)
                     .hasMessageContaining(
                             "is the server down?");
         }
