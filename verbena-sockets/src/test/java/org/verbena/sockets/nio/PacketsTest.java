@@ -179,7 +179,7 @@ class PacketsTest {
                 }
             }
             int count = 150_000;
-            var writer = Threads.PLATFORM.start(() -> pair.peer().write(bytes(0, count)));
+            assertThat(pair.peer().write(bytes(0, count))).isEqualTo(count);
             int got = 0;
             boolean cut = false;
             ReceivedPackets one = api.newPackets(1, 1);
@@ -192,7 +192,6 @@ class PacketsTest {
                 got += n;
                 api.freePackets(pair.tested(), one);
             }
-            writer.get();
             assertThat(cut).isTrue();
         }
     }
@@ -202,11 +201,17 @@ class PacketsTest {
         try (Carrier.Pair pair = Carrier.RING.connected()) {
             pair.peer().write(bytes(0, 100));
             assertFails(Errno.ENOBUFS, "no room for one",
-                    () -> api.receive(pair.tested(), api.newPackets(0, 5), ByteBuffer.allocate(10), NONE));
+                    () -> api.receive(pair.tested(), api.newPackets(0, 5), null, NONE));
             assertFails(Errno.ENOBUFS, "no room for one",
-                    () -> api.receive(pair.tested(), api.newPackets(5, 0), null, FORCE));
-            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isEqualTo(100);
-            assertBytes(packets, 0, 0);
+                    () -> api.receive(pair.tested(), api.newPackets(5, 0), ByteBuffer.allocate(10), FORCE));
+            ReceivedPackets copies = api.newPackets(0, 0);
+            ByteBuffer copy = ByteBuffer.allocate(10);
+            assertThat(api.receive(pair.tested(), copies, copy, NONE)).isEqualTo(10);
+            assertThat(copy.flip()).isEqualTo(bytes(0, 10));
+            assertThat(copies.isZeroCopy()).isFalse();
+            assertThat(copies.isTruncated()).isTrue();
+            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isEqualTo(90);
+            assertBytes(packets, 0, 10);
         }
         assertThatThrownBy(() -> api.newPackets(-1, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> api.newPackets(1, 1 << 20)).isInstanceOf(IllegalArgumentException.class);
@@ -289,6 +294,71 @@ class PacketsTest {
         }
     }
 
+    /** Where nothing is there nothing needs a copy: it is waited for, and the end is told. */
+    @ParameterizedTest
+    @EnumSource(value = Carrier.class, names = {"TCP", "RING"})
+    void withoutABufferOnlyBytesAreRefused(Carrier carrier) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            pair.tested().configureBlocking(false);
+            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isZero();
+            assertThat(api.receive(pair.tested(), packets, null, NONE)).isZero();
+            assertThat(api.receive(pair.tested(), packets, ByteBuffer.allocate(0), NONE)).isZero();
+            pair.tested().configureBlocking(true);
+            assertThat(api.receive(pair.tested(), packets, null, FORCE | ReceiveFlags.DONT_WAIT)).isZero();
+            var receiver = Threads.PLATFORM.start(() -> api.receive(pair.tested(), packets, null, FORCE));
+            receiver.awaitBlocked();
+            pair.peer().write(bytes(0, 5));
+            if (carrier == Carrier.TCP) {
+                assertThat(receiver.failure()).hasMessageContaining("TCP brings the next bytes");
+                assertThat(pair.tested().read(ByteBuffer.allocate(10))).isEqualTo(5);
+            } else {
+                assertThat(receiver.get()).isEqualTo(5);
+            }
+            var atEnd = Threads.PLATFORM.start(() -> api.receive(pair.tested(), packets, null, FORCE));
+            atEnd.awaitBlocked();
+            pair.peer().shutdownOutput();
+            assertThat(atEnd.get()).isEqualTo(-1);
+            assertThat(api.receive(pair.tested(), packets, null, NONE)).isEqualTo(-1);
+            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void doNotWaitDoesNotWaitForAnotherReader() throws Exception {
+        try (Carrier.Pair pair = Carrier.RING.connected()) {
+            var reader = Threads.PLATFORM.start(() -> pair.tested().read(ByteBuffer.allocate(10)));
+            reader.awaitBlocked();
+            assertThat(api.receive(pair.tested(), packets, null, ReceiveFlags.DONT_WAIT)).isZero();
+            pair.peer().write(bytes(0, 5));
+            assertThat(reader.get()).isEqualTo(5);
+        }
+    }
+
+    /** Whenever the interrupt comes: packets are the receiver's, or nobody's. */
+    @Test
+    void interruptedReceiveHoldsNothing() throws Exception {
+        for (int i = 0; i < 100; i++) {
+            try (Carrier.Pair pair = Carrier.RING.connected()) {
+                Thread[] receiving = new Thread[1];
+                var receiver = Threads.PLATFORM.start(() -> {
+                    receiving[0] = Thread.currentThread();
+                    try {
+                        return api.receive(pair.tested(), packets, null, FORCE);
+                    } catch (java.nio.channels.ClosedByInterruptException e) {
+                        return 0;
+                    }
+                });
+                receiver.awaitBlocked();
+                pair.peer().write(bytes(0, 5));
+                receiving[0].interrupt();
+                int held = (int) receiver.get() > 0 ? 1 : 0;
+                assertThat(packets.count()).isEqualTo(held);
+                assertThat(api.heldPackets(pair.tested())).isEqualTo(held);
+                api.freePackets(pair.tested(), packets);
+            }
+        }
+    }
+
     /** A rule has left it to the kernel. */
     @Test
     void kernelSocketsCopy() throws Exception {
@@ -299,11 +369,14 @@ class PacketsTest {
             api.addRule("use os tcp_client *:" + port);
             client.connect(server.getLocalAddress());
             try (SocketChannel accepted = server.accept()) {
+                assertThat(api.receive(client, packets, null, FORCE | ReceiveFlags.DONT_WAIT)).isZero();
                 accepted.write(bytes(0, 10));
                 assertFails(Errno.EIO, "TCP brings", () -> api.receive(client, packets, null, FORCE));
                 ByteBuffer copy = ByteBuffer.allocate(10);
                 assertThat(api.receive(client, packets, copy, NONE)).isEqualTo(10);
                 assertFails(Errno.EINVAL, "the kernel carries it", () -> api.freePacket(client, 1));
+                accepted.shutdownOutput();
+                assertThat(api.receive(client, packets, null, FORCE)).isEqualTo(-1);
             }
         }
         assertThatThrownBy(() -> api.addRule("use os tcp_cleint *:1")).isInstanceOf(IllegalArgumentException.class)
