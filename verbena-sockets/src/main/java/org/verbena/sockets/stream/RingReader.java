@@ -198,13 +198,13 @@ final class RingReader {
 
     /** Nothing comes: perhaps because what is held fills the ring, and no larger one will come. */
     private void findStall(RingPackets held, int size) {
-        if (held.isStallKnown() || size < Link.maxRing()) {
+        if (held.isStallKnown()) {
             return;
         }
         synchronized (held) {
             floor = held.released(position);
         }
-        if (position - Math.max(floor, ringStart) >= size) {
+        if (position - Math.max(floor, ringStart) >= size && size >= Link.maxRing()) {
             held.stalled(); // without the lock
         }
     }
