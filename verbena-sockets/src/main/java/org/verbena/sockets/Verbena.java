@@ -22,7 +22,7 @@ public final class Verbena {
      * Verbena's channels by name. Empty otherwise, and if the agent uses another Verbena than this class is of, because this one is
      * older: the channels of the process are not those that it knows. A program goes on without it then.
      *
-     * <p>Always the same object. To ask decides on the provider of this process, as the first channel does.
+     * <p>Always the same object. The first call fixes the provider of this process, as the first channel does.
      */
     public static Optional<ExtraApi> extraApi() {
         if (!CarriedProcess.isOurs()) {

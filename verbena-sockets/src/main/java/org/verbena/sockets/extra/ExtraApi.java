@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * The functions that Verbena has beyond Java's sockets: {@code vma_api_t}. Get it once, by {@link org.verbena.sockets.Verbena#extraApi}, and keep it.
  *
  * <p>Where the C functions return -1 with an errno, these throw a {@link org.verbena.verbs.VerbsException}, an {@link IOException} that has
- * it. Verbena implements this interface, programs do not: later versions add methods. What a channel does on its own, as to be closed or reset, these throw as its {@code read} does. All methods are for any thread;
+ * it. Verbena implements this interface, programs do not: later versions add methods. Where a channel is closed or reset, these methods throw what its {@code read} throws. All methods are for any thread;
  * an object of type {@link ReceivedPackets} is for one at a time.
  */
 public interface ExtraApi {
@@ -33,7 +33,7 @@ public interface ExtraApi {
     /**
      * Makes an object for {@link #receive} to fill. A packet of a stream has at most 64 KiB, and two fragments where the ring wraps.
      *
-     * @param packets packets that it has room for, at most 65,536; with 0 it serves only to copy
+     * @param packets packets that it has room for, at most 65,536; with 0, or without fragments, receives copy all bytes into their buffer
      * @param fragments fragments of all of them together; with as many as packets a packet ends where the ring does
      * @throws IllegalArgumentException if one is negative or too large
      */
@@ -49,10 +49,11 @@ public interface ExtraApi {
      *
      * @param copy for bytes that cannot be received without a copy; may be null
      * @param flags of {@link ReceiveFlags}
-     * @return bytes received; 0 if there are none yet, and the channel does not block or {@link ReceiveFlags#DONT_WAIT} is set; -1 at the end of the stream
-     * @throws org.verbena.verbs.VerbsException {@code ENOBUFS} if there is no room for one packet, or 65,536 are held, or bytes are to be copied and there is no
-     *         buffer, or one without room; {@code EIO} if the next bytes cannot be received without a copy, and {@link ReceiveFlags#FORCE} is set; {@code EINVAL}
-     *         for a flag that does not exist, for packets that another implementation made, and for a channel that is not Verbena's. Nothing is lost then: the
+     * @return bytes received; 0 if there are none yet, and the channel does not block or {@link ReceiveFlags#DONT_WAIT} is set, or if another thread reads the
+     *         channel and that flag is set; -1 at the end of the stream
+     * @throws org.verbena.verbs.VerbsException where bytes are there: {@code ENOBUFS} if there is no room for one packet and none to copy, or 65,536 packets are held,
+     *         or the bytes are to be copied and there is no buffer, or one without room; {@code EIO} if they cannot be received without a copy, and {@link
+     *         ReceiveFlags#FORCE} is set. In any case {@code EINVAL} for a flag that does not exist, for packets that another implementation made, and for a channel that is not Verbena's. Nothing is lost then: the
      *         bytes come with the next receive or read
      * @throws IOException as {@link SocketChannel#read(ByteBuffer)}
      */
@@ -62,7 +63,7 @@ public interface ExtraApi {
     /**
      * Frees all packets that the last receive has brought, which are forgotten then: {@code free_packets}.
      *
-     * @throws org.verbena.verbs.VerbsException as the other
+     * @throws org.verbena.verbs.VerbsException as {@link #freePackets(SocketChannel, long[], int, int)}
      */
     void freePackets(SocketChannel channel, ReceivedPackets packets) throws IOException;
 
@@ -79,7 +80,7 @@ public interface ExtraApi {
      */
     void freePackets(SocketChannel channel, long[] ids, int offset, int count) throws IOException;
 
-    /** Frees one packet, as the other. */
+    /** Frees one packet, as {@link #freePackets(SocketChannel, long[], int, int)} frees several. */
     void freePacket(SocketChannel channel, long id) throws IOException;
 
     /** Packets of a channel that are held, {@code n_rx_zcopy_pkt_count}; 0 for any other channel. */
@@ -110,6 +111,6 @@ public interface ExtraApi {
      */
     void dumpStatistics(@Nullable SocketChannel channel, Level level) throws IOException;
 
-    /** As the other, line by line to {@code to}; all lines are made first. */
+    /** As {@link #dumpStatistics(SocketChannel, Level)}, but line by line to {@code to}; all lines are made first. */
     void dumpStatistics(@Nullable SocketChannel channel, Consumer<String> to) throws IOException;
 }

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What one {@link ExtraApi#receive} has received: {@code vma_packets_t}. {@link ExtraApi#newPackets} makes one, which is filled again and
- * again; to read it allocates nothing, but for {@link #fragment}. Each packet has an identifier, by which it is freed, and its bytes in
+ * again; to read it allocates nothing, but for {@link #fragment} and {@link #copy}. Each packet has an identifier, by which it is freed, and its bytes in
  * one or more fragments, which lie where the peer has written them.
  *
  * <p>The next receive forgets what the last one has received and does not free it: a program that holds packets longer copies their
- * identifiers. Once the bytes of a packet are freed, the peer writes others there; to read them still is an error of the program that finds
- * any bytes, and never a crash. Memory of packets that nobody can free any more, because the channel and all objects of this type that have
- * received from it are gone, is given back and reported by the logger {@code org.verbena.sockets}.
+ * identifiers, and keeps the channel. Once a packet is freed, the peer writes other bytes to its memory. To read that memory still is an error of
+ * the program: it may find these, or bytes of another connection, but never crashes. Memory of packets that nobody can free any more, because the channel and all
+ * objects of this type that have packets of it are gone, is given back and reported by the logger {@code org.verbena.sockets}.
  *
  * <p>For one thread at a time. Offsets and lengths are in bytes. Methods that take a packet or a fragment throw {@link
  * IndexOutOfBoundsException} where there is none.
@@ -39,7 +39,10 @@ public interface ReceivedPackets {
      */
     boolean isTruncated();
 
-    /** Identifier of a packet, never 0 and not used for another one: {@code packet_id}. */
+    /**
+     * Identifier of a packet, never 0: {@code packet_id}. It is that of no other packet that is held; a later packet of the same connection has it again after 2^32
+     * others.
+     */
     long id(int packet);
 
     /** Bytes of a packet. */
@@ -71,7 +74,7 @@ public interface ReceivedPackets {
     }
 
     /**
-     * Copies bytes of a packet.
+     * Copies bytes of a packet. Allocates a small object at each call: where that matters, copy from {@link #memory} to a segment that is kept.
      *
      * @param from bytes of the packet to skip
      * @return bytes that were copied: as many as the packet has from there, or the buffer has room for

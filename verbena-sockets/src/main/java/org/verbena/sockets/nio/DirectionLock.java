@@ -24,6 +24,11 @@ final class DirectionLock {
         lock.lock();
     }
 
+    /** Takes the lock, if no other thread has it; whether the caller holds it. */
+    boolean tryLock() {
+        return lock.tryLock();
+    }
+
     /**
      * Takes the lock, if it can be had in time; an interrupt changes nothing.
      *

@@ -28,7 +28,7 @@ import org.verbena.verbs.VerbsException;
 
 /** The Extra API over the channels of this package. Stateless. */
 public enum ExtraFunctions implements ExtraApi {
-    /** The one. */
+    /** The only instance. */
     INSTANCE;
 
     private static final Set<ExtraFunction> ALL = Collections.unmodifiableSet(EnumSet.allOf(ExtraFunction.class));
@@ -87,7 +87,7 @@ public enum ExtraFunctions implements ExtraApi {
             if (wrong >= 0) {
                 throw notHeld(channel, holder.id(wrong));
             }
-            holder.clear();
+            holder.freed();
         }
     }
 

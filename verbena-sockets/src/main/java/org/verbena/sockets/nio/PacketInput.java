@@ -6,6 +6,7 @@ import static java.nio.channels.SelectionKey.OP_READ;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.AsynchronousCloseException;
 
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +14,7 @@ import org.verbena.linux.Errno;
 import org.verbena.sockets.extra.ReceiveFlags;
 import org.verbena.sockets.memory.MemoryHold;
 import org.verbena.sockets.stream.PacketHolder;
+import org.verbena.sockets.stream.PacketProbe;
 import org.verbena.sockets.stream.RingPackets;
 import org.verbena.sockets.stream.SocketEvents;
 import org.verbena.sockets.stream.Stream;
@@ -40,7 +42,11 @@ final class PacketInput {
         if (copy != null) {
             Buffers.checkWritable(copy);
         }
-        input.lock().lock(channel.blockingLock());
+        if ((flags & ReceiveFlags.DONT_WAIT) == 0) {
+            input.lock().lock(channel.blockingLock());
+        } else if (!input.lock().tryLock()) {
+            return 0; // another thread reads, and perhaps waits
+        }
         try {
             Stream stream = channel.connectedStream();
             channel.beforeBytes(stream);
@@ -95,48 +101,68 @@ final class PacketInput {
                     }
                 }
             } finally {
-                input.end(n > 0);
+                end(stream, into, n > 0);
             }
         }
         input.spin().waited(System.nanoTime() - start);
         return n == 0 && input.isShut() ? END : n;
     }
 
+    /** Where the thread was interrupted meanwhile, nobody learns of the packets: they are freed. */
+    private void end(Stream stream, PacketHolder into, boolean received) throws AsynchronousCloseException {
+        try {
+            input.end(received);
+        } catch (AsynchronousCloseException e) {
+            RingPackets packets = RingPackets.of(stream);
+            if (into.count() > 0 && packets != null) {
+                packets.free(into.ids(), 0, into.count());
+                into.freed();
+            }
+            throw e;
+        }
+    }
+
     /** What is there; 0 if nothing is. */
     private int attempt(Stream stream, PacketHolder into, @Nullable ByteBuffer copy, int flags) throws IOException {
-        int n = RingPackets.receive(stream, into, channel);
-        if (n >= END) {
+        boolean copies = (flags & ReceiveFlags.FORCE) == 0 && copy != null && copy.hasRemaining();
+        if (!copies || into.packetCapacity() > 0 && into.fragmentCapacity() > 0) {
+            int n = RingPackets.receive(stream, into, channel);
+            if (n == RingPackets.BY_TCP && !copies) {
+                n = PacketProbe.next(stream);
+                if (n == PacketProbe.RING) { // which it has just entered
+                    n = RingPackets.receive(stream, into, channel);
+                }
+                if (n == PacketProbe.COPY) {
+                    throw needsCopy(stream, flags);
+                }
+            }
+            if (n == RingPackets.FULL) {
+                throw failed(Errno.ENOBUFS, into.packetCapacity() == 0 || into.fragmentCapacity() == 0
+                        ? "the packets have no room for one: make them with ExtraApi.newPackets(1, 1) at least"
+                        : "too many packets are held, 65536 from the oldest on: free the oldest first");
+            }
             if (n > 0) {
                 named(stream, into);
             }
-            return n;
-        }
-        if (n == RingPackets.FULL) {
-            throw failed(Errno.ENOBUFS, into.packetCapacity() == 0 || into.fragmentCapacity() == 0
-                    ? "the packets have no room for one: make them with ExtraApi.newPackets(1, 1) at least"
-                    : "too many packets are held, 65536 from the oldest on: free the oldest first");
-        }
-        if ((flags & ReceiveFlags.FORCE) != 0) {
-            int next = RingPackets.probe(stream);
-            if (next == RingPackets.BY_TCP) {
-                throw failed(Errno.EIO, "TCP brings the next bytes" + reason(stream)
-                        + ", and FORCE allows no copy: receive without it, or read");
+            if (n >= END) {
+                return n;
             }
-            return next;
         }
-        if (copy == null || !copy.hasRemaining()) {
-            int next = RingPackets.probe(stream);
-            if (next == RingPackets.BY_TCP) {
-                throw failed(Errno.ENOBUFS, "TCP brings the next bytes" + reason(stream)
-                        + ", and there is no room for a copy: pass a buffer with some");
-            }
-            return next;
+        if (!copies || copy == null) {
+            return 0;
         }
-        n = stream.read(copy);
-        if (n > 0 && !copy.hasRemaining() && channel.available() > 0) {
+        int n = stream.read(copy);
+        if (n > 0 && !copy.hasRemaining() && PacketProbe.hasMore(stream)) {
             into.truncated();
         }
         return n;
+    }
+
+    private VerbsException needsCopy(Stream stream, int flags) {
+        String what = "TCP brings the next bytes" + reason(stream);
+        return (flags & ReceiveFlags.FORCE) != 0
+                ? failed(Errno.EIO, what + ", and FORCE allows no copy: receive without it, or read")
+                : failed(Errno.ENOBUFS, what + ", and there is no room for a copy: pass a buffer with some");
     }
 
     private void named(Stream stream, PacketHolder into) {

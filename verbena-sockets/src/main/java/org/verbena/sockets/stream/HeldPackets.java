@@ -26,11 +26,16 @@ final class HeldPackets {
         return count < MOST;
     }
 
-    /** Adds one that begins at a position; returns its number. */
-    int add(long start) {
+    /** Before one is added: the memory for it. */
+    void makeRoom() {
         if (count == starts.length) {
             grow();
         }
+    }
+
+    /** Adds one that begins at a position; returns its number. */
+    int add(long start) {
+        makeRoom();
         int number = first + count;
         starts[at(number)] = start;
         count++;
@@ -75,6 +80,11 @@ final class HeldPackets {
         count = 0;
         held = 0;
         Arrays.fill(starts, 0);
+    }
+
+    /** Number of the oldest one that is held. */
+    int first() {
+        return first;
     }
 
     int held() {

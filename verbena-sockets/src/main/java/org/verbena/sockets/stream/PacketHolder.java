@@ -6,6 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.ref.Reference;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
@@ -18,7 +19,7 @@ public final class PacketHolder implements ReceivedPackets {
     private final int[] lengths;
     /** The first fragment of each packet, and of one more. */
     private final int[] firstFragments;
-    private final MemorySegment[] memory;
+    private final @Nullable MemorySegment[] memory;
     private final int[] offsets;
     private final int[] fragmentLengths;
     private int packets;
@@ -40,10 +41,20 @@ public final class PacketHolder implements ReceivedPackets {
         PacketLeaks.watch(this, last);
     }
 
-    /** Forgets what there was. */
+    /** Forgets what there was, so that a holder that is not in use keeps neither a channel nor memory. */
     public void clear() {
+        Arrays.fill(memory, 0, firstFragments[packets], null);
         packets = 0;
         truncated = false;
+        channel = null;
+        source = null;
+        destination = null;
+    }
+
+    /** {@linkplain #clear Forgets} packets that are freed, which need not be looked for when this object is collected. */
+    public void freed() {
+        clear();
+        last.set(null, 0, 0);
     }
 
     /** Before packets are added, of a channel with these addresses. */
@@ -154,7 +165,7 @@ public final class PacketHolder implements ReceivedPackets {
 
     @Override
     public MemorySegment memory(int packet, int fragment) {
-        return memory[check(packet, fragment)];
+        return Objects.requireNonNull(memory[check(packet, fragment)]);
     }
 
     @Override
@@ -187,7 +198,8 @@ public final class PacketHolder implements ReceivedPackets {
         for (int f = firstFragments[packet]; f < firstFragments[packet + 1]; f++) {
             int n = Math.min(fragmentLengths[f] - skip, into.remaining() - done);
             if (n > 0) {
-                MemorySegment.copy(memory[f], ValueLayout.JAVA_BYTE, (long) offsets[f] + skip, to,
+                MemorySegment.copy(Objects.requireNonNull(memory[f]), ValueLayout.JAVA_BYTE, (long) offsets[f] + skip,
+                        to,
                         ValueLayout.JAVA_BYTE,
                         done, n);
                 done += n;

@@ -19,7 +19,7 @@ public final class PacketLeaks {
         private int first;
         private int count;
 
-        void set(RingPackets of, int number, int packets) {
+        void set(@Nullable RingPackets of, int number, int packets) {
             from = of;
             first = number;
             count = packets;

@@ -18,7 +18,7 @@ import org.verbena.sockets.stream.memory.StreamLog;
 public final class RingPackets {
     /** The answer of {@link #receive} if too many packets are held, or the holder has no room. */
     public static final int FULL = -3;
-    /** The answer of {@link #receive} and {@link #probe} if TCP brings what is next. */
+    /** The answer of {@link #receive} if no ring brings what is next, or none that may be held: {@link PacketProbe}. */
     public static final int BY_TCP = -4;
 
     private static final int MAX_PACKET = 64 << 10;
@@ -37,6 +37,10 @@ public final class RingPackets {
     private @Nullable MemorySegment view;
     private String name = "";
     private @Nullable String leak;
+    /** Of holders that were collected: no leak as long as the program has the identifiers. */
+    private @Nullable String hint;
+    private volatile @Nullable String stall;
+    private int holdersGone;
 
     RingPackets(RingReader ring, Outbound back, long socket) {
         this.ring = ring;
@@ -77,29 +81,6 @@ public final class RingPackets {
         return n;
     }
 
-    /**
-     * What is next, where {@link #receive} has answered {@link #BY_TCP} and nothing may be copied: takes nothing.
-     *
-     * @return 0 if there is nothing yet, and a ring may bring it; -1 at the end of the stream; {@link #BY_TCP}
-     * @throws IOException as a read at the end
-     */
-    public static int probe(Stream stream) throws IOException {
-        Inbound in = stream.in();
-        if (in == null) {
-            return BY_TCP;
-        }
-        synchronized (in) {
-            RingReader prepared = in.ring;
-            if (in.phase == Phase.UNDECIDED && prepared != null) {
-                in.undecidedReady(); // has what TCP brings in the leftover, from which reads take it
-                if (in.phase == Phase.UNDECIDED && !in.leftover.hasRemaining()) {
-                    return in.atEnd(prepared);
-                }
-            }
-            return in.phase == Phase.RING && !in.leftover.hasRemaining() ? 0 : BY_TCP;
-        }
-    }
-
     /** Of a connection; null if none were received from it. */
     public static @Nullable RingPackets of(Stream stream) {
         Inbound in = stream.in();
@@ -124,9 +105,13 @@ public final class RingPackets {
             view = memory;
             seen = of;
         }
+        window.makeRoom(); // which may fail: nothing is held then
         ring.link().isHeld = true;
-        return into.add(socket << Integer.SIZE | Integer.toUnsignedLong(window.add(start)), memory, at,
-                Math.min(length, MAX_PACKET));
+        return into.add(id(window.add(start)), memory, at, Math.min(length, MAX_PACKET));
+    }
+
+    private long id(int number) {
+        return socket << Integer.SIZE | Integer.toUnsignedLong(number);
     }
 
     /** Keeps a ring that the reader leaves, if packets lie in it; false if it is to be given back. */
@@ -195,21 +180,44 @@ public final class RingPackets {
         name = connection + ", " + name;
     }
 
+    /** The reader has found nothing new, and what is held fills the largest ring. */
+    void stalled() {
+        log(reportOfStall());
+    }
+
+    private synchronized @Nullable String reportOfStall() {
+        if (stall != null || window.held() == 0) {
+            return null;
+        }
+        stall = text("packets fill the rings", packets(window.held())
+                + " held and the peer can write nothing: free the oldest, 0x"
+                + Long.toHexString(id(window.first())) + ", first, by ExtraApi.freePackets");
+        return stall;
+    }
+
+    /** Whether {@link #stalled} has reported. */
+    boolean isStallKnown() {
+        return stall != null;
+    }
+
     /** A holder was collected: its last packets can be freed by their identifiers, if the program has those. */
     void holderGone(int first, int count) {
         log(reportOfHolder(first, count));
     }
 
     private synchronized @Nullable String reportOfHolder(int first, int count) {
+        holdersGone++;
         int lost = 0;
         for (int i = 0; i < count; i++) {
             lost += window.isHeld(first + i) ? 1 : 0;
         }
-        return lost == 0
-                ? null
-                : report(packets(lost)
-                        + " held whose ReceivedPackets the program has dropped; unless it has the identifiers "
-                        + "nothing can free them before the channel goes, and the peer may wait for their room");
+        if (lost == 0 || hint != null) {
+            return null;
+        }
+        hint = text("packets may leak", packets(lost)
+                + " held whose ReceivedPackets the program has dropped: no leak if it has their identifiers, else "
+                + "nothing can free them before the channel goes, and the peer may wait for their room");
+        return hint;
     }
 
     /** The channel was collected. */
@@ -221,25 +229,20 @@ public final class RingPackets {
         if (window.held() == 0) {
             return null;
         }
-        String found = report(packets(window.held())
+        leak = text("packets leak", packets(window.held())
                 + " held of a channel that is gone, so nothing can free them: their memory "
                 + "is given back now. Free packets by ExtraApi.freePackets");
         window.clear();
         giveBack();
-        return found;
+        return leak;
     }
 
     private static String packets(int count) {
         return count == 1 ? "1 packet is" : count + " packets are";
     }
 
-    /** What is to be logged; null if something was before. */
-    private @Nullable String report(String what) {
-        if (leak != null) {
-            return null;
-        }
-        leak = "packets leak of " + name + ": " + what;
-        return leak;
+    private String text(String kind, String what) {
+        return kind + " of " + name + ": " + what;
     }
 
     /** Without the lock: a handler of the program may use sockets itself. */
@@ -249,8 +252,13 @@ public final class RingPackets {
         }
     }
 
-    /** What was reported; null if nothing was. */
+    /** What was reported of packets that nothing can free, or else of those that stop the peer, or may be lost; null if nothing was. */
     public synchronized @Nullable String leak() {
-        return leak;
+        return leak != null ? leak : stall != null ? stall : hint;
+    }
+
+    /** Holders of its packets that were collected. */
+    public synchronized int holdersGone() {
+        return holdersGone;
     }
 }

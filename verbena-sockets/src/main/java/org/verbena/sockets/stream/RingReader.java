@@ -27,6 +27,10 @@ final class RingReader {
     private long position;
     /** Where the first ring begins; 0 before that is named, as the others. */
     private long start;
+    /** Where the ring of now begins. */
+    private long ringStart;
+    /** As {@link #released} was once: it is asked again, under the lock of the packets, where that matters. */
+    private long floor;
     private int generation;
     /** Where the next ring begins, if that is named. */
     private long nextStart = GrantedRings.UNKNOWN;
@@ -57,6 +61,7 @@ final class RingReader {
     void start(long at) {
         generation = 1;
         start = at;
+        ringStart = at;
         reported = at;
         position = at;
     }
@@ -127,8 +132,28 @@ final class RingReader {
         return packets;
     }
 
+    /** Before the first packet is held: the engine's thread, which may be about to report, sees them or an earlier position. */
     void packets(RingPackets held) {
-        packets = held;
+        synchronized (own.session) {
+            packets = held;
+        }
+    }
+
+    /** What is next, where it cannot be held: {@link PacketProbe#next}. */
+    int probe() throws IOException {
+        while (true) {
+            int n = readable(own);
+            if (n != 0) {
+                if (n < 0) {
+                    throw broken();
+                }
+                return PacketProbe.COPY;
+            }
+            int result = readEmpty(own);
+            if (result != AGAIN) {
+                return result;
+            }
+        }
     }
 
     /** As {@link RingPackets#receive}. */
@@ -141,28 +166,47 @@ final class RingReader {
             }
             int result = readEmpty(link);
             if (result != AGAIN) {
+                if (result == 0 && position - Math.max(floor, ringStart) >= link.ring.size()) {
+                    findStall(to, link.ring.size());
+                }
                 return result;
             }
         }
         int total = 0;
         synchronized (to) {
-            while (n > 0) {
-                Memory ring = link.ring;
-                int taken = to.take(into, ring, offset(link, ring), n, position);
-                if (taken == 0) {
-                    into.truncated();
-                    break;
+            try {
+                while (n > 0) {
+                    Memory ring = link.ring;
+                    int taken = to.take(into, ring, offset(link, ring), n, position);
+                    if (taken == 0) {
+                        into.truncated();
+                        break;
+                    }
+                    position += taken;
+                    total += taken;
+                    n -= taken;
+                    if (n == 0) {
+                        n = readable(link); // in the next ring, or what came meanwhile; nonsense is left to the next call
+                    }
                 }
-                position += taken;
-                total += taken;
-                n -= taken;
-                if (n == 0) {
-                    n = readable(link); // in the next ring, or what came meanwhile; nonsense is left to the next call
-                }
+            } finally {
+                settle(to.back());
             }
-            settle(to.back());
         }
         return total == 0 ? RingPackets.FULL : total;
+    }
+
+    /** Nothing comes: perhaps because what is held fills the ring, and no larger one will come. */
+    private void findStall(RingPackets held, int size) {
+        if (held.isStallKnown()) {
+            return;
+        }
+        synchronized (held) {
+            floor = held.released(position);
+        }
+        if (position - Math.max(floor, ringStart) >= size && size >= Link.maxRing()) {
+            held.stalled(); // without the lock
+        }
     }
 
     /** Up to where the peer may write again; the lock of the packets is held, if there are any. */
@@ -268,8 +312,21 @@ final class RingReader {
                 end = Math.min(produced, next);
             }
             long n = Math.max(end, position) - position; // readEmpty was produced yet: 0
-            return n > link.ring.size() ? -1 : (int) n;
+            return n > link.ring.size() || packets != null && overwrites(link, end) ? -1 : (int) n;
         }
+    }
+
+    /** Whether a peer that has written up to there has written over packets that are held. */
+    private boolean overwrites(Link link, long end) {
+        int size = link.ring.size();
+        RingPackets held = packets;
+        if (held == null || end - Math.max(floor, ringStart) <= size) {
+            return false;
+        }
+        synchronized (held) {
+            floor = held.released(position);
+        }
+        return end - Math.max(floor, ringStart) > size;
     }
 
     /** Where the ring after this one begins; the peer is there or further. */
@@ -293,6 +350,7 @@ final class RingReader {
             own.ring = own.next.take();
         }
         generation++;
+        ringStart = position;
         nextStart = GrantedRings.UNKNOWN;
     }
 
@@ -323,11 +381,16 @@ final class RingReader {
     private void reportConsumed(Outbound back) {
         RingPackets held = packets;
         if (held == null) {
-            reportConsumed(back, position);
-        } else {
-            synchronized (held) {
-                reportConsumed(back, released());
+            synchronized (own.session) {
+                held = packets;
+                if (held == null) { // so all up to the position was copied, as long as the lock is held
+                    reportConsumed(back, position);
+                    return;
+                }
             }
+        }
+        synchronized (held) { // before the session's, which is let go
+            reportConsumed(back, released());
         }
     }
 

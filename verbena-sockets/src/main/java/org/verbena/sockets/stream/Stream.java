@@ -418,7 +418,7 @@ public abstract class Stream {
         decision = rules;
     }
 
-    /** Whether it was never to have rings: a rule, or the program, has left it to the kernel. */
+    /** Whether a rule, or the program, has left it to the kernel from the beginning, so that it gets no rings. */
     public boolean isKernels() {
         return false;
     }

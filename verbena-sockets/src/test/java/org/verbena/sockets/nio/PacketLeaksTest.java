@@ -3,6 +3,7 @@ package org.verbena.sockets.nio;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Objects;
 
@@ -70,7 +71,8 @@ class PacketLeaksTest {
             RingPackets packets = packets(pair);
             awaitReport(packets);
             String first = packets.leak();
-            assertThat(first).contains(": 1 packet is held whose ReceivedPackets the program has dropped");
+            assertThat(first).startsWith("packets may leak of /").contains(
+                    ": 1 packet is held whose ReceivedPackets the program has dropped");
             pair.peer().write(ByteBuffer.allocate(10));
             ReceivedPackets kept = api.newPackets(1, 1);
             assertThat(api.receive(pair.tested(), kept, null, ReceiveFlags.FORCE)).isPositive();
@@ -81,17 +83,56 @@ class PacketLeaksTest {
         }
     }
 
+    /** One packet by one holder each, freed by its identifier. */
+    private void receiveAndFree(Carrier.Pair pair, int count) throws Exception {
+        for (int i = 0; i < count; i++) {
+            ReceivedPackets one = api.newPackets(1, 1);
+            pair.peer().write(ByteBuffer.allocate(10));
+            assertThat(api.receive(pair.tested(), one, null, ReceiveFlags.FORCE)).isEqualTo(10);
+            api.freePacket(pair.tested(), one.id(0));
+        }
+    }
+
+    /** A holder is used again and again, and nothing is freed: the peer can write no more, which is found while all live. */
+    @Test
+    void packetsThatFillTheRings() throws Exception {
+        try (Carrier.Pair pair = Carrier.RING.connected()) {
+            pair.peer().configureBlocking(false);
+            pair.tested().configureBlocking(false);
+            ReceivedPackets reused = api.newPackets(100, 200);
+            ByteBuffer bytes = ByteBuffer.allocateDirect(100_000);
+            long[] oldest = new long[1];
+            Await.until("the stall is reported", () -> {
+                try {
+                    pair.peer().write(bytes.clear());
+                    if (api.receive(pair.tested(), reused, null, ReceiveFlags.FORCE) > 0 && oldest[0] == 0) {
+                        oldest[0] = reused.id(0);
+                    }
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+                RingPackets held = RingPackets.of(((StreamSocketChannel) pair.tested()).streamOrNull());
+                return held != null && held.leak() != null;
+            });
+            String found = packets(pair).leak();
+            assertThat(found).startsWith("packets fill the rings of /127.0.0.1:").contains(
+                    "PacketLeaksTest", api.heldPackets(pair.tested()) + " packets are held",
+                    "free the oldest, 0x" + Long.toHexString(oldest[0]) + ",");
+            assertThat(api.receive(pair.tested(), reused, null, ReceiveFlags.FORCE)).isZero();
+            assertThat(packets(pair).leak()).isSameAs(found);
+        }
+    }
+
     @Test
     void freedPacketsAreNoLeak() throws Exception {
         try (Carrier.Pair pair = Carrier.RING.connected()) {
-            for (int i = 0; i < 100; i++) {
-                ReceivedPackets one = api.newPackets(1, 1);
-                pair.peer().write(ByteBuffer.allocate(10));
-                assertThat(api.receive(pair.tested(), one, null, ReceiveFlags.FORCE)).isEqualTo(10);
-                api.freePackets(pair.tested(), one);
-            }
-            awaitReport(leave().packets); // what was collected before that is looked at by then
-            assertThat(packets(pair).leak()).isNull();
+            receiveAndFree(pair, 100);
+            RingPackets packets = packets(pair);
+            Await.until("the holders are collected", () -> {
+                System.gc();
+                return packets.holdersGone() == 100;
+            });
+            assertThat(packets.leak()).isNull();
         }
     }
 }

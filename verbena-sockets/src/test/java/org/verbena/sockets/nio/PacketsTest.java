@@ -9,6 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.ServerSocketChannel;
@@ -30,6 +31,7 @@ import org.verbena.sockets.extra.ExtraFunction;
 import org.verbena.sockets.extra.ReceiveFlags;
 import org.verbena.sockets.extra.ReceivedPackets;
 import org.verbena.sockets.stream.Released;
+import org.verbena.sockets.stream.RingPackets;
 import org.verbena.testkit.AllocatedBytes;
 import org.verbena.testkit.Await;
 import org.verbena.verbs.VerbsException;
@@ -179,7 +181,7 @@ class PacketsTest {
                 }
             }
             int count = 150_000;
-            var writer = Threads.PLATFORM.start(() -> pair.peer().write(bytes(0, count)));
+            assertThat(pair.peer().write(bytes(0, count))).isEqualTo(count);
             int got = 0;
             boolean cut = false;
             ReceivedPackets one = api.newPackets(1, 1);
@@ -192,7 +194,6 @@ class PacketsTest {
                 got += n;
                 api.freePackets(pair.tested(), one);
             }
-            writer.get();
             assertThat(cut).isTrue();
         }
     }
@@ -202,11 +203,17 @@ class PacketsTest {
         try (Carrier.Pair pair = Carrier.RING.connected()) {
             pair.peer().write(bytes(0, 100));
             assertFails(Errno.ENOBUFS, "no room for one",
-                    () -> api.receive(pair.tested(), api.newPackets(0, 5), ByteBuffer.allocate(10), NONE));
+                    () -> api.receive(pair.tested(), api.newPackets(0, 5), null, NONE));
             assertFails(Errno.ENOBUFS, "no room for one",
-                    () -> api.receive(pair.tested(), api.newPackets(5, 0), null, FORCE));
-            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isEqualTo(100);
-            assertBytes(packets, 0, 0);
+                    () -> api.receive(pair.tested(), api.newPackets(5, 0), ByteBuffer.allocate(10), FORCE));
+            ReceivedPackets copies = api.newPackets(0, 0);
+            ByteBuffer copy = ByteBuffer.allocate(10);
+            assertThat(api.receive(pair.tested(), copies, copy, NONE)).isEqualTo(10);
+            assertThat(copy.flip()).isEqualTo(bytes(0, 10));
+            assertThat(copies.isZeroCopy()).isFalse();
+            assertThat(copies.isTruncated()).isTrue();
+            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isEqualTo(90);
+            assertBytes(packets, 0, 10);
         }
         assertThatThrownBy(() -> api.newPackets(-1, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> api.newPackets(1, 1 << 20)).isInstanceOf(IllegalArgumentException.class);
@@ -289,6 +296,74 @@ class PacketsTest {
         }
     }
 
+    /** Where nothing is there nothing needs a copy: it is waited for, and the end is told. */
+    @ParameterizedTest
+    @EnumSource(value = Carrier.class, names = {"TCP", "RING"})
+    void withoutABufferOnlyBytesAreRefused(Carrier carrier) throws Exception {
+        try (Carrier.Pair pair = carrier.connected()) {
+            pair.tested().configureBlocking(false);
+            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isZero();
+            assertThat(api.receive(pair.tested(), packets, null, NONE)).isZero();
+            assertThat(api.receive(pair.tested(), packets, ByteBuffer.allocate(0), NONE)).isZero();
+            pair.tested().configureBlocking(true);
+            assertThat(api.receive(pair.tested(), packets, null, FORCE | ReceiveFlags.DONT_WAIT)).isZero();
+            var receiver = Threads.PLATFORM.start(() -> api.receive(pair.tested(), packets, null, FORCE));
+            receiver.awaitBlocked();
+            pair.peer().write(bytes(0, 5));
+            if (carrier == Carrier.TCP) {
+                assertThat(receiver.failure()).hasMessageContaining("TCP brings the next bytes");
+                assertThat(pair.tested().read(ByteBuffer.allocate(10))).isEqualTo(5);
+            } else {
+                assertThat(receiver.get()).isEqualTo(5);
+            }
+            var atEnd = Threads.PLATFORM.start(() -> api.receive(pair.tested(), packets, null, FORCE));
+            atEnd.awaitBlocked();
+            pair.peer().shutdownOutput();
+            assertThat(atEnd.get()).isEqualTo(-1);
+            assertThat(api.receive(pair.tested(), packets, null, NONE)).isEqualTo(-1);
+            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void doNotWaitDoesNotWaitForAnotherReader() throws Exception {
+        try (Carrier.Pair pair = Carrier.RING.connected()) {
+            var reader = Threads.PLATFORM.start(() -> pair.tested().read(ByteBuffer.allocate(10)));
+            reader.awaitBlocked();
+            assertThat(api.receive(pair.tested(), packets, null, ReceiveFlags.DONT_WAIT)).isZero();
+            pair.peer().write(bytes(0, 5));
+            assertThat(reader.get()).isEqualTo(5);
+        }
+    }
+
+    /** The interrupt comes while packets are received, and nobody learns of them. */
+    @Test
+    void interruptedReceiveHoldsNothing() throws Exception {
+        try (Carrier.Pair pair = Carrier.RING.connected()) {
+            pair.peer().write(bytes(0, 5));
+            assertThat(api.receive(pair.tested(), packets, null, FORCE)).isEqualTo(5);
+            api.freePackets(pair.tested(), packets);
+            RingPackets held = RingPackets.of(((StreamSocketChannel) pair.tested()).connectedStream());
+            Thread[] receiving = new Thread[1];
+            var receiver = Threads.PLATFORM.start(() -> {
+                receiving[0] = Thread.currentThread();
+                return api.receive(pair.tested(), packets, null, FORCE);
+            });
+            receiver.awaitBlocked();
+            Thread interrupting = new Thread(() -> receiving[0].interrupt()); // closes the channel, and waits for the receiver
+            synchronized (held) {
+                pair.peer().write(bytes(0, 5));
+                Await.until("packets are being received", () -> receiving[0].getState() == Thread.State.BLOCKED);
+                interrupting.start();
+                Await.until("the channel is closed", () -> !pair.tested().isOpen());
+            }
+            assertThat(receiver.failure()).isInstanceOf(ClosedByInterruptException.class);
+            interrupting.join();
+            assertThat(packets.count()).isZero();
+            assertThat(held.held()).isZero();
+        }
+    }
+
     /** A rule has left it to the kernel. */
     @Test
     void kernelSocketsCopy() throws Exception {
@@ -299,11 +374,14 @@ class PacketsTest {
             api.addRule("use os tcp_client *:" + port);
             client.connect(server.getLocalAddress());
             try (SocketChannel accepted = server.accept()) {
+                assertThat(api.receive(client, packets, null, FORCE | ReceiveFlags.DONT_WAIT)).isZero();
                 accepted.write(bytes(0, 10));
                 assertFails(Errno.EIO, "TCP brings", () -> api.receive(client, packets, null, FORCE));
                 ByteBuffer copy = ByteBuffer.allocate(10);
                 assertThat(api.receive(client, packets, copy, NONE)).isEqualTo(10);
                 assertFails(Errno.EINVAL, "the kernel carries it", () -> api.freePacket(client, 1));
+                accepted.shutdownOutput();
+                assertThat(api.receive(client, packets, null, FORCE)).isEqualTo(-1);
             }
         }
         assertThatThrownBy(() -> api.addRule("use os tcp_cleint *:1")).isInstanceOf(IllegalArgumentException.class)
@@ -326,13 +404,15 @@ class PacketsTest {
             long got = 0;
             pair.tested().configureBlocking(false);
             int n;
+            boolean full;
             do {
+                full = isFull((StreamSocketChannel) pair.peer()); // before the receive, which takes all of it
                 n = api.receive(pair.tested(), many, null, FORCE);
                 got += n;
                 for (int i = 0; i < many.count(); i++) {
                     ids[held++] = many.id(i);
                 }
-            } while (n > 0 || !isFull((StreamSocketChannel) pair.peer()));
+            } while (n > 0 || !full);
             assertThat(got).isBetween(1L << 20, (long) RINGS);
             assertThat(writer.result()).isNotDone();
             assertThat(api.heldPackets(pair.tested())).isEqualTo(held);

@@ -3,6 +3,7 @@ package org.verbena.sockets.stream;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.MemorySegment;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 
@@ -12,6 +13,22 @@ import org.verbena.testkit.Seeds;
 import org.verbena.testkit.Thorough;
 
 class HeldPacketsTest {
+    /** It may wait for its next use for hours. */
+    @Test
+    void holderForgetsItsChannel() {
+        PacketHolder holder = new PacketHolder(1, 1);
+        for (int i = 0; i < 2; i++) {
+            holder.of(this, null, null);
+            MemorySegment memory = MemorySegment.ofArray(new byte[10]);
+            assertThat(holder.add(1, memory, 0, 5)).isEqualTo(5);
+            assertThat(holder.memory(0, 0)).isSameAs(memory);
+            assertThat(holder.channel()).isSameAs(this);
+            holder.clear();
+            assertThat(holder.channel()).isNull();
+            assertThat(holder.count()).isZero();
+        }
+    }
+
     @Test
     void roomIsGivenBackFromTheOldestOn() {
         HeldPackets held = new HeldPackets();

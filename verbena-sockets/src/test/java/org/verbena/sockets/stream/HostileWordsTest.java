@@ -81,7 +81,7 @@ class HostileWordsTest {
                     }
                     victim.tcp[0].arrive(random.nextInt(30));
                     try {
-                        act(victim.stream, buffer, random);
+                        act(victim, buffer, random);
                     } catch (IOException expected) {
                         assertThat(expected).hasMessageMatching("(Connection reset|Broken pipe).*");
                     }
@@ -92,14 +92,15 @@ class HostileWordsTest {
         }
     }
 
-    private static void act(RingStream stream, ByteBuffer buffer, Random random) throws IOException {
+    private static void act(Victim victim, ByteBuffer buffer, Random random) throws IOException {
+        RingStream stream = victim.stream;
         buffer.clear().limit(random.nextInt(buffer.capacity()));
         switch (random.nextInt(8)) {
             case 0, 1 -> assertThat(stream.read(buffer)).isBetween(-1, buffer.limit());
             case 2 -> assertThat(stream.write(buffer)).isBetween(0, buffer.limit());
             case 3 -> assertThat(stream.arm(random.nextBoolean() ? READ : WRITE, null)).isBetween(0, READ | WRITE);
             case 4 -> stream.kernelReady(READ, READ | WRITE);
-            case 5 -> receive(stream, random);
+            case 5 -> receive(victim, random);
             case 6 -> {
                 RingPackets held = RingPackets.of(stream);
                 if (held != null) {
@@ -111,9 +112,9 @@ class HostileWordsTest {
     }
 
     /** Whatever is said to be there is in the ring. */
-    private static void receive(RingStream stream, Random random) throws IOException {
+    private static void receive(Victim victim, Random random) throws IOException {
         PacketHolder packets = new PacketHolder(1 + random.nextInt(3), 1 + random.nextInt(4));
-        int n = RingPackets.receive(stream, packets, packets);
+        int n = RingPackets.receive(victim.stream, packets, victim);
         int sum = 0;
         for (int i = 0; i < packets.count(); i++) {
             ByteBuffer got = ByteBuffer.allocate(packets.length(i));
@@ -121,6 +122,25 @@ class HostileWordsTest {
             sum += packets.length(i);
         }
         assertThat(sum).isEqualTo(Math.max(0, n));
+    }
+
+    /** A peer has the room that was read, and none of what is held. */
+    @Test
+    void writingOverHeldPacketsBreaksTheSession() throws Exception {
+        try (Victim victim = new Victim()) {
+            assertThat(victim.stream.read(ByteBuffer.allocate(1))).isZero(); // enters the ring
+            assertThat(victim.peer.write(ByteBuffer.allocate(1000))).isEqualTo(1000);
+            PacketHolder held = new PacketHolder(1, 1);
+            assertThat(RingPackets.receive(victim.stream, held, victim)).isEqualTo(1000);
+            int size = victim.link.ring.size();
+            PacketHolder later = new PacketHolder(1, 2);
+            victim.link.block.set(ValueLayout.JAVA_LONG, BlockLayout.PRODUCED, size);
+            assertThat(RingPackets.receive(victim.stream, later, victim)).isEqualTo(size - 1000);
+            victim.link.block.set(ValueLayout.JAVA_LONG, BlockLayout.PRODUCED, size + 1);
+            assertThatThrownBy(() -> RingPackets.receive(victim.stream, later, victim)).isInstanceOf(
+                    SocketException.class).hasMessageContaining("the peer breaks the protocol");
+            assertThat(victim.link.session.isFailed()).isTrue();
+        }
     }
 
     /** The header and the entries of ready queues are written by the peer as well. */
