@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Assumptions;
 
 import org.verbena.linux.Errno;
 import org.verbena.telemetry.SamplePoints;
-import org.verbena.testkit.ClassPathArchive;
 import org.verbena.testkit.Finished;
 import org.verbena.testkit.Jvm;
 import org.verbena.verbs.Verbs;
@@ -28,10 +27,6 @@ import org.verbena.verbs.Verbs;
  */
 final class MockLibrary {
     private static final List<String> SOURCES = List.of("mock.c", "mock_verbs.c", "mock_data.c", "mock_cm.c");
-    private static final List<String> NATIVE_ACCESS = List.of(Jvm.NATIVE_ON_CLASS_PATH);
-
-    /** The class path of the programs. */
-    private static List<String> start = List.of("-cp", classPath());
 
     private MockLibrary() {}
 
@@ -70,20 +65,14 @@ final class MockLibrary {
 
     /** Runs a program on the class path, with a library in place of the installed one; null keeps that. */
     static Finished java(Class<?> program, Path library, Map<String, String> environment) throws Exception {
-        return java(NATIVE_ACCESS, program, library, environment);
+        return java(List.of("--enable-native-access=ALL-UNNAMED"), program, library, environment);
     }
 
     /** As above, with other options of the JVM. */
     static Finished java(List<String> options, Class<?> program, Path library, Map<String, String> environment)
             throws Exception {
-        List<String> command = jvm(options, library);
-        command.addAll(start);
-        command.add(program.getName());
-        return run(command, environment);
-    }
-
-    private static List<String> jvm(List<String> options, Path library) {
-        List<String> command = Jvm.command("-Xmx256m", "-XX:-CreateCoredumpOnCrash");
+        List<String> command = new ArrayList<>(List.of(Jvm.JAVA, "-XX:+UseSerialGC", "-Xmx256m",
+                "-XX:-CreateCoredumpOnCrash"));
         command.addAll(options);
         if (library != null) {
             command.add("-Dverbena.ibverbs=" + library);
@@ -91,15 +80,8 @@ final class MockLibrary {
                 command.add("-Dverbena.rdmacm=" + library); // one file is both
             }
         }
-        return command;
-    }
-
-    /** Has further programs start from an archive of their classes, if the build has made jars of the other modules. */
-    static void makeArchive(Path library) {
-        if (ClassPathArchive.isPossible()) {
-            start = new ClassPathArchive("rdmacore", jvm(NATIVE_ACCESS, library), FullProgram.class.getName())
-                    .classPath();
-        }
+        command.addAll(List.of("-cp", classPath(), program.getName()));
+        return run(command, environment);
     }
 
     private static String classPath() {

@@ -33,7 +33,6 @@ class VariantsTest {
     @BeforeAll
     static void compile() throws Exception {
         library = MockLibrary.compile(folder);
-        MockLibrary.makeArchive(library);
     }
 
     private static String run(Class<?> program, Path with, Map<String, String> environment) throws Exception {
